@@ -182,6 +182,9 @@ const (
 	ReasonUnreachable = "Unreachable"
 	// ReasonNotAnImage: the response is not an image.
 	ReasonNotAnImage = "NotAnImage"
+	// ReasonNewPodsNotServing: the pods of a rollout do not serve the image, and the previous ones do. The reason of
+	// Ready is the cause.
+	ReasonNewPodsNotServing = "NewPodsNotServing"
 	// ReasonProbeForbidden: the operator is not allowed to use the proxy of Services
 	// (only with --probe-via=apiserver).
 	ReasonProbeForbidden = "ProbeForbidden"

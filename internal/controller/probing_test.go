@@ -148,7 +148,7 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 	asked := startPods(t, deployment)
 	eventuallyStatus(t, darkroom, "the cause", isIn(v1alpha1.PhaseDegraded), says("the ready pods keep serving. GET /cat.jpg?w=16: HTTP 422."),
 		isNotReady(v1alpha1.ReasonImageUnprocessable),
-		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable),
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonNewPodsNotServing),
 		has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonImageUnprocessable))
 	if _, target := images.seen(); target.Pod != asked {
 		t.Errorf("%+v was asked, want %+v", target.Pod, asked)

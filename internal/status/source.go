@@ -40,11 +40,14 @@ func determineSource(o Observation) v1alpha1.Condition {
 		}
 		return unknown(v1alpha1.ReasonProbePending, fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
 	}
-	message := o.Probe.Outcome.Message
+	reason, message := o.Probe.Outcome.Reason, o.Probe.Outcome.Message
 	if isRefusedByProbe(o) {
 		message = refusedMessage(o)
+		if o.Deployment.Status.ReadyReplicas > 0 {
+			reason = v1alpha1.ReasonNewPodsNotServing
+		}
 	}
-	return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: o.Probe.Status, Reason: o.Probe.Outcome.Reason, Message: message}
+	return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: o.Probe.Status, Reason: reason, Message: message}
 }
 
 // requireSource returns the verdict on a Darkroom that is ready otherwise. Ready does

@@ -114,7 +114,7 @@ func TestSourceReady(t *testing.T) {
 			seen(photosWithProbe, rollingOut, served), unknown, v1alpha1.ReasonProbePending, waitsForPods, deploying("Rolling out: 2 of 2 pods are ready."),
 		},
 		"new pods do not serve the image": {
-			seen(photosWithProbe, rollingOut, newFails), no, v1alpha1.ReasonSourceDenied, newPods, degraded(v1alpha1.ReasonSourceDenied, newPods),
+			seen(photosWithProbe, rollingOut, newFails), no, v1alpha1.ReasonNewPodsNotServing, newPods, degraded(v1alpha1.ReasonSourceDenied, newPods),
 		},
 		"new pods serve the image, and are not ready yet": {
 			seen(photosWithProbe, rollingOut, newServes), yes, v1alpha1.ReasonImageServed, image, deploying("Rolling out: 2 of 2 pods are ready."),

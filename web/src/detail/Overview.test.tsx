@@ -40,7 +40,7 @@ test("the cause is said once, with the ways out; the operator's sentence is fold
 
 test("while old pods serve, an image that is missing is said beside the cause, not again", async () => {
   const message = "New pods do not serve the image of spec.probe.";
-  const of = withImage({ status: "False", reason: "ImageNotFound", message });
+  const of = withImage({ status: "False", reason: "NewPodsNotServing", message });
   const conditions = [{ type: "Ready", status: "False", reason: "ImageNotFound", message }, ...(of.status.conditions ?? []).slice(1)];
   render(<Overview darkroom={{ ...of, status: { ...of.status, phase: "Degraded", message, conditions } }} access={undefined} />);
   expect(await screen.findByText("No image: no image")).toBeTruthy();

@@ -1,6 +1,6 @@
 import type { Condition, Darkroom } from "../api/types";
 import { describeReason } from "../words/reasons";
-import { findingOf } from "../words/conditions";
+import { findingOf, oldPodsServe } from "../words/conditions";
 
 export type StepState = "done" | "busy" | "failed" | "waiting" | "unchecked";
 
@@ -19,7 +19,7 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
   const readiness = find("Ready");
   const ready = `${status.readyReplicas} of ${wanted}`;
   // Ready names the cause of all. New pods do not become ready before they serve the image, which is not their fault.
-  const isOfOther = ["Deployed", "DomainsReady", "SourceReady"].map(find).some((other) => other?.status === "False" && other.reason === readiness?.reason);
+  const isOfOther = ["Deployed", "DomainsReady", "SourceReady"].map(find).some((other) => other?.status === "False" && (other.reason === readiness?.reason || oldPodsServe(other)));
   const blamed = readiness?.status === "True" || isOfOther ? undefined : readiness;
   const source = find("SourceReady");
   const steps: Step[] = [

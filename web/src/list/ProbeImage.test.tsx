@@ -83,7 +83,7 @@ test("without the right to fetch images none is requested", async () => {
 
 test("while only new pods do not serve, the image of the old ones is shown", async () => {
   const one = probed("cats", "False");
-  one.status.conditions?.forEach((condition) => (condition.message = "New pods do not serve the image"));
+  one.status.conditions?.forEach((condition) => (condition.reason = "NewPodsNotServing"));
   render(list([one]));
   scroll();
   await answer(1, 200);

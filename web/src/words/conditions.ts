@@ -91,7 +91,7 @@ export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefin
 }
 
 /** Whether only new pods of a rollout fail the image check: the previous ones serve then. */
-export const oldPodsServe = ({ message = "" }: Pick<Condition, "message">): boolean => message.startsWith("New pods ");
+export const oldPodsServe = ({ reason }: Pick<Condition, "reason">): boolean => reason === "NewPodsNotServing";
 
 /** The result of the image check, and since when. */
 export const sourceReadyOf = ({ status }: Pick<Darkroom, "status">): Condition | undefined => status.conditions?.find(({ type }) => type === "SourceReady");

@@ -42,6 +42,7 @@ export const reasonWords: Record<string, string> = {
   SourceTimeout: "Source did not answer in time",
   Unreachable: "Pods cannot be reached",
   NotAnImage: "Response is not an image",
+  NewPodsNotServing: "New pods do not serve images",
   ProbeForbidden: "Image check is not permitted",
   ProbeInvalid: "Path of the image is invalid",
   // Conditions of the Helm reconciler

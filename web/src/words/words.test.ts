@@ -58,7 +58,7 @@ test.each([
   [{ type: "SourceReady", status: "False", reason: "SourceDenied" }, "bad", "Images are not served"],
   [{ type: "SourceReady", status: "Unknown", reason: "NoProbe" }, "neutral", "Not known whether images are served"],
   [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
-  [{ type: "SourceReady", status: "False", reason: "SourceDenied", message: "New pods do not serve the image of spec.probe." }, "bad", "New pods do not serve images"],
+  [{ type: "SourceReady", status: "False", reason: "NewPodsNotServing" }, "bad", "New pods do not serve images"],
   [{ type: "Contested", status: "True" }, "bad", "Another writer keeps changing an object"],
   [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
   [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
