@@ -17,7 +17,7 @@ func (d *baseDomains) String() string { return strings.Join(d.GetSlice(), ",") }
 func (d *baseDomains) Set(text string) error { return d.Replace(split(text)) }
 
 // Type implements pflag.Value.
-func (*baseDomains) Type() string { return "strings" }
+func (*baseDomains) Type() string { return "stringSlice" }
 
 // GetSlice implements pflag.SliceValue.
 func (d *baseDomains) GetSlice() []string {

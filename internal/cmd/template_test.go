@@ -267,6 +267,9 @@ func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	(&translation{}).addFlags(wanted)
 	nameEnvironment(wanted)
 	for _, command := range newRoot().Commands() {
+		if command.Name() == "sign" {
+			continue // it needs no cluster and translates nothing
+		}
 		wanted.VisitAll(func(flag *pflag.Flag) {
 			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {
 				t.Errorf("%s has --%s as %+v", command.Name(), flag.Name, got)

@@ -16,6 +16,7 @@ var bound = regexp.MustCompile(`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.Ne
 
 // ownBounds are files whose queues, pools and caches nobody else uses, and why.
 var ownBounds = map[string]string{
+	"internal/plan/plan.go":              "a command of one person, who bounds their own requests",
 	"internal/release/apply.go":          "the writes of one reconcile, which ends with them",
 	"internal/release/uninstall.go":      "the deletions of one reconcile, which ends with them",
 	"internal/apiserver/manifest.go":     "the result of one rendering",
