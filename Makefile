@@ -81,7 +81,7 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-.PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz fuzz-corpus histories chaos e2e screenshots e2e-olm \
+.PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz fuzz-corpus likeness histories chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
 	release-snapshot release-rehearsal clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools publish-tools release-tools $(CLUSTER_TOOL)
@@ -186,6 +186,9 @@ fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and ga
 fuzz-corpus: ## Keep the inputs that `make fuzz` found on this machine, as seeds of all later runs.
 	@cache=$$(go env GOCACHE)/fuzz/github.com/darkroom-operator/darkroom-operator && cd $$cache && find . -type d -name 'Fuzz*' | \
 		while read -r corpus; do mkdir -p $(CURDIR)/$${corpus%/*}/testdata/fuzz && cp -r "$$corpus" $(CURDIR)/$${corpus%/*}/testdata/fuzz/; done
+
+likeness: ## Compare images of the gate with those of ImageMagick (convert).
+	go -C gate test . -tags likeness -run '^TestLikeness$$' -count 1
 
 # For how long `make histories` runs random histories; SEED runs the history of one seed again.
 FOR ?= 5m

@@ -17,6 +17,7 @@ chromium /usr/bin/chromium
 curl curl
 gcc gcc
 git git
+imagemagick convert
 libc6-dev /usr/include/stdlib.h
 make make
 nodejs node

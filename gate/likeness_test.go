@@ -1,0 +1,125 @@
+//go:build likeness
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"maps"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// leastAlike is the least likeness of a result in decibels, with ImageMagick as the decoder of both.
+const leastAlike = 38
+
+// lessAlike has the kinds of which less is expected, with the reason.
+var lessAlike = map[string]string{
+	"alpha.webp":        "Darkroom's decoder takes the colors for those of another range",
+	"palette.png":       "Darkroom interpolates between the dots of a dithered image",
+	"lossless.webp":     webPOfWebP,
+	"lossy.webp":        webPOfWebP,
+	"p3.webp":           webPOfWebP,
+	"orientation1.webp": webPOfWebP,
+}
+
+const webPOfWebP = "Darkroom encodes small WebP files of WebP files with 36 to 38 dB"
+
+// orientations as ImageMagick names them. It reads that of JPEG files only.
+var orientations = []string{"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop", "RightBottom", "LeftBottom"}
+
+// Results of the corpus are compared with those of ImageMagick: it decodes the original, turns it
+// upright and resizes it, and decodes the result of the gate. testdata/likeness.txt has the decibels;
+// -update writes them. It finds what Go's decoders, which the gate and the other tests use, get wrong.
+func TestLikeness(t *testing.T) {
+	o := newOrigin(t)
+	o.respond(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(corpus()[strings.TrimPrefix(r.URL.Path, "/")])
+	})
+	recorded, err := os.ReadFile("testdata/likeness.txt")
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for _, shrink := range []string{"true", "false"} {
+		g := start(t, o.url, map[string]string{"GATE_SHRINK_FIRST": shrink})
+		for _, kind := range slices.Sorted(maps.Keys(corpus())) {
+			for _, transformation := range transformations {
+				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, nil)
+				if got.status != http.StatusOK || bytes.Equal(got.body, corpus()[kind]) || shrink == "false" && !strings.HasSuffix(kind, ".jpg") {
+					continue
+				}
+				alike := alikeInMagick(t, kind, got.body, transformation.query)
+				line := fmt.Sprintf("%-24s %-30s shrink=%-6s", kind, transformation.query, shrink)
+				fmt.Fprintf(&table, "%s %.0f\n", line, alike)
+				if _, ok := lessAlike[kind]; alike < leastAlike && !ok {
+					t.Errorf("%s: %.1f dB, want %d", line, alike, leastAlike)
+				}
+				if _, rest, found := strings.Cut(string(recorded), line); found && !*update {
+					var before float64
+					if _, err := fmt.Sscan(rest, &before); err != nil || alike < before-1 {
+						t.Errorf("%s: %.1f dB, recorded are %.0f: %v", line, alike, before, err)
+					}
+				} else if !*update {
+					t.Errorf("%s is not recorded", line)
+				}
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile("testdata/likeness.txt", []byte(table.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// magick decodes an image to samples of red, green and blue, above gray.
+func magick(t *testing.T, body []byte, arguments ...string) []byte {
+	t.Helper()
+	program := "convert"
+	if debian, err := exec.LookPath("convert-im6.q16"); err == nil {
+		program = debian
+	}
+	arguments = slices.Concat([]string{"-[0]", "-auto-orient", "+repage", "-background", "gray50", "-alpha", "remove"}, arguments,
+		[]string{"-colorspace", "sRGB", "-depth", "8", "rgb:-"})
+	command := exec.Command(program, arguments...)
+	command.Stdin = bytes.NewReader(body)
+	var out, failure bytes.Buffer
+	command.Stdout, command.Stderr = &out, &failure
+	if err := command.Run(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", program, arguments, err, failure.String())
+	}
+	return out.Bytes()
+}
+
+func alikeInMagick(t *testing.T, kind string, result []byte, query string) float64 {
+	t.Helper()
+	config, _, err := image.DecodeConfig(bytes.NewReader(result))
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := []string{"-resize", fmt.Sprintf("%dx%d!", config.Width, config.Height)}
+	if strings.Contains(query, "crop=left") {
+		arguments = []string{"-resize", fmt.Sprintf("x%d", config.Height), "-crop", fmt.Sprintf("%dx%d+0+0", config.Width, config.Height)}
+	}
+	var orientation int
+	if n, _ := fmt.Sscanf(kind, "orientation%d", &orientation); n == 1 && !strings.HasSuffix(kind, ".jpg") {
+		arguments = append([]string{"-orient", orientations[orientation-1], "-auto-orient", "+repage"}, arguments...)
+	}
+	want, got := magick(t, corpus()[kind], arguments...), magick(t, result)
+	if len(want) != len(got) {
+		t.Fatalf("%d samples, want %d", len(got), len(want))
+	}
+	var sum float64
+	for i := range want {
+		d := float64(want[i]) - float64(got[i])
+		sum += d * d
+	}
+	return 10 * math.Log10(255*255/max(sum/float64(len(want)), 1e-3))
+}
