@@ -60,7 +60,7 @@ func order(t *testing.T, q *Queue, clients ...string) []string {
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
-					admitted = append(admitted, "refused "+client)
+					admitted = append(admitted, fmt.Sprintf("refused %s%d", client, i))
 					return
 				}
 				admitted = append(admitted, fmt.Sprintf("%s%d", client, i))
@@ -83,7 +83,7 @@ func TestClientsTakeTurns(t *testing.T) {
 
 func TestAFullQueueMakesPlaceForClientsWithFewerWaiters(t *testing.T) {
 	got := order(t, New(1, 3, 0), "a", "a", "a", "a", "b")
-	if want := []string{"refused a", "refused a", "a0", "b4", "a1"}; !slices.Equal(got, want) {
+	if want := []string{"refused a3", "refused a2", "a0", "b4", "a1"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
