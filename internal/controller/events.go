@@ -29,9 +29,7 @@ func (r *recorder) Event(darkroom client.Object, warning bool, reason, message s
 	if warning {
 		kind = corev1.EventTypeWarning
 	}
-	if len(message) > maxNoteLength {
-		message = cut(message, maxNoteLength-len("…")) + "…"
-	}
+	message = cut(message, maxNoteLength, "…")
 	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
 	if warning {
 		log.Error(nil, message) // the level between is not one of logr

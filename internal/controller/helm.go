@@ -53,7 +53,7 @@ const (
 	staleRetry = 200 * time.Millisecond
 	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
 	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
-	refusedRetry = 30 * time.Second
+	refusedRetry = retryMost
 	// foreignRetry is the time between two checks whether a foreign object is gone. Nothing is
 	// watched for that, except the Secrets of Helm releases.
 	foreignRetry = time.Minute

@@ -65,6 +65,9 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	eventuallyRolled(t, namespace, "photos", photos)
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the upgrade", installed(namespace, "photos"))
+	// While it is not ready, its pods are listed once in a while.
+	eventuallyStatus(t, webFolder(namespace, "photos"), "ready", isReady())
+	eventuallyStatus(t, webFolder(namespace, "public"), "ready", isReady())
 	eventually(t, "quiet", quiet(operator))
 
 	photos = podTemplateOf(t, namespace, "photos")

@@ -288,14 +288,15 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 }
 
 func shorten(message string) string {
-	if len(message) <= maxMessageLength {
-		return message
-	}
-	return cut(message, maxMessageLength) + " … (shortened)"
+	return cut(message, maxMessageLength, " … (shortened)")
 }
 
-// cut returns at most some bytes of the beginning of a text, and no part of a character: others could
-// not be encoded.
-func cut(text string, length int) string {
-	return strings.ToValidUTF8(text[:min(length, len(text))], "")
+// cut replaces what is beyond some bytes of a text, and what is no text: otherwise the API server would
+// store another one, which would be reported again each time.
+func cut(text string, length int, end string) string {
+	text = strings.ToValidUTF8(text, "�")
+	if len(text) <= length {
+		return text
+	}
+	return strings.ToValidUTF8(text[:length-len(end)], "") + end
 }

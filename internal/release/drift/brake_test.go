@@ -1,11 +1,13 @@
 package drift
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
+	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
@@ -44,6 +46,34 @@ func TestAFightSlowsDown(t *testing.T) {
 	if len(holds) != 1 || !holds[0].Contested || holds[0].Writer != "rival" || holds[0].Object != brakeObject {
 		t.Errorf("the holds are %+v", holds)
 	}
+}
+
+// Objects leave a manifest in many ways: by an edit, or deleted by others before the operator does it.
+func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		memory, clock := newMemory()
+		keys := rapid.SliceOfNDistinct(rapid.Map(rapid.StringMatching("[a-e]"), func(name string) manifest.Key {
+			return manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: name}
+		}), 1, 5, rapid.ID[manifest.Key]).Draw(t, "objects")
+		for _, key := range keys {
+			for range rapid.IntRange(0, 2*ContestedAfter).Draw(t, "repairs") {
+				memory.Repaired(key, "", clock.Now())
+			}
+		}
+		desired := keys[:rapid.IntRange(0, len(keys)).Draw(t, "desired")]
+		memory.MarkInSync("next", desired)
+		for _, hold := range memory.Holds(clock.Now()) {
+			if !slices.Contains(desired, hold.Object) {
+				t.Fatalf("%s is held, and not desired", hold.Object)
+			}
+		}
+		for _, key := range keys[len(desired):] {
+			if repairs := memory.Repairs(key); repairs > 0 {
+				t.Fatalf("%d repairs of %s are remembered", repairs, key)
+			}
+		}
+	})
 }
 
 func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {

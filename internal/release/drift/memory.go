@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -82,6 +83,8 @@ func (m *Memory) MarkInSync(identity string, objects []manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.inSync, m.objects = identity, objects
+	// The objects of an earlier manifest are no longer repaired.
+	maps.DeleteFunc(m.brakes, func(object manifest.Key, _ *brake) bool { return !slices.Contains(objects, object) })
 	m.traces = slices.Clone(m.traces) // drops spare capacity
 }
 
