@@ -207,3 +207,40 @@ func breakAPI(t testing.TB, group string) *unstructured.Unstructured {
 	})
 	return service
 }
+
+// An API server drops fields of the status that an earlier definition lacks, the claims of
+// installations among them, and says so to nobody.
+func TestAnOlderDefinitionIsNamedAtTheStart(t *testing.T) {
+	api := discoveryClient(t, cluster).RESTClient()
+	if err := controller.CheckDefinition(t.Context(), api); err != nil {
+		t.Error(err)
+	}
+	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "darkrooms.deployments.example.com"}}
+	var current apiextensionsv1.JSONSchemaProps
+	set := func(with bool) {
+		change(t, definition, func(d *apiextensionsv1.CustomResourceDefinition) {
+			status := d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+			if with {
+				status.Properties["installation"] = current
+			} else {
+				current = status.Properties["installation"]
+				delete(status.Properties, "installation")
+			}
+			d.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"] = status
+		})
+	}
+	set(false)
+	eventually(t, "the error", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		defer cancel()
+		err := controller.CheckDefinition(ctx, api)
+		if err == nil || !strings.Contains(err.Error(), "lacks status.installation:") {
+			return fmt.Errorf("the error is %w", err)
+		}
+		return nil
+	})
+	set(true)
+	if err := controller.CheckDefinition(t.Context(), api); err != nil {
+		t.Error(err)
+	}
+}
