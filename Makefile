@@ -46,6 +46,7 @@ ACTIONLINT := $(TOOLS)/actionlint
 GOLANGCI_LINT := $(TOOLS)/golangci-lint
 HELM := $(TOOLS)/helm
 GOTESTSUM := $(TOOLS)/gotestsum
+GREMLINS := $(TOOLS)/gremlins
 MISSPELL := $(TOOLS)/misspell
 GOVULNCHECK := $(TOOLS)/govulncheck
 # kubectl of the PATH, if any, or that of the test cluster.
@@ -81,7 +82,7 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-.PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz fuzz-corpus likeness histories chaos e2e screenshots e2e-olm \
+.PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz fuzz-corpus likeness mutants histories chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
 	release-snapshot release-rehearsal clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools publish-tools release-tools $(CLUSTER_TOOL)
@@ -197,6 +198,13 @@ SEED ?=
 histories: assets $(GOTESTSUM) ## Run random histories against an API server, for FOR=5m, or that of one SEED.
 	KUBEBUILDER_ASSETS=$(K8S) FOR=$(FOR) SEED=$(SEED) $(call gotestsum,testname) \
 		env $(go-test) -json -count=1 -timeout 0 -run '^TestHistories$$' ./test/histories
+
+# The package of mutants, whose copy has what is committed or staged and nothing else.
+PKG ?= internal/claims
+
+mutants: assets $(GREMLINS) ## Change each condition of PKG=internal/claims, and list those changes that its tests do not notice.
+	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && $(git) ls-files -z | tar -c --null -T - | tar -x -C "$$copy" && cd "$$copy" && \
+		CGO_ENABLED=0 GOFLAGS="$(compiler-flags)" KUBEBUILDER_ASSETS=$(K8S) $(GREMLINS) unleash --timeout-coefficient 20 ./$(PKG)
 
 # ARCH=arm64 emulates the operator with qemu-user: five to ten times slower than this machine.
 ARCH ?=

@@ -9,6 +9,7 @@ tool.golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 tool.goreleaser := github.com/goreleaser/goreleaser/v2@v2.16.0
 tool.gotestsum := gotest.tools/gotestsum@v1.13.0
 tool.govulncheck := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+tool.gremlins := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 tool.helm := helm.sh/helm/v3/cmd/helm@v3.22.0
 tool.kustomize := sigs.k8s.io/kustomize/kustomize/v5@v5.8.2
 tool.misspell := github.com/golangci/misspell/cmd/misspell@v0.8.0
