@@ -256,6 +256,9 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if settings.Cluster, err = controller.Discover(ctx, api); err != nil {
 		return nil, err
 	}
+	if err := controller.CheckDefinition(ctx, api.RESTClient()); err != nil {
+		return nil, err
+	}
 	caches, err := controller.CacheOptions(settings.Cluster, o.watchNamespaces, darkrooms)
 	if err != nil {
 		return nil, fmt.Errorf("configure the caches: %w", err)

@@ -51,7 +51,7 @@ func CheckDefinition(ctx context.Context, api rest.Interface) error {
 			served, cause = servedSchema(document)
 			lacking = lacks("status", wanted.Properties["status"], served.Properties["status"])
 		}
-		return apierrors.IsForbidden(cause) || cause == nil && len(lacking) == 0, nil
+		return apierrors.IsForbidden(cause) || apierrors.IsNotFound(cause) || cause == nil && len(lacking) == 0, nil
 	})
 	switch {
 	case err == nil && cause == nil:
