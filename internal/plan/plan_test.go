@@ -46,8 +46,10 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 		Darkroom{Namespace: "team-9", Name: "same"},
 		Darkroom{Namespace: "team-9", Name: "away", Skipped: "it is paused"},
 		Darkroom{Namespace: "team-9", Name: "wrong", Refused: "spec.baseDomain: is not offered"},
-		Darkroom{Namespace: "team-9", Name: "moves", LosesHosts: []string{"a.example.com"}, GetsHosts: []string{"b.example.com"}, Dropped: []string{"spec.old"},
-			Fields: []Field{{Object: "Ingress", Path: "spec.ingressClassName", To: "nginx"}}},
+		Darkroom{
+			Namespace: "team-9", Name: "moves", LosesHosts: []string{"a.example.com"}, GetsHosts: []string{"b.example.com"}, Dropped: []string{"spec.old"},
+			Fields: []Field{{Object: "Ingress", Path: "spec.ingressClassName", To: "nginx"}},
+		},
 	)
 	var b strings.Builder
 	if err := p.Write(&b, "text"); err != nil {

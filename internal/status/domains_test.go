@@ -254,7 +254,8 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public", Namespace: "gateways"}}, parents{listenerSet("gateways")}, attachment{},
 		},
 		"a Gateway of the name of the ListenerSet accepts it": {
-			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public"}}, parents{says("public", accepted, resolved)},
+			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public"}},
+			parents{says("public", accepted, resolved)},
 			attachment{gateway.Awaiting, strings.ReplaceAll(awaitedWords, "Gateway", "ListenerSet")},
 		},
 		"a ListenerSet of the name of the Gateway accepts it": {nil, parents{listenerSet("team-a")}, awaited},
