@@ -9,6 +9,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/action"
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -109,7 +110,8 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 	})
 	t.Run("helm uninstall is reverted", func(t *testing.T) {
 		before := mustGet(t, &corev1.Service{}, namespace, "photos").UID
-		if _, err := action.NewUninstall(helm).Run("photos"); err != nil {
+		// Helm purges the revisions that it listed, of which the operator may meanwhile have removed the oldest.
+		if _, err := action.NewUninstall(helm).Run("photos"); err != nil && !strings.Contains(err.Error(), driver.ErrReleaseNotFound.Error()) {
 			t.Fatal(err)
 		}
 		eventuallyIs(t, "a new Service", &corev1.Service{}, namespace, "photos", func(s *corev1.Service) bool { return s.UID != before })
