@@ -25,7 +25,7 @@ import (
 // fleet is how many Darkrooms there are when a fault is put in.
 const fleet = 20
 
-var faults = []struct {
+var clusterFaults = []struct {
 	name   string
 	inject func(t *testing.T) (seen string)
 }{
@@ -33,6 +33,7 @@ var faults = []struct {
 	{"etcd stopped for 300 of each 400 ms, for 15 s, during upgrades of all", slowEtcd},
 	{"release Secrets: a third each pending since 1980, overwritten with junk, deleted", damageReleases},
 	{"a namespace with 10 Darkrooms deleted", deleteNamespace},
+	{"etcd restored from a snapshot taken before upgrades of all, and the API server restarted", restoreEtcd},
 	{"CRD deleted, with all Darkrooms, and applied again", removeDefinition},
 }
 
@@ -45,7 +46,7 @@ func TestChaos(t *testing.T) {
 	createFleet(t)
 	eventually(t, "the fleet is ready", wrong)
 	var rows []string
-	for _, fault := range faults {
+	for _, fault := range clusterFaults {
 		if !t.Run(fault.name, func(t *testing.T) {
 			seen := fault.inject(t)
 			took := eventually(t, "all is as it should be", wrong)

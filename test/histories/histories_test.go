@@ -112,7 +112,7 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 			return "the step can be made: " + step.says, err
 		}
 		most := patience
-		if w.faults.current() != "" || len(w.policies) > 0 {
+		if w.faults.Current() != "" || len(w.policies) > 0 {
 			most = 2 * time.Second
 		}
 		if err := w.settle(most); err != nil {
@@ -127,7 +127,7 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 
 // conclude ends all faults, and judges the cluster at rest.
 func (w *world) conclude(patience time.Duration) (violated string, err error) {
-	w.faults.end()
+	w.faults.End()
 	if err := w.endPolicies(); err != nil {
 		return "the policies end", err
 	}

@@ -100,7 +100,7 @@ const mostRequests = 150
 func isCheap(w *world) error {
 	sent := w.sent()
 	requests := sent - w.judged
-	if w.judged = sent; requests > mostRequests && w.faults.current() == "" {
+	if w.judged = sent; requests > mostRequests && w.faults.Current() == "" {
 		return fmt.Errorf("more than %d requests", mostRequests)
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -47,10 +48,10 @@ func (w *world) start(installation string) error {
 	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline}}
 	kubeconfig := rest.CopyConfig(asOperator)
 	kubeconfig.Wrap(o.traffic.record)
-	kubeconfig.Wrap(w.faults.inject)
+	kubeconfig.Wrap(w.faults.Inject)
 	controller.BoundRequests(kubeconfig)
 	manager, options, err := w.manager(kubeconfig, installation)
-	if err != nil && w.faults.current() != "" {
+	if err != nil && w.faults.Current() != "" {
 		return errNothingToDo // it waits until it knows what the cluster serves
 	}
 	if err != nil {
@@ -126,15 +127,11 @@ func (t *traffic) all() []request {
 	return t.sent
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
 // record takes note of requests that reach the API server.
 func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(r *http.Request) (*http.Response, error) {
+	return faults.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		if isWatch(r) {
 			return next.RoundTrip(r)
 		}

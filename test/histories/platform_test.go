@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
@@ -42,15 +43,14 @@ var platformSteps = []kind{
 		return nil
 	}),
 	{3, func(t *rapid.T) step {
-		fault := rapid.SampledFrom(allFaults).Draw(t, "fault")
+		fault := rapid.SampledFrom(faults.All()).Draw(t, "fault")
 		return step{"the API server fails in every other request: " + fault, func(w *world) error {
-			w.faults.end()
-			w.faults.begin(fault)
+			w.faults.Begin(fault)
 			return nil
 		}}
 	}},
 	platform(2, "the API server recovers", func(w *world) error {
-		w.faults.end()
+		w.faults.End()
 		return nil
 	}),
 	{2, func(t *rapid.T) step {

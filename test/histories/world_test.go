@@ -29,6 +29,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 )
 
 const (
@@ -73,7 +74,7 @@ type world struct {
 	suffix string
 	// operators are the running ones, by name of installation.
 	operators map[string]*operator
-	faults    *faults
+	faults    *faults.Faults
 	timeline  *timeline
 	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
 	foreign map[reference]string
@@ -107,7 +108,7 @@ var worlds atomic.Int64
 func newWorld(ctx context.Context) (w *world, end func(), err error) {
 	w = &world{
 		ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
-		operators: map[string]*operator{}, faults: &faults{}, foreign: map[reference]string{},
+		operators: map[string]*operator{}, faults: &faults.Faults{}, foreign: map[reference]string{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{},
 	}
 	for _, tenant := range tenants {
