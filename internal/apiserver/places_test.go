@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,7 +109,8 @@ func TestWhoSeesNothingTakesNoStreamOfOthers(t *testing.T) {
 	editor := newEditor(t, namespace).token
 	s.want(http.StatusCreated, editor, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	elsewhere := newNamespace(t)
-	opened, refusals := 0, map[string]int{}
+	var opened atomic.Int64
+	most, refusals := int64(0), map[string]int{}
 	for i := range 6 {
 		nobody := newUser(t, elsewhere, fmt.Sprint("nobody-", i)).token
 		for range 17 {
@@ -117,8 +119,12 @@ func TestWhoSeesNothingTakesNoStreamOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if response.StatusCode == http.StatusOK {
-				opened++
-				t.Cleanup(func() { _ = response.Body.Close() })
+				most = max(most, opened.Add(1))
+				go func() { // The server ends streams too.
+					_, _ = io.Copy(io.Discard, response.Body)
+					_ = response.Body.Close()
+					opened.Add(-1)
+				}()
 				continue
 			}
 			body, _ := io.ReadAll(response.Body)
@@ -130,8 +136,8 @@ func TestWhoSeesNothingTakesNoStreamOfOthers(t *testing.T) {
 			}
 		}
 	}
-	if opened != 32 || refusals["each caller may have 16"] == 0 || refusals["ServiceAccounts of your namespace"] == 0 {
-		t.Errorf("%d streams are open, and refused are %v", opened, refusals)
+	if most > 32 || refusals["each caller may have 16"] == 0 || refusals["ServiceAccounts of your namespace"] == 0 {
+		t.Errorf("%d streams were open, and refused are %v", most, refusals)
 	}
 	s.follow(editor, "/events/stream").until("synced")
 	// Another tenant, who may see nothing yet, can still wait for what is to come.

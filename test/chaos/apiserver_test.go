@@ -85,7 +85,8 @@ func startBehind(t *testing.T, between *faults.Faults) *program.Program {
 	must(t, err)
 	account, err := access.As(t.Context(), admin, client.ObjectKey{Namespace: operatorNamespace, Name: operatorAccount})
 	must(t, err)
-	transport, err := rest.TransportFor(rest.AnonymousClientConfig(admin))
+	// The proxy sends the token: clients send none without TLS.
+	transport, err := rest.TransportFor(account)
 	must(t, err)
 	target, err := url.Parse(admin.Host)
 	must(t, err)
@@ -102,7 +103,7 @@ func startBehind(t *testing.T, between *faults.Faults) *program.Program {
 	})
 	t.Cleanup(proxy.CloseClientConnections)
 	kubeconfig := filepath.Join(scratch, "behind.kubeconfig")
-	must(t, access.WriteKubeconfig(&rest.Config{Host: proxy.URL, BearerToken: account.BearerToken}, operatorNamespace, kubeconfig))
+	must(t, access.WriteKubeconfig(&rest.Config{Host: proxy.URL}, operatorNamespace, kubeconfig))
 	o, err := program.Manager(binaries, repository, kubeconfig, filepath.Join(scratch, "behind.log"), "--metrics-bind-address", "0")
 	must(t, err)
 	eventually(t, "the operator is ready", o.Ready)
