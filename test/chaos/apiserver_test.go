@@ -35,8 +35,8 @@ const (
 	// kindsOfFaults is how many kinds of faults between operator and API server are tried; the seed
 	// chooses them.
 	kindsOfFaults = 4
-	// healTime is twice as long as the promise: machines that run tests are shared.
-	healTime = 30 * time.Second
+	// healTime is how long after the end of a fault everything is as it should be.
+	healTime = time.Minute
 )
 
 // TestFaultsOfTheAPIServer has an operator that reaches the API server through a proxy with faults, and
