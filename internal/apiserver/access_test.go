@@ -1,9 +1,12 @@
 package apiserver_test
 
 import (
+	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
@@ -123,6 +127,57 @@ func TestCallersGetSettingsAndTheirPermissions(t *testing.T) {
 	problemOf(t, s.want(http.StatusUnprocessableEntity, viewer, "GET", "/access", ""))
 }
 
+// TestCallersAreToldWhereTheyMayWrite compares what the server says with random rights in many namespaces.
+func TestCallersAreToldWhereTheyMayWrite(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	own := newNamespace(t)
+	caller, everywhere := newUser(t, own, "caller"), newUser(t, own, "everywhere")
+	random := rand.New(rand.NewPCG(uint64(len(own)), uint64(own[len(own)-1])))
+	want := apiserver.Namespaces{Create: []string{}, Update: []string{}}
+	rule := func(verbs ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: append(verbs, "list")}}
+	}
+	all := []string{own}
+	for i := range 15 {
+		namespace := newNamespace(t)
+		all = append(all, namespace)
+		create(t, darkrooms.New("photos", namespace).Obj())
+		sees, creates, updates := random.IntN(2) == 0 || i == 14, random.IntN(2) == 0, random.IntN(2) == 0 || i == 14
+		verbs := []string{}
+		for verb, has := range map[string]bool{"watch": sees, "create": creates, "update": updates} {
+			if has {
+				verbs = append(verbs, verb)
+			}
+		}
+		caller.may(namespace, rule(verbs...))
+		if sees && creates {
+			want.Create = append(want.Create, namespace)
+		}
+		if sees && updates {
+			want.Update = append(want.Update, namespace)
+		}
+	}
+	caller.may(own, rule("create"))
+	want.Create = append(want.Create, own)
+	slices.Sort(want.Create)
+	slices.Sort(want.Update)
+	eventually(t, "the server knows the Darkrooms and rights", func() error {
+		got := into[apiserver.Namespaces](t, s.want(http.StatusOK, caller.token, "GET", "/access/namespaces", ""))
+		if !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("told is %+v, want %+v", got, want)
+		}
+		return nil
+	})
+	everywhere.may("", rule("watch", "create"))
+	got := into[apiserver.Namespaces](t, s.want(http.StatusOK, everywhere.token, "GET", "/access/namespaces", ""))
+	for _, namespace := range all {
+		if !slices.Contains(got.Create, namespace) || slices.Contains(got.Update, namespace) {
+			t.Errorf("who may create everywhere, and update nowhere, is told %+v", got)
+		}
+	}
+}
+
 // TestRolesForUsers has all that the roles in config/rbac allow: verbs by resource. Those that
 // allow nothing beyond Darkrooms are aggregated into the roles of Kubernetes.
 func TestRolesForUsers(t *testing.T) {
@@ -130,7 +185,7 @@ func TestRolesForUsers(t *testing.T) {
 	type rights map[string]string
 	read := rights{"darkrooms": "get list watch", "darkrooms/status": "get", "darkrooms/scale": "get"}
 	write := rights{"darkrooms": "create delete get list patch update watch", "darkrooms/status": "get", "darkrooms/scale": "get patch update"}
-	page := rights{"pods": "get list", "events": "get list", "pods/log": "get", "services/proxy": "get"}
+	page := rights{"pods": "get list", "events": "get list", "pods/log": "get", "pods/proxy": "get", "services/proxy": "get"}
 	with := func(some, more rights) rights {
 		out := maps.Clone(some)
 		maps.Copy(out, more)

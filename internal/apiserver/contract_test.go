@@ -87,6 +87,23 @@ func operationOf(api map[string]any, method, path string) (string, map[string]an
 	return "", nil
 }
 
+// everySchema calls a function with each schema of an object in a document.
+func everySchema(value any, at string, check func(at string, schema map[string]any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		if value["type"] == "object" {
+			check(at, value)
+		}
+		for name, inner := range value {
+			everySchema(inner, at+"/"+name, check)
+		}
+	case []any:
+		for i, inner := range value {
+			everySchema(inner, fmt.Sprint(at, "/", i), check)
+		}
+	}
+}
+
 func TestOpenAPIDocument(t *testing.T) {
 	s := start(t)
 	got := s.want(http.StatusOK, "", "GET", "/openapi.json", "")
@@ -97,6 +114,30 @@ func TestOpenAPIDocument(t *testing.T) {
 	if version := api["openapi"].(string); !strings.HasPrefix(version, "3.1") {
 		t.Errorf("openapi is %s, want 3.1", version)
 	}
+
+	// Generated clients have no field for what a schema leaves open, and may leave out what is not required.
+	t.Run("generated clients can write", func(t *testing.T) {
+		everySchema(api, "", func(at string, schema map[string]any) {
+			for _, open := range []string{"properties", "additionalProperties", "oneOf", "anyOf"} {
+				if _, found := schema[open]; found {
+					return
+				}
+			}
+			t.Errorf("%s is an object without fields", at)
+		})
+		for path, item := range api["paths"].(map[string]any) {
+			for method, operation := range item.(map[string]any) {
+				_, needed := operation.(map[string]any)["responses"].(map[string]any)["428"]
+				parameters, _ := operation.(map[string]any)["parameters"].([]any)
+				required := slices.ContainsFunc(parameters, func(parameter any) bool {
+					return parameter.(map[string]any)["name"] == "If-Match" && parameter.(map[string]any)["required"] == true
+				})
+				if needed != required {
+					t.Errorf("%s %s: If-Match is required in the document: %v, want %v", method, path, required, needed)
+				}
+			}
+		}
+	})
 
 	t.Run("every operation is closed unless it is public", func(t *testing.T) {
 		open := []any{"signIn", "signOut", "getSignIn"}

@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// container is the container of Darkroom in its pods. Others may be injected.
-	container = "darkroom"
 	// maxLogs is how many logs one caller may read at the same time.
 	maxLogs = 4
 	// maxLog bounds a log, in bytes; logTimeout and maxFollow limit how long it is read
@@ -38,10 +36,11 @@ func toLogs(namespace string) auth.Right {
 type logInput struct {
 	PodInput
 
-	Lines      int64 `query:"lines" minimum:"1" maximum:"10000" default:"500" doc:"Number of lines from the end of the log"`
-	Follow     bool  `query:"follow" doc:"Stay open, and send new lines"`
-	Previous   bool  `query:"previous" doc:"The log before the last restart of the container"`
-	Timestamps bool  `query:"timestamps" doc:"Begin each line with its time"`
+	Lines      int64  `query:"lines" minimum:"1" maximum:"10000" default:"500" doc:"Number of lines from the end of the log"`
+	Follow     bool   `query:"follow" doc:"Stay open, and send new lines"`
+	Previous   bool   `query:"previous" doc:"The log before the last restart of the container"`
+	Container  string `query:"container" enum:"darkroom,gate" default:"darkroom" doc:"Whose log; others may be injected"`
+	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
 }
 
 type logOutput struct {
@@ -93,7 +92,7 @@ func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, erro
 	limit := int64(maxLog)
 	log, err := s.auth.Clients.Logs.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
 		VersionedParams(&corev1.PodLogOptions{
-			Container: container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
+			Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
 			TailLines: &in.Lines, LimitBytes: &limit,
 		}, s.auth.Clients.Parameters).
 		// Without it the time limit of other requests becomes a parameter.

@@ -42,35 +42,45 @@ type PodList struct {
 
 // pods reads with the server's own token, for callers who may list pods there.
 func (s *Server) pods(ctx context.Context, in *PathInput) (*output[PodList], error) {
-	darkroom, err := s.readable(ctx, in.key())
-	if err != nil {
-		return nil, err
-	}
-	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "pods", Namespace: in.Namespace}); err != nil {
-		return nil, err
-	}
-	out := &output[PodList]{Body: PodList{Items: []Pod{}}}
-	// The status has the selector once the Darkroom is installed. An empty selector would
-	// match all pods of the namespace.
-	if darkroom.Status.Selector == "" {
-		return out, nil
-	}
-	leave, err := s.read(ctx)
+	pods, leave, err := s.podsOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	pods, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
-	})
-	if err != nil {
-		return nil, wire.FromKubernetes(err, wire.AsIs)
-	}
-	for i := range pods.Items {
-		out.Body.Items = append(out.Body.Items, describePod(&pods.Items[i]))
+	out := &output[PodList]{Body: PodList{Items: []Pod{}}}
+	for i := range pods {
+		out.Body.Items = append(out.Body.Items, describePod(&pods[i]))
 	}
 	slices.SortFunc(out.Body.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// podsOf returns the pods of a Darkroom to callers who may list pods there. They count towards the caller's reads until
+// leave is called.
+func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, leave func(), err error) {
+	darkroom, err := s.readable(ctx, in.key())
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "pods", Namespace: in.Namespace}); err != nil {
+		return nil, nil, err
+	}
+	// The status has the selector once the Darkroom is installed. An empty selector would
+	// match all pods of the namespace.
+	if darkroom.Status.Selector == "" {
+		return nil, func() {}, nil
+	}
+	if leave, err = s.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	list, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
+	})
+	if err != nil {
+		leave()
+		return nil, nil, wire.FromKubernetes(err, wire.AsIs)
+	}
+	return list.Items, leave, nil
 }
 
 // PodInput names a pod of a Darkroom.

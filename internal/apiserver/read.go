@@ -39,8 +39,8 @@ func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error)
 	if err != nil {
 		return nil, err
 	}
-	tag := wire.ETag(darkroom.ResourceVersion)
-	if in.IfNoneMatch != "" && wire.Matches(in.IfNoneMatch, darkroom.ResourceVersion) {
+	tag := wire.ETag(darkroom)
+	if in.IfNoneMatch != "" && wire.Matches(in.IfNoneMatch, darkroom) {
 		return nil, problem.New(http.StatusNotModified, "").WithHeader("ETag", tag)
 	}
 	return &darkroomOutput{ETag: tag, Body: wire.Flatten(darkroom)}, nil

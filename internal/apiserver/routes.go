@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -78,6 +79,7 @@ var (
 )
 
 const (
+	patchRef    = "#/components/schemas/DarkroomPatch"
 	onePath     = "/darkrooms/{namespace}/{name}"
 	sessionPath = "/session"
 	streamPath  = "/events/stream"
@@ -113,6 +115,9 @@ func (s *Server) register(api huma.API) {
 	api.UseMiddleware(s.authenticate)
 	s.decoder = wire.NewDecoder(api.OpenAPI().Components.Schemas)
 	darkroom := s.decoder.Schema
+	patch := wire.PatchOf(api.OpenAPI().Components.Schemas, darkroom)
+	patch.Nullable, patch.Description = false, "The fields of a Darkroom that change; null removes one"
+	api.OpenAPI().Components.Schemas.Map()["DarkroomPatch"] = patch
 
 	huma.Register(api, huma.Operation{
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
@@ -133,7 +138,7 @@ func (s *Server) register(api huma.API) {
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Change some fields of a Darkroom, by JSON merge patch", Errors: ofUpdate,
-	}, typeMergePatch, maxBody, onDarkroom("update")), typeMergePatch, &huma.Schema{Type: huma.TypeObject, Description: "The fields of a Darkroom that change; null removes one"}, s.patch)
+	}, typeMergePatch, maxBody, onDarkroom("update")), typeMergePatch, &huma.Schema{Ref: patchRef}, s.patch)
 	huma.Register(api, huma.Operation{
 		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, ofOne...),
@@ -143,6 +148,22 @@ func (s *Server) register(api huma.API) {
 	s.registerRelated(api)
 	s.registerSecrets(api)
 	s.registerSession(api)
+	requireIfMatch(api.OpenAPI())
+}
+
+// requireIfMatch documents the header as required where a request without it is answered with 428, in place of the
+// 422 of parameters that huma requires.
+func requireIfMatch(document *huma.OpenAPI) {
+	for _, item := range document.Paths {
+		for _, operation := range []*huma.Operation{item.Put, item.Patch, item.Post} {
+			if operation == nil || !slices.Contains(operation.Errors, http.StatusPreconditionRequired) {
+				continue
+			}
+			for _, parameter := range operation.Parameters {
+				parameter.Required = parameter.Required || parameter.Name == "If-Match"
+			}
+		}
+	}
 }
 
 func (s *Server) registerRelated(api huma.API) {
@@ -154,6 +175,11 @@ func (s *Server) registerRelated(api huma.API) {
 		OperationID: "listPodEvents", Method: http.MethodGet, Path: onePath + "/pods/{pod}/events", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "List the events of a pod", Errors: ofOne,
 	}, s.podEvents)
+	huma.Register(api, huma.Operation{
+		OperationID: "getFigures", Method: http.MethodGet, Path: onePath + "/figures", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Get what the gates of a Darkroom count", Errors: ofOne,
+		Description: "Requires permission to list pods and to get pods/proxy in the namespace. Counters begin with each pod.",
+	}, s.figures)
 	huma.Register(api, huma.Operation{
 		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Get or follow the log of a pod", Errors: ofOne, Metadata: map[string]any{streaming: true},
@@ -223,6 +249,11 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "mayI", Method: http.MethodGet, Path: "/access", Tags: []string{"Session"},
 		Summary: "Get your permissions in a namespace", Errors: always,
 	}, s.mayI)
+	huma.Register(api, huma.Operation{
+		OperationID: "myNamespaces", Method: http.MethodGet, Path: "/access/namespaces", Tags: []string{"Session"},
+		Summary: "Get the namespaces in which you may create and update Darkrooms", Errors: always,
+		Description: "Of the namespaces whose Darkrooms you may watch, those that the server serves, default, and that of your ServiceAccount.",
+	}, s.myNamespaces)
 	huma.Register(api, huma.Operation{
 		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
 		Summary: "Get the settings of the server", Errors: always,

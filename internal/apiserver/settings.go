@@ -1,10 +1,6 @@
 package apiserver
 
-import (
-	"context"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-)
+import "context"
 
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
@@ -25,42 +21,4 @@ func (s *Server) settings(context.Context, *struct{}) (*output[ServerSettings], 
 		Namespaces:      append([]string{}, s.options.Namespaces...),
 		Version:         s.options.Version,
 	}}, nil
-}
-
-type accessInput struct {
-	Namespace string `query:"namespace" required:"true" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	Name      string `query:"name" maxLength:"253" doc:"Ask about this Darkroom; none means any"`
-}
-
-// Access is what a caller may do in a namespace.
-type Access struct {
-	Create       bool `json:"create"`
-	Update       bool `json:"update"`
-	Delete       bool `json:"delete"`
-	Image        bool `json:"image" doc:"Fetch images from running Darkrooms"`
-	Log          bool `json:"log" doc:"Read the logs of pods"`
-	CreateSecret bool `json:"createSecret" doc:"Create Secrets in the namespace"`
-}
-
-// mayI returns the permissions of the caller, so that the page can hide other actions. Each
-// request is still authorized.
-func (s *Server) mayI(ctx context.Context, in *accessInput) (*output[Access], error) {
-	out := Access{}
-	for _, question := range []struct {
-		answer *bool
-		right  auth.Right
-	}{
-		{&out.Create, auth.ToDarkrooms("create", in.Namespace, "")},
-		{&out.Update, auth.ToDarkrooms("update", in.Namespace, in.Name)},
-		{&out.Delete, auth.ToDarkrooms("delete", in.Namespace, in.Name)},
-		{&out.Image, auth.Right{Verb: "get", Resource: "services", Subresource: "proxy", Namespace: in.Namespace}},
-		{&out.Log, toLogs(in.Namespace)},
-		{&out.CreateSecret, auth.Right{Verb: "create", Resource: "secrets", Namespace: in.Namespace}},
-	} {
-		var err error
-		if *question.answer, err = s.auth.Access.May(ctx, question.right); err != nil {
-			return nil, err
-		}
-	}
-	return &output[Access]{Body: out}, nil
 }

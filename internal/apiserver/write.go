@@ -89,7 +89,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 	s.awaitRead(ctx, stored, in.DryRun != "")
 	return &createOutput{
 		Location: "/darkrooms/" + url.PathEscape(stored.Namespace) + "/" + url.PathEscape(stored.Name),
-		ETag:     wire.ETag(stored.ResourceVersion),
+		ETag:     wire.ETag(stored),
 		Body:     wire.Flatten(stored),
 	}, nil
 }
@@ -124,8 +124,8 @@ func (s *Server) updateBy(ctx context.Context, in *updateInput, base func(before
 	})
 }
 
-// conflictBackoff is the back-off of writes with If-Match: * on conflicts. It is random, so
-// that clients do not conflict again.
+// conflictBackoff is the back-off of writes on conflicts, such as with a write of the status. It is random, so that
+// clients do not conflict again.
 func conflictBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
 }
@@ -141,12 +141,9 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 		switch {
 		case err == nil:
 			s.awaitRead(ctx, stored, dryRun.DryRun != "")
-			return &darkroomOutput{ETag: wire.ETag(stored.ResourceVersion), Body: wire.Flatten(stored)}, nil
+			return &darkroomOutput{ETag: wire.ETag(stored), Body: wire.Flatten(stored)}, nil
 		case !apierrors.IsConflict(err):
 			return nil, err
-		case ifMatch != wire.AnyVersion:
-			// Written by another client after it was read here.
-			return nil, wire.Stale()
 		case backoff.Steps == 0:
 			return nil, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
 		}
@@ -166,7 +163,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	if err != nil {
 		return nil, err
 	}
-	if err := wire.CheckIfMatch(ifMatch, before.ResourceVersion); err != nil {
+	if err := wire.CheckIfMatch(ifMatch, before); err != nil {
 		return nil, err
 	}
 	wanted, err := change(before)
@@ -237,7 +234,7 @@ func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 type deleteInput struct {
 	PathInput
 	DryRunInput
-	IfMatch string `header:"If-Match" doc:"ETag of the version to delete; empty means any version"`
+	IfMatch string `header:"If-Match" doc:"ETag of the version to delete; none means any version"`
 }
 
 type deleteOutput struct {
@@ -250,29 +247,12 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	if err := s.requireServed(key.Namespace); err != nil {
 		return nil, err
 	}
-	options := &metav1.DeleteOptions{DryRun: in.list()}
-	if in.IfMatch != "" && in.IfMatch != wire.AnyVersion {
-		// Kubernetes compares the version, so that the right to delete is enough.
-		version, ok := wire.VersionOf(in.IfMatch)
-		if !ok {
-			return nil, problem.New(http.StatusUnprocessableEntity, "invalid header If-Match",
-				problem.Field{Location: "header.If-Match", Message: "must be one ETag, or *"})
-		}
-		options.Preconditions = &metav1.Preconditions{ResourceVersion: &version}
-	}
-	answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
-		Body(options).MaxRetries(0).Do(ctx)
-	// Error, unlike Raw, reads what Kubernetes says in the body.
-	err := answer.Error()
+	raw, err := s.removeVersion(ctx, key, in.IfMatch, in.list())
 	if apierrors.IsConflict(err) {
 		return nil, wire.Stale()
 	}
 	if err != nil {
-		return nil, darkroomError(err, key, wire.AsIs)
-	}
-	raw, err := answer.Raw()
-	if err != nil {
-		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
+		return nil, err
 	}
 	// Kubernetes returns the object while it has finalizers, and a Status once it is gone.
 	left := &metav1.PartialObjectMetadata{}
@@ -291,6 +271,45 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		}
 	}
 	return &deleteOutput{Status: http.StatusNoContent}, nil
+}
+
+// removeVersion deletes a version of a Darkroom, and returns the answer of Kubernetes or its error for a conflict. The
+// right to delete is enough: versions are compared with what this server has read, and Kubernetes compares them again.
+func (s *Server) removeVersion(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun []string) (raw []byte, err error) {
+	options := &metav1.DeleteOptions{DryRun: dryRun}
+	for backoff := conflictBackoff(); ; {
+		if ifMatch != "" && ifMatch != wire.AnyVersion {
+			if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("delete", key.Namespace, key.Name)); err != nil {
+				return nil, err
+			}
+			known := s.journal.Get(key)
+			if known == nil {
+				return nil, notFound(key)
+			}
+			if err := wire.CheckIfMatch(ifMatch, known); err != nil {
+				return nil, err
+			}
+			options.Preconditions = &metav1.Preconditions{UID: &known.UID, ResourceVersion: &known.ResourceVersion}
+		}
+		answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).Body(options).MaxRetries(0).Do(ctx)
+		// Error, unlike Raw, reads what Kubernetes says in the body.
+		switch err := answer.Error(); {
+		case err == nil:
+			if raw, err = answer.Raw(); err != nil {
+				return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
+			}
+			return raw, nil
+		case !apierrors.IsConflict(err):
+			return nil, darkroomError(err, key, wire.AsIs)
+		case backoff.Steps == 0 || options.Preconditions == nil:
+			return nil, err
+		}
+		select {
+		case <-time.After(backoff.Step()):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // awaitRead waits until reads show what was written.

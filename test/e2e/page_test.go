@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
@@ -26,10 +27,16 @@ func TestPeopleUseThePage(t *testing.T) {
 	})
 	editor, viewer := newPerson(t, namespace, "editor", append(keepingSecrets, editing...)), newPerson(t, namespace, "viewer", viewing)
 
+	late, lateNamespace := newPerson(t, namespace, "late", viewing), newNamespace(t)
+	permit(t, metav1.ObjectMeta{Namespace: lateNamespace, Name: "late"},
+		rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "late"}, editing)
+	create(t, newDarkroom(lateNamespace, "late").SubDomains("late").Replicas(0).Obj())
+
 	runSteps(t, "browser.mjs", []string{strings.TrimPrefix(server.URL, "http://")},
 		// Browsers keep cookies that are marked Secure for localhost, not for an address.
 		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace,
-		"EDITOR_TOKEN="+editor, "VIEWER_TOKEN="+viewer, "FOLDER_URL="+theSources.folderURL,
+		"EDITOR_TOKEN="+editor, "VIEWER_TOKEN="+viewer, "STRANGER_TOKEN="+newPerson(t, namespace, "stranger", nil),
+		"LATE_TOKEN="+late, "LATE_NAMESPACE="+lateNamespace, "FOLDER_URL="+theSources.folderURL,
 		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys",
 		"PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain)
 	for what, text := range map[string]string{"a token": editor, "a key": secretKey} {

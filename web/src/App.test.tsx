@@ -24,6 +24,7 @@ let cut: () => void;
 let isAway: boolean;
 /** The Darkroom on the server; a write needs its version. */
 let stored: Darkroom;
+const nextVersion = () => ({ resourceVersion: String(Number(stored.resourceVersion) + 1), etag: `"${Number(stored.resourceVersion) + 1}"` });
 let mayUpdate: boolean;
 let rolledBackTo: number[];
 /** Reads that the server answers with this status, by the end of their path. */
@@ -78,6 +79,8 @@ beforeEach(() => {
         return reply(200, { username, groups: [], auth: "token" });
       case "/settings":
         return reply(200, { cluster: "production", baseDomain: "example.com", darkroomVersion: "v1", namespaces: [], version: "v1" });
+      case "/access/namespaces":
+        return reply(200, { create: mayCreateIn ? [mayCreateIn] : ["photos"], update: mayUpdate ? ["photos"] : [] });
       case "/access":
         return reply(200, { create: !mayCreateIn || path.includes(`namespace=${mayCreateIn}`), update: mayUpdate, delete: true, image: true, log: true, createSecret: true });
       case "/events/stream":
@@ -94,6 +97,9 @@ beforeEach(() => {
         if (path.endsWith("/review")) {
           const { gate } = JSON.parse(init.body as string) as DarkroomInput;
           return reply(200, { manifest: `replicas: POST\n${gate ? "image: the-gate\n" : ""}`, outcome: { hosts: [], secrets: [], pods: "keep" } });
+        }
+        if (path.endsWith("/figures")) {
+          return reply(200, { at: new Date().toISOString(), pods: 0, gates: [] });
         }
         if (path.endsWith("/pods")) {
           return reply(403, { title: "Forbidden", status: 403, detail: "pods is forbidden" });
@@ -112,7 +118,7 @@ beforeEach(() => {
           stored = darkroom(JSON.parse(init.body as string) as Partial<Darkroom>);
         }
         if (method === "PUT") {
-          if (new Headers(init.headers).get("If-Match") !== `"${stored.resourceVersion ?? ""}"`) {
+          if (new Headers(init.headers).get("If-Match") !== stored.etag) {
             return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });
           }
           if (!path.includes("dryRun")) {
@@ -132,7 +138,7 @@ const revisions = [
 
 /** Changes the Darkroom on the server. */
 const change = (part: { [field in keyof DarkroomInput]?: DarkroomInput[field] | undefined }) => {
-  stored = { ...stored, ...(part as Partial<Darkroom>), resourceVersion: String(Number(stored.resourceVersion) + 1) };
+  stored = { ...stored, ...(part as Partial<Darkroom>), ...nextVersion() };
 };
 
 test("a session that expires while editing is renewed above the form, which then continues", async () => {

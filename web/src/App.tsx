@@ -102,7 +102,7 @@ export function App() {
       return <ProblemState problem={session.problem} onRetry={enter} />;
     case "signedIn":
       return (
-        <SettingsContext value={{ ...session.settings, username: session.who.username }}>
+        <SettingsContext value={session.settings}>
           <SignedIn
             who={session.who}
             round={session.round}

@@ -73,8 +73,8 @@ func (f *Full) Unwrap() error { return f.problem }
 
 const accountPrefix = "system:serviceaccount:"
 
-// groupOf returns the namespace of a ServiceAccount, and for other callers nothing.
-func groupOf(who string) string {
+// NamespaceOf returns the namespace of a ServiceAccount, and for other callers nothing.
+func NamespaceOf(who string) string {
 	account, found := strings.CutPrefix(who, accountPrefix)
 	if !found {
 		return ""
@@ -112,7 +112,7 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	if err := take(OfCaller, own.places); err != nil {
 		return nil, err
 	}
-	if namespace := groupOf(who); namespace != "" {
+	if namespace := NamespaceOf(who); namespace != "" {
 		group, err := s.join(s.groups, namespace, s.group, math.MaxInt)
 		if err != nil {
 			leave()

@@ -24,7 +24,8 @@ type Darkroom struct {
 	ExtraEnv []EnvVar `json:"extraEnv,omitempty" doc:"Additional environment variables; literal values are write-only"`
 
 	UID             string     `json:"uid,omitempty" doc:"Distinguishes a Darkroom from an earlier one of the same name"`
-	ResourceVersion string     `json:"resourceVersion,omitempty" doc:"Version of the Darkroom, which changes with each write; the ETag is this value in quotes"`
+	ResourceVersion string     `json:"resourceVersion,omitempty" doc:"Version of the Darkroom, which changes with each write"`
+	ETag            string     `json:"etag,omitempty" doc:"Value of If-Match for a change of this version: it stays valid until what clients can change has changed, whatever the status is"`
 	Generation      int64      `json:"generation,omitempty" doc:"Number of the current desired state"`
 	CreatedAt       *time.Time `json:"createdAt,omitempty"`
 	DeletedAt       *time.Time `json:"deletedAt,omitempty" doc:"Set while the operator uninstalls"`

@@ -19,7 +19,7 @@ import (
 )
 
 // readOnly are the fields of a response that are ignored in requests.
-var readOnly = []string{"uid", "resourceVersion", "generation", "createdAt", "deletedAt", "status"}
+var readOnly = []string{"uid", "resourceVersion", "etag", "generation", "createdAt", "deletedAt", "status"}
 
 // Decoder reads the bodies of POST, PUT and PATCH.
 type Decoder struct {

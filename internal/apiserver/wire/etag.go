@@ -1,33 +1,45 @@
 package wire
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// ETag returns the entity tag of a resource version.
-func ETag(version string) string {
-	return `"` + version + `"`
+// ETag returns the entity tag of a Darkroom: a digest of what clients can change, and the version of the resource.
+// If-Match compares the former, so that writes of the status invalidate no client's tag; If-None-Match compares both.
+func ETag(darkroom *v1alpha1.Darkroom) string {
+	return `"` + desired(darkroom) + "." + darkroom.ResourceVersion + `"`
+}
+
+// desired returns a digest of what clients can change. Kubernetes counts versions of the spec as generations.
+func desired(darkroom *v1alpha1.Darkroom) string {
+	annotations := maps.Clone(shownAnnotations(darkroom.Annotations))
+	// Written by the operator.
+	delete(annotations, v1alpha1.AnnotationInstallation)
+	// Maps are printed sorted.
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %q %q", darkroom.UID, darkroom.Generation, darkroom.Labels, annotations))
+	return hex.EncodeToString(sum[:8])
 }
 
 // AnyVersion is the value of If-Match that matches any version.
 const AnyVersion = "*"
 
-// VersionOf returns the resource version of a header with a single tag.
-func VersionOf(header string) (version string, ok bool) {
-	version = strings.TrimPrefix(strings.TrimSpace(header), "W/")
-	version, opened := strings.CutPrefix(version, `"`)
-	version, closed := strings.CutSuffix(version, `"`)
-	return version, opened && closed && version != "" && !strings.ContainsAny(version, `",`)
+// Matches reports whether a header If-None-Match has the tag of a Darkroom.
+func Matches(header string, darkroom *v1alpha1.Darkroom) bool {
+	return hasTag(header, func(tag string) bool { return tag == ETag(darkroom) })
 }
 
-// Matches reports whether a header If-Match or If-None-Match matches a version.
-func Matches(header, version string) bool {
+func hasTag(header string, matches func(tag string) bool) bool {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-		if tag == AnyVersion || tag == ETag(version) {
+		if tag == AnyVersion || matches(tag) {
 			return true
 		}
 	}
@@ -36,12 +48,13 @@ func Matches(header, version string) bool {
 
 // CheckIfMatch rejects a write without the current version, so that no change is
 // overwritten unseen.
-func CheckIfMatch(header, version string) error {
+func CheckIfMatch(header string, darkroom *v1alpha1.Darkroom) error {
 	if header == "" {
 		return problem.New(http.StatusPreconditionRequired,
 			"the header If-Match is required: send the ETag of the version that you change", problem.Field{Location: "header.If-Match", Message: "required"})
 	}
-	if !Matches(header, version) {
+	current := `"` + desired(darkroom) + "."
+	if !hasTag(header, func(tag string) bool { return strings.HasPrefix(tag, current) }) {
 		return Stale()
 	}
 	return nil

@@ -24,6 +24,7 @@ func Flatten(in *v1alpha1.Darkroom) Darkroom {
 		ExtraEnv:        flattenEnv(in.Spec.ExtraEnv),
 		UID:             string(in.UID),
 		ResourceVersion: in.ResourceVersion,
+		ETag:            ETag(in),
 		Generation:      in.Generation,
 		CreatedAt:       Time(&in.CreationTimestamp),
 		DeletedAt:       Time(in.DeletionTimestamp),

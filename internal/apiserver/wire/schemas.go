@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -46,6 +47,29 @@ func Describe(registry huma.Registry) error {
 		}
 	}
 	return nil
+}
+
+// PatchOf returns the schema of JSON merge patches of what a schema describes: no field is required, and null removes
+// one.
+func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
+	if schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
+	}
+	if len(schema.OneOf) > 0 {
+		return &huma.Schema{Description: schema.Description, OneOf: append(slices.Clone(schema.OneOf), &huma.Schema{Type: "null"})}
+	}
+	out := *schema
+	out.Nullable, out.Required = true, nil
+	if values, ok := schema.AdditionalProperties.(*huma.Schema); ok {
+		out.AdditionalProperties = PatchOf(registry, values)
+	}
+	if len(schema.Properties) > 0 {
+		out.Properties = map[string]*huma.Schema{}
+		for name, field := range schema.Properties {
+			out.Properties[name] = PatchOf(registry, field)
+		}
+	}
+	return &out
 }
 
 // schemaName returns the name of a type in the OpenAPI document, for types whose name needs

@@ -1,11 +1,13 @@
 import { Divider, DropdownItem } from "@patternfly/react-core";
 import type { Access, Darkroom } from "../api/types";
+import { missingRight } from "../layout/MissingRight";
 import { navigate, paths } from "../router";
 import { Actions } from "./Actions";
-import { isPaused, refusalOf, words, type ActionName } from "./actions";
+import { hasKeys, isPaused, refusalOf, words, type ActionName } from "./actions";
 
 /** The actions on one Darkroom; those that are not possible say why. */
-export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; access: Access | undefined; onAct: (action: ActionName) => void }) {
+export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; access: Access | undefined; onAct: (action: ActionName | "rotate") => void }) {
+  const cannotRotate = refusalOf("restart", { ...darkroom, replicas: 1 }, access) ?? (access?.createSecret === false ? missingRight("createSecret", darkroom.namespace) : undefined);
   const cannotClone = access?.create === false ? "You do not have permission to create Darkrooms in this namespace" : undefined;
   return (
     <Actions>
@@ -17,6 +19,11 @@ export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; ac
           </DropdownItem>
         );
       })}
+      {hasKeys(darkroom) && (
+        <DropdownItem isAriaDisabled={cannotRotate !== undefined} description={cannotRotate} onClick={() => onAct("rotate")}>
+          Rotate keys
+        </DropdownItem>
+      )}
       <Divider component="li" />
       <DropdownItem isAriaDisabled={cannotClone !== undefined} description={cannotClone} onClick={() => navigate(paths.clone(darkroom))}>
         Clone

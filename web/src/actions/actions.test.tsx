@@ -34,10 +34,10 @@ beforeEach(() => {
     }
     const [ifMatch, type] = ["If-Match", "Content-Type"].map((name) => new Headers(headers).get(name)) as [string | null, string | null];
     writes.push({ method, ifMatch, type, body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined });
-    if (ifMatch !== `"${stored.resourceVersion ?? ""}"`) {
+    if (method !== "POST" && ifMatch !== stored.etag) {
       return reply(412, { title: "Precondition Failed", status: 412, detail: "the version is stale" });
     }
-    return method === "DELETE" ? reply(204, undefined) : reply(200, { ...stored, resourceVersion: "99" });
+    return method === "DELETE" ? reply(204, undefined) : reply(200, { ...stored, etag: '"99"' });
   });
 });
 
@@ -136,7 +136,7 @@ test.each([
   }
   await user.click(await screen.findByRole("button", { name: entry.split(" ")[0] }));
   const undo = await screen.findByRole("button", { name: "Undo" });
-  stored = { ...stored, resourceVersion: "99" };
+  stored = { ...stored, etag: '"99"' };
   await user.click(undo);
   await waitFor(() => expect(writes.at(-1)).toMatchObject({ ifMatch: '"99"', body: undone }));
   expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
@@ -153,17 +153,29 @@ test("what was deleted can be created again, in the form", async () => {
   expect(readDraft(undefined)).toMatchObject({ input: { name: "cats", replicas: 4, subDomains: ["cats"] }, withheld: ["source.accessKey", "source.secretKey"] });
 });
 
-test("a newer status is no conflict", async () => {
-  const user = await choose("Pause reconciliation");
-  stored = { ...stored, resourceVersion: "11", status: { ...stored.status, phase: "Degraded" } };
-  await user.click(await screen.findByRole("button", { name: "Pause" }));
-  expect(await screen.findByText("Reconciliation paused")).toBeTruthy();
-  expect(writes.map(({ ifMatch }) => ifMatch)).toEqual(['"10"', '"11"']);
+test.each<[string | undefined, string]>([
+  [undefined, "cats-s3"],
+  ["album-keys", "cats-s3"],
+  ["cats-s3", "cats-s3-2"],
+  ["cats-s3-9", "cats-s3-10"],
+])("keys of the Secret %s are rotated to %s", async (used, name) => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", ...(used ? { credentials: "secretRef", credentialsSecretRef: { name: used } } : { credentials: "inline" }) } });
+  const user = await choose("Rotate keys");
+  await user.type(await screen.findByLabelText(/^Access key/), "new-access");
+  expect(screen.getByRole("button", { name: "Rotate" }).hasAttribute("disabled")).toBe(true);
+  await user.type(screen.getByLabelText(/^Secret key/), "new-secret");
+  expect(command()).not.toContain("new-");
+  await user.click(screen.getByRole("button", { name: "Rotate" }));
+  await screen.findByText(new RegExp(`gets its keys from the Secret ${name}\\.`));
+  expect(writes.map(({ method, body }) => ({ method, body }))).toEqual([
+    { method: "POST", body: { namespace: "photos", name, accessKey: "new-access", secretKey: "new-secret" } },
+    { method: "PATCH", body: { source: { credentialsSecretRef: { name, accessKeyKey: null, secretKeyKey: null, credentialsJsonKey: null }, accessKey: null, secretKey: null } } },
+  ]);
 });
 
 test("what others changed meanwhile is not overwritten", async () => {
   const user = await choose("Restart pods");
-  stored = { ...stored, resourceVersion: "11", replicas: 4 };
+  stored = { ...stored, etag: '"11"', replicas: 4 };
   await user.click(await screen.findByRole("button", { name: "Restart" }));
   expect(await screen.findByText("Darkroom changed")).toBeTruthy();
   expect(writes).toHaveLength(1);
@@ -174,7 +186,7 @@ test("a deletion names the version that was seen", async () => {
   await user.click(screen.getByRole("button", { name: "Delete" }));
   expect(command()).toBe("kubectl -n photos delete darkroom/cats");
   await user.type(screen.getByLabelText(/to confirm/), "cats");
-  stored = { ...stored, resourceVersion: "11", uid: "another" };
+  stored = { ...stored, etag: '"11"', uid: "another" };
   const buttons = screen.getAllByRole("button", { name: "Delete" });
   await user.click(buttons[buttons.length - 1] ?? document.body);
   expect(await screen.findByText("The Darkroom was deleted and created again. Reload the page to edit the new one.")).toBeTruthy();

@@ -1,4 +1,4 @@
-import type { Access, Darkroom, Key } from "../api/types";
+import type { Access, Darkroom, DarkroomPatch, Key } from "../api/types";
 import { phaseOf } from "../words/phases";
 import { pausedAnnotation, requestedAnnotation, restartedAnnotation } from "../model/annotations";
 
@@ -83,13 +83,13 @@ export const bulkWords: Record<BulkAction, { ask: (count: string) => string; don
   },
 };
 
-/** A JSON merge patch of a Darkroom in the format of the API. */
-export type Patch = Record<string, unknown>;
-
 export const isPaused = ({ annotations }: Pick<Darkroom, "annotations">): boolean => annotations?.[pausedAnnotation] === "true";
 
+/** Whether a Darkroom has keys that can be rotated: workload identities have none. */
+export const hasKeys = ({ source }: Pick<Darkroom, "source">): boolean => source.credentials !== undefined;
+
 /** The patch of an action. */
-export function patchOf(action: ActionName, now: string, replicas = 1): Patch {
+export function patchOf(action: ActionName, now: string, replicas = 1): DarkroomPatch {
   switch (action) {
     case "restart":
       return { podTemplate: { annotations: { [restartedAnnotation]: now } } };

@@ -33,7 +33,7 @@ beforeEach(() => {
     writes.push(`${name} ${typeof body === "string" ? body : ""}`);
     const answer = forbidden.includes(name)
       ? { status: 403, body: { title: "Forbidden", status: 403, detail: `you may not update ${name}` } }
-      : { status: 200, body: { ...stored.find((d) => d.name === name), resourceVersion: "99" } };
+      : { status: 200, body: { ...stored.find((d) => d.name === name), etag: '"99"' } };
     return Promise.resolve(new Response(JSON.stringify(answer.body), { status: answer.status }));
   });
 });

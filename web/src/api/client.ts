@@ -1,5 +1,5 @@
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, Key, NewSecret, Pod, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Figures, Key, Namespaces, NewSecret, Pod, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -58,9 +58,6 @@ async function json<T>(path: string, options?: Call): Promise<T> {
 const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 const dry = (dryRun: boolean): string => (dryRun ? "?dryRun=All" : "");
 
-/** The ETag of a version. */
-export const etagOf = (darkroom: Darkroom): string => `"${darkroom.resourceVersion ?? ""}"`;
-
 export interface FetchedImage {
   blob: Blob;
   /** From the request to the last byte. */
@@ -78,25 +75,27 @@ export const api = {
   access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
     json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),
 
+  namespaces: (signal?: AbortSignal) => json<Namespaces>("/access/namespaces", { signal }),
   createSecret: (body: NewSecret) => json<Secret>("/secrets", { method: "POST", body }),
 
   get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),
   create: (body: DarkroomInput, { dryRun = false } = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
   replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun = false } = {}) =>
     json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
-  patch: (key: Key, body: unknown, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
+  patch: (key: Key, body: DarkroomPatch, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
   remove: (key: Key, ifMatch: string) => call(one(key), { method: "DELETE", ifMatch }),
 
   revisions: async (key: Key, signal?: AbortSignal) => (await json<{ items: Revision[] }>(one(key) + "/revisions", { signal })).items,
   rollBack: (key: Key, revision: number, ifMatch: string) => json<Darkroom>(one(key) + "/rollback", { method: "POST", body: { revision }, ifMatch }),
   pods: async (key: Key, signal?: AbortSignal) => (await json<{ items: Pod[] }>(one(key) + "/pods", { signal })).items,
+  figures: (key: Key, signal?: AbortSignal) => json<Figures>(one(key) + "/figures", { signal }),
   events: async (key: Key, signal?: AbortSignal) =>
     (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,
   podEvents: async (key: Key, pod: string, signal?: AbortSignal) =>
     (await json<{ items: DarkroomEvent[] }>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, { signal })).items,
   /** The log of a pod as it arrives. */
-  log: (key: Key, pod: string, { follow, previous, lines = 500 }: { follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
-    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {
+  log: (key: Key, pod: string, { container, follow, previous, lines = 500 }: { container: string; follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
+    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {
       signal,
     }),
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),

@@ -20,6 +20,7 @@ import { Events } from "./Events";
 import { Overview } from "./Overview";
 import { Playground } from "./Playground";
 
+const RotateDialog = lazyView(() => import("../actions/RotateDialog"));
 // They need the YAML library.
 const History = lazyView(() => import("./History"));
 const YamlText = lazyView(() => import("./YamlText"));
@@ -66,7 +67,7 @@ const described = (problem: Problem, { namespace, name }: Key): Problem =>
 
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);
-  const [action, setAction] = useState<ActionName>();
+  const [action, setAction] = useState<ActionName | "rotate">();
   const waiting = useWaiting(darkroom);
   const pathname = usePathname();
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
@@ -142,8 +143,12 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           </Suspense>
         </TabContent>
       </PageSection>
-      {action && (
-        <ActionDialog action={action} darkroom={darkroom} onClose={() => setAction(undefined)} />
+      {action === "rotate" ? (
+        <Suspense>
+          <RotateDialog darkroom={darkroom} onClose={() => setAction(undefined)} />
+        </Suspense>
+      ) : (
+        action && <ActionDialog action={action} darkroom={darkroom} onClose={() => setAction(undefined)} />
       )}
       {deleting && <DeleteDialog of={darkroom} onClose={() => setDeleting(false)} />}
     </>

@@ -1,65 +1,62 @@
-import { Button, Card, CardBody } from "@patternfly/react-core";
+import { Button } from "@patternfly/react-core";
+import type { ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { linkTo, paths } from "../router";
+import { useImageUrl } from "../useImageUrl";
 import { Age, ago } from "../words/AgeText";
+import { bytes } from "../words/age";
 import { oldPodsServe, sourceReadyOf } from "../words/conditions";
-import { milliseconds, plural } from "../words/format";
-import { phaseOf, phases } from "../words/phases";
+import { milliseconds } from "../words/format";
 import { troubleOf } from "../words/remedies";
-import { useWaiting } from "../words/waiting";
-import { ImageLink } from "./ImageLink";
-import { ImageView, useImage } from "./ImageView";
+import { Refused, useImage } from "./ImageView";
 
-/** The image of spec.probe, large, as the Darkroom serves it now; its URL; and the status on one line. */
+/** The image of spec.probe as the Darkroom serves it now, in a frame that has its size from the start. */
 export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; access: Access | undefined; round: number }) {
-  const { probe, status } = darkroom;
+  const { probe, status, namespace } = darkroom;
   const check = sourceReadyOf(darkroom);
   const isDown = check?.status === "False" && !oldPodsServe(check) && round === 0;
   const enabled = probe !== undefined && access?.image !== false && status.readyReplicas > 0 && !isDown;
   // Requested again when the result of the check changes.
   const image = useImage(darkroom, probe?.path ?? "", "w=960", { round: round + (Date.parse(check?.lastTransitionTime ?? "") || 0), enabled });
   const served = enabled && !image.problem ? image.value : undefined;
-  const waiting = useWaiting(darkroom);
+  const url = useImageUrl(served?.blob);
+  let content: ReactNode;
+  if (!probe) {
+    content = (
+      <div className="dr-stack">
+        <span>Images are not checked. Name one of them to see it here, and to know whether it is served.</span>
+        <Button variant="secondary" size="sm" {...linkTo(paths.edit(darkroom, "probe.path"))}>
+          Set an image
+        </Button>
+      </div>
+    );
+  } else if (access?.image === false) {
+    content = <MissingRight to="image" namespace={namespace} />;
+  } else if (status.readyReplicas === 0) {
+    content = <p className="dr-quiet">No pod is ready, so no image is served.</p>;
+  } else if (isDown) {
+    content = (
+      <p className="dr-quiet">
+        <Age since={check.lastTransitionTime} text={(age) => `Not served for ${age}.`} />
+      </p>
+    );
+  } else if (image.problem) {
+    content = <Refused problem={image.problem} reload={image.reload} namespace={namespace} isQuiet={troubleOf(darkroom) !== undefined} />;
+  } else {
+    content = url ? <img src={url} alt={probe.path} /> : <p className="dr-quiet">Loading {probe.path}</p>;
+  }
   return (
-    <Card id="card-image">
-      <CardBody className="dr-stack">
-        {!probe ? (
-          <div className="dr-row">
-            <span>Images are not checked. Name one of them to see it here, and to know whether it is served.</span>
-            <Button variant="secondary" size="sm" {...linkTo(paths.edit(darkroom, "probe.path"))}>
-              Set an image
-            </Button>
-          </div>
-        ) : access?.image === false ? (
-          <MissingRight to="image" namespace={darkroom.namespace} />
-        ) : status.readyReplicas === 0 ? (
-          <p className="dr-quiet">No pod is ready, so no image is served.</p>
-        ) : isDown ? (
-          <p className="dr-quiet">
-            <Age since={check.lastTransitionTime} text={(age) => `Not served for ${age}.`} />
-          </p>
-        ) : (
-          <ImageView image={image} namespace={darkroom.namespace} alt={probe.path} isQuiet={troubleOf(darkroom) !== undefined} />
+    <figure className="dr-image dr-image--first">
+      <div className="dr-image__frame">{content}</div>
+      <figcaption className="dr-quiet dr-small">
+        {served && (
+          <>
+            {served.blob.type.replace("image/", "").toUpperCase()} · {bytes(served.blob.size)} · checked <Age since={served.at} text={ago} />
+            {` · ${milliseconds(served.milliseconds)}`}
+          </>
         )}
-        {probe && <ImageLink darkroom={darkroom} path={probe.path} query="" />}
-        <p className="dr-quiet">
-          {[waiting ? "Status from before the last change" : phases[phaseOf(darkroom)].name, plural(status.readyReplicas, "pod")].join(" · ")}
-          {check?.status === "True" && (
-            <>
-              {" · served for "}
-              <Age since={check.lastTransitionTime} />
-            </>
-          )}
-          {served && (
-            <>
-              {" · checked "}
-              <Age since={served.at} text={ago} />
-              {` · ${milliseconds(served.milliseconds)}`}
-            </>
-          )}
-        </p>
-      </CardBody>
-    </Card>
+      </figcaption>
+    </figure>
   );
 }

@@ -5,7 +5,7 @@ import { useCopy } from "../words/copy";
 import { Breakable } from "../words/Breakable";
 import { urlOf } from "../words/domains";
 import { escaped, htmlOf, imageUrl } from "./snippets";
-import { srcsetOf, type Choice } from "./srcset";
+import { imageSetOf, srcsetOf, type Choice } from "./srcset";
 
 interface Props {
   darkroom: Darkroom;
@@ -29,6 +29,13 @@ export function ImageLink({ darkroom, path, query, choice }: Props) {
   if (choice) {
     const sizes = choice.sizes ? ` sizes="${choice.sizes}"` : "";
     formats["srcset"] = htmlOf(url, path, ` srcset="${escaped(srcsetOf(base, choice.candidates))}"${sizes}`);
+    const shown = Number(/(\d+)px$/.exec(choice.sizes ?? "")?.[1]);
+    formats["CSS"] = imageSetOf(base, choice, shown);
+    if (choice.sizes) {
+      const others = query.replace(/^\?/, "").split("&").filter((pair) => pair !== "" && !pair.startsWith("w="));
+      const width = [...others, "w=${width}"].join("&");
+      formats["Next.js"] = `<Image src="${escaped(base)}" loader={({ src, width }) => \`\${src}?${width}\`} sizes="${choice.sizes}" fill alt="" />`;
+    }
   }
   return (
     <div className="dr-row dr-url">

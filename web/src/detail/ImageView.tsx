@@ -1,6 +1,7 @@
 import { Alert, AlertActionLink, Skeleton } from "@patternfly/react-core";
 import { useState } from "react";
 import { api, type FetchedImage } from "../api/client";
+import type { Problem } from "../api/problem";
 import { keyOf, type Key } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { useImageUrl } from "../useImageUrl";
@@ -28,13 +29,11 @@ interface Props {
   namespace: string;
   title?: string;
   alt: string;
-  /** The view already says what is wrong. */
-  isQuiet?: boolean;
   onSize?: (size: Size) => void;
 }
 
 /** One image with its size, or why there is none. */
-export function ImageView({ image: { value, problem, reload }, namespace, title, alt, isQuiet = false, onSize }: Props) {
+export function ImageView({ image: { value, problem, reload }, namespace, title, alt, onSize }: Props) {
   return (
     <figure className="dr-image">
       {title && (
@@ -42,20 +41,29 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
           <h3>{title}</h3>
         </figcaption>
       )}
-      {problem?.status === 403 ? (
-        <MissingRight to="image" namespace={namespace} />
-      ) : problem && isQuiet ? (
-        <p className="dr-quiet">No image: {problem.message}</p>
-      ) : problem ? (
-        <Alert component="p" isInline variant="warning" title="No image" role="alert" className="dr-break" actionLinks={<AlertActionLink onClick={reload}>Try again</AlertActionLink>}>
-          {problem.message}
-        </Alert>
+      {problem ? (
+        <Refused problem={problem} reload={reload} namespace={namespace} />
       ) : value ? (
         <Shown image={value} alt={alt} onSize={onSize} />
       ) : (
         <Skeleton shape="square" width="100%" screenreaderText={`Loading ${alt}`} />
       )}
     </figure>
+  );
+}
+
+/** Why there is no image. It is quiet where the view already says what is wrong. */
+export function Refused({ problem, reload, namespace, isQuiet = false }: { problem: Problem; reload: () => void; namespace: string; isQuiet?: boolean }) {
+  if (problem.status === 403) {
+    return <MissingRight to="image" namespace={namespace} />;
+  }
+  if (isQuiet) {
+    return <p className="dr-quiet">No image: {problem.message}</p>;
+  }
+  return (
+    <Alert component="p" isInline variant="warning" title="No image" role="alert" className="dr-break" actionLinks={<AlertActionLink onClick={reload}>Try again</AlertActionLink>}>
+      {problem.message}
+    </Alert>
   );
 }
 

@@ -3,20 +3,24 @@ import { useState, type ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { Age, ago } from "../words/AgeText";
 import { Breakable } from "../words/Breakable";
+import { sourceReadyOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { plural } from "../words/format";
-import { phaseOf } from "../words/phases";
+import { phaseOf, phases } from "../words/phases";
 import { placeOf, sourceNames } from "../words/sources";
+import { useWaiting } from "../words/waiting";
 import { typeOf } from "../model/model";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
+import { Figures } from "./Figures";
 import { FirstImage } from "./FirstImage";
 import { Fold } from "./Fold";
 import { Pods } from "./Pods";
 import { ProblemBox } from "./ProblemBox";
 import { Progress } from "./Progress";
+import { imageUrl } from "./snippets";
 
-/** The image first, then what is folded: conditions, pods and details. */
+/** The image beside what to know of the Darkroom; conditions, pods and details are folded. */
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   /** Counts the checks that the user asked for. */
   const [round, setRound] = useState(0);
@@ -24,8 +28,14 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
   return (
     <div className="dr-stack">
       <ProblemBox darkroom={darkroom} access={access} onCheck={() => setRound(round + 1)} />
-      <FirstImage darkroom={darkroom} access={access} round={round} />
-      <Progress darkroom={darkroom} />
+      <div className="dr-overview">
+        <FirstImage darkroom={darkroom} access={access} round={round} />
+        <div className="dr-stack">
+          <Summary darkroom={darkroom} />
+          {darkroom.gate && <Figures darkroom={darkroom} />}
+          <Progress darkroom={darkroom} />
+        </div>
+      </div>
       <Fold id="conditions" title="Conditions">
         <Conditions conditions={status.conditions ?? []} />
       </Fold>
@@ -39,13 +49,54 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
   );
 }
 
+/** Phase, URL and source, as one reads them at a glance. */
+function Summary({ darkroom }: { darkroom: Darkroom }) {
+  const { source, status, probe } = darkroom;
+  const waiting = useWaiting(darkroom);
+  const check = sourceReadyOf(darkroom);
+  const host = status.domains[0];
+  const url = host && imageUrl(urlOf(status, host), probe?.path ?? "", "");
+  return (
+    <dl className="dr-summary">
+      <dt>Status</dt>
+      <dd>
+        {[waiting ? "Status from before the last change" : phases[phaseOf(darkroom)].name, plural(status.readyReplicas, "pod")].join(" · ")}
+        {check?.status === "True" && (
+          <>
+            {" · served for "}
+            <Age since={check.lastTransitionTime} />
+          </>
+        )}
+      </dd>
+      <dt>URL</dt>
+      <dd>
+        {url ? (
+          <span className="dr-host">
+            <code className="dr-break" aria-label="URL of the image">
+              <a href={url} target="_blank" rel="noreferrer">
+                <Breakable text={url} />
+              </a>
+            </code>
+            <CopyButton text={url} label="Copy the URL" />
+          </span>
+        ) : (
+          <span className="dr-quiet">No host is routed yet</span>
+        )}
+      </dd>
+      <dt>Source</dt>
+      <dd className="dr-break">
+        {sourceNames[typeOf(source)].name}
+        <div className="dr-quiet">{placeOf(source) || "–"}</div>
+      </dd>
+    </dl>
+  );
+}
+
 function Details({ darkroom }: { darkroom: Darkroom }) {
   const { source, status, autoscaling } = darkroom;
   const image = darkroom.image?.repository;
   const entries: [string, ReactNode][] = [
     ["Namespace", darkroom.namespace],
-    ["Source", sourceNames[typeOf(source)].name],
-    ["Images from", placeOf(source) || "–"],
     ...(source.endpoint ? ([["Endpoint", source.endpoint]] as [string, ReactNode][]) : []),
     ...(source.region ? ([["Region", source.region]] as [string, ReactNode][]) : []),
     ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),

@@ -1,4 +1,4 @@
-import { Alert, Button, Card, CardBody, CardTitle, Checkbox, Form, FormGroup, FormHelperText, FormSelect, FormSelectOption, Grid, GridItem, HelperText, HelperTextItem, TextInput } from "@patternfly/react-core";
+import { Alert, Button, Card, CardBody, CardTitle, Checkbox, ExpandableSection, Form, FormGroup, FormHelperText, FormSelect, FormSelectOption, Grid, GridItem, HelperText, HelperTextItem, TextInput } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
@@ -6,6 +6,7 @@ import { useSettled } from "../useSettled";
 import { ImageLink } from "./ImageLink";
 import { ImageView, useImage } from "./ImageView";
 import { choiceOf, type Size } from "./srcset";
+import { Responsive } from "./Responsive";
 import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params } from "./params";
 
 /** For how long the fields must rest before the image is requested, in milliseconds. */
@@ -22,6 +23,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   const wrong = wrongWith(path, params);
   /** The size of the image at a path, once it is shown. */
   const [original, setOriginal] = useState<Size & { path: string }>();
+  const [measured, setMeasured] = useState(false);
   const choice = original?.path === path ? choiceOf(params, original) : undefined;
   useEffect(() => sessionStorage.setItem(remembered(darkroom), asked), [darkroom, asked]);
   return (
@@ -76,6 +78,11 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
               <p className="dr-quiet">Enter the path of an image.</p>
             ) : (
               <ImageLink darkroom={darkroom} path={path} query={queryText(params)} choice={choice} />
+            )}
+            {mayFetch && choice && query === queryOf(params).toString() && (
+              <ExpandableSection toggleText="Measure a responsive image" isExpanded={measured} onToggle={(_, open) => setMeasured(open)}>
+                {measured && <Responsive darkroom={darkroom} path={path} params={params} choice={choice} />}
+              </ExpandableSection>
             )}
             {mayFetch && !wrongWith(asked, params) && <BeforeAndAfter darkroom={darkroom} path={asked} query={query} onSize={(size) => setOriginal({ path: asked, ...size })} />}
           </CardBody>

@@ -29,7 +29,7 @@ export default function PodDialog({ darkroom, pod, mayReadLogs, onClose }: { dar
           ))}
         </Tabs>
         <TabContent id={`pod-${part}`} eventKey={part} activeKey={part} aria-label={parts[part]}>
-          {part === "log" ? <PodLog of={darkroom} pod={pod.name} hasRestarted={pod.restarts > 0} /> : <Events darkroom={darkroom} pod={pod.name} />}
+          {part === "log" ? <PodLog of={darkroom} pod={pod.name} hasRestarted={pod.restarts > 0} hasGate={darkroom.gate !== undefined} /> : <Events darkroom={darkroom} pod={pod.name} />}
         </TabContent>
       </ModalBody>
     </Dialog>

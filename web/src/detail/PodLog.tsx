@@ -1,4 +1,4 @@
-import { Alert, Button, Checkbox, TextInput } from "@patternfly/react-core";
+import { Alert, Button, Checkbox, TextInput, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
 import { Fragment, useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
@@ -9,13 +9,14 @@ import { useLog } from "./useLog";
 import { plural } from "../words/format";
 
 /** The log of a pod: live, searchable, and as a file. */
-export function PodLog({ of, pod, hasRestarted }: { of: Key; pod: string; hasRestarted: boolean }) {
+export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: string; hasRestarted: boolean; hasGate: boolean }) {
+  const [container, setContainer] = useState("darkroom");
   const [follow, setFollow] = useState(true);
   const [previous, setPrevious] = useState(false);
   const [search, setSearch] = useState("");
   const [round, setRound] = useState(0);
   const [saving, setSaving] = useState<Problem | "busy">();
-  const { lines, ended, problem } = useLog(of, pod, { follow: follow && !previous, previous }, round);
+  const { lines, ended, problem } = useLog(of, pod, { container, follow: follow && !previous, previous }, round);
   if (problem?.status === 403) {
     return <MissingRight to="logs" namespace={of.namespace} />;
   }
@@ -23,7 +24,7 @@ export function PodLog({ of, pod, hasRestarted }: { of: Key; pod: string; hasRes
   const save = async () => {
     setSaving("busy");
     try {
-      await download(of, pod, previous);
+      await download(of, pod, container, previous);
       setSaving(undefined);
     } catch (thrown) {
       setSaving(asProblem(thrown));
@@ -34,6 +35,12 @@ export function PodLog({ of, pod, hasRestarted }: { of: Key; pod: string; hasRes
   return (
     <div className="dr-stack">
       <div className="dr-row">
+        {hasGate && (
+          <ToggleGroup aria-label="Container">
+            <ToggleGroupItem text="Darkroom" isSelected={container === "darkroom"} onChange={() => setContainer("darkroom")} />
+            <ToggleGroupItem text="Gate" isSelected={container === "gate"} onChange={() => setContainer("gate")} />
+          </ToggleGroup>
+        )}
         <TextInput type="search" aria-label="Search the log" placeholder="Search" value={search} onChange={(_, value) => setSearch(value)} className="dr-log__search" />
         <Checkbox id="log-follow" label="Follow" isChecked={follow && !previous} isDisabled={previous} onChange={(_, value) => setFollow(value)} />
         {hasRestarted && <Checkbox id="log-previous" label="Before the last restart" isChecked={previous} onChange={(_, value) => setPrevious(value)} />}
@@ -112,12 +119,12 @@ function Marked({ line, search }: { line: string; search: string }) {
   );
 }
 
-async function download(of: Key, pod: string, previous: boolean): Promise<void> {
-  const answer = await api.log(of, pod, { follow: false, previous, lines: maxLines });
+async function download(of: Key, pod: string, container: string, previous: boolean): Promise<void> {
+  const answer = await api.log(of, pod, { container, follow: false, previous, lines: maxLines });
   const url = URL.createObjectURL(await answer.blob());
   const link = document.createElement("a");
   link.href = url;
-  link.download = `${pod}.log`;
+  link.download = `${pod}-${container}.log`;
   link.click();
   URL.revokeObjectURL(url);
 }

@@ -60,7 +60,7 @@ async function open() {
 
 test("the log of a pod is followed and searched", async () => {
   const { user, box } = await open();
-  expect(asked.filter((path) => path.includes("/log"))).toEqual(["/darkrooms/photos/cats/pods/cats-1/log?lines=500&follow=true&previous=false"]);
+  expect(asked.filter((path) => path.includes("/log"))).toEqual(["/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=true&previous=false"]);
   send("GET /cat.jpg\nerror: no source\n");
   await waitFor(() => expect(box.textContent).toBe("GET /cat.jpg\nerror: no source"));
   fireEvent.change(screen.getByLabelText("Search the log"), { target: { value: "ERROR" } });
@@ -75,7 +75,7 @@ test("the log of a pod is followed and searched", async () => {
 test("the log before the last restart is not followed", async () => {
   const { user } = await open();
   await user.click(screen.getByLabelText("Before the last restart"));
-  expect(asked.filter((path) => path.includes("/log")).at(-1)).toBe("/darkrooms/photos/cats/pods/cats-1/log?lines=500&follow=false&previous=true");
+  expect(asked.filter((path) => path.includes("/log")).at(-1)).toBe("/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=false&previous=true");
   expect(screen.getByLabelText("Follow").hasAttribute("disabled")).toBe(true);
 });
 
@@ -89,8 +89,8 @@ test("the log is downloaded as a file", async () => {
   await user.click(screen.getByRole("button", { name: "Download" }));
   send("line\n");
   act(() => log.close());
-  await waitFor(() => expect(save).toHaveBeenCalledWith("cats-1.log", "blob:x"));
-  expect(asked.at(-1)).toContain("lines=10000&follow=false");
+  await waitFor(() => expect(save).toHaveBeenCalledWith("cats-1-darkroom.log", "blob:x"));
+  expect(asked.at(-1)).toContain("container=darkroom&lines=10000&follow=false");
 });
 
 test("the events of a pod are beside its log", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { noParams, wrongWith, type Params } from "./params";
-import { choiceOf, srcsetOf } from "./srcset";
+import { choiceOf, imageSetOf, srcsetOf, worthwhile } from "./srcset";
 
 const size = fc.integer({ min: 1, max: 2000 });
 const typed = fc.oneof(fc.constant(""), size.map(String));
@@ -48,4 +48,21 @@ test.each<[Partial<Params>, string]>([
   [{ w: "640" }, "http://x/a.jpg?w=320 320w, http://x/a.jpg?w=640 640w, http://x/a.jpg?w=960 960w, http://x/a.jpg?w=1200 1200w"],
 ])("the srcset of %j of an image of 1200 × 800", (part, want) => {
   expect(srcsetOf("http://x/a.jpg", choiceOf({ ...noParams, ...part }, { width: 1200, height: 800 }).candidates)).toBe(want);
+});
+
+test("of any sizes the largest is kept, and each that is kept saves a tenth of the next one", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 8 }), (bytes) => {
+      const kept = worthwhile(bytes);
+      const sizes = bytes.filter((_, i) => kept[i]);
+      expect(kept.at(-1)).toBe(true);
+      sizes.slice(1).forEach((size, i) => expect(sizes[i]).toBeLessThanOrEqual(0.9 * size));
+    }),
+  );
+});
+
+test("CSS gets the images that are wide enough, by their density", () => {
+  const params = (w: string) => ({ ...noParams, w });
+  const candidates = ["320", "640", "1200"].map((w) => ({ params: params(w), descriptor: `${w}w` }));
+  expect(imageSetOf("http://x/a.jpg", { candidates, sizes: "640px" }, 640)).toBe('background-image: image-set(url("http://x/a.jpg?w=640") 1x, url("http://x/a.jpg?w=1200") 1.88x);');
 });

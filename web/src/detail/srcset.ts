@@ -51,6 +51,25 @@ export function choiceOf(params: Params, original: Size): Choice {
   };
 }
 
+/** Which of some images are worth having, the smallest first, by their bytes: the largest is, and those that save 10 % of the next one. */
+export function worthwhile(bytes: readonly number[]): boolean[] {
+  let next = Infinity;
+  return bytes.reduceRight<boolean[]>((kept, size) => {
+    const keeps = size <= 0.9 * next;
+    next = keeps ? size : next;
+    return [keeps, ...kept];
+  }, []);
+}
+
+/** The images for CSS, which knows densities of screens alone: those that are at least as wide as the image is shown. */
+export function imageSetOf(base: string, { candidates }: Choice, shown: number): string {
+  const dense = candidates.flatMap(({ params, descriptor }) => {
+    const n = descriptor.endsWith("w") ? parseInt(descriptor) / shown : parseInt(descriptor);
+    return n >= 1 ? [`url("${base}${queryText(params)}") ${Number(n.toFixed(2))}x`] : [];
+  });
+  return `background-image: image-set(${dense.join(", ")});`;
+}
+
 /** The value of the attribute srcset. */
 export const srcsetOf = (base: string, candidates: readonly Candidate[]): string =>
   candidates.map(({ params, descriptor }) => `${base}${queryText(params)} ${descriptor}`).join(", ");

@@ -17,9 +17,9 @@ export interface LogState {
 const nothing: LogState = { lines: [], ended: false, problem: undefined };
 
 /** Reads the log of a pod, again with each round. */
-export function useLog(of: Key, pod: string, { follow, previous }: { follow: boolean; previous: boolean }, round: number): LogState {
+export function useLog(of: Key, pod: string, { container, follow, previous }: { container: string; follow: boolean; previous: boolean }, round: number): LogState {
   const { namespace, name } = of;
-  const what = `${namespace}/${name}/${pod} ${follow} ${previous} ${round}`;
+  const what = `${namespace}/${name}/${pod} ${container} ${follow} ${previous} ${round}`;
   const [state, setState] = useState<LogState & { what: string }>({ ...nothing, what });
   useEffect(() => {
     const controller = new AbortController();
@@ -34,7 +34,7 @@ export function useLog(of: Key, pod: string, { follow, previous }: { follow: boo
     };
     const run = async () => {
       try {
-        const { body } = await api.log({ namespace, name }, pod, { follow, previous }, controller.signal);
+        const { body } = await api.log({ namespace, name }, pod, { container, follow, previous }, controller.signal);
         const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
         for (;;) {
           const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
@@ -56,6 +56,6 @@ export function useLog(of: Key, pod: string, { follow, previous }: { follow: boo
       clearTimeout(due);
       controller.abort();
     };
-  }, [what, namespace, name, pod, follow, previous]);
+  }, [what, namespace, name, pod, container, follow, previous]);
   return state.what === what ? state : nothing;
 }

@@ -11,7 +11,7 @@ import { dropDraft, saveDraft, type Draft, type DraftKey } from "./drafts";
 import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
-import { asksTheSame } from "../model/merge";
+import { same } from "../model/merge";
 import { toInput } from "../model/model";
 import { Review } from "./Review";
 import { useSaving } from "./useSaving";
@@ -49,9 +49,9 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const { base } = saving;
   const deleted = useDeleted(loaded);
   const began = useMemo(() => (base ? toInput(base) : initial), [base, initial]);
-  const dirty = !asksTheSame(input, began);
+  const dirty = !same(input, began);
   /** Whether there is nothing to review; a conflict that was settled with their values can be. */
-  const untouched = loaded !== undefined && !dirty && asksTheSame(input, initial);
+  const untouched = loaded !== undefined && !dirty && same(input, initial);
   useDraft(draftKey, input, base, dirty && !saving.saved);
 
   const own = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);

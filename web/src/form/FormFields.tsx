@@ -2,8 +2,7 @@ import { Alert, Content, ExpandableSection, FormGroup, FormSection, Radio } from
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
 import { useSettings } from "../settings";
-import { useAccess } from "../useAccess";
-import { useNamespaces } from "../useNamespaces";
+import { useAccess, useNamespaces } from "../useAccess";
 import { list } from "../words/format";
 import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
 import { withValue } from "../model/model";
@@ -78,7 +77,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
 const suggestions = "known-namespaces";
 
 function Namespace({ isFixed }: { isFixed: boolean }) {
-  const known = useNamespaces();
+  const known = useNamespaces().value?.create ?? [];
   return (
     <>
       <TextField path={["namespace"]} label="Namespace" isRequired isDisabled={isFixed} list={suggestions} empty="" />

@@ -7,7 +7,7 @@ import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
-import { useRights } from "../useNamespaces";
+import { useNamespaces } from "../useAccess";
 import { readDraft, type Draft } from "./drafts";
 import { Editor } from "./Editor";
 import { copyOf, emptyInput, toInput } from "../model/model";
@@ -58,12 +58,12 @@ function Copy({ from }: { from: Key }) {
 }
 
 function Empty() {
-  const creatable = useRights()?.create;
+  const { value, problem } = useNamespaces();
   const [draft] = useState(() => readDraft(undefined));
-  if (!creatable && !draft) {
+  if (!value && !problem && !draft) {
     return <NotLoaded problem={undefined} onRetry={() => undefined} />;
   }
-  return <New namespace={creatable?.[0] ?? ""} draft={draft} />;
+  return <New namespace={value?.create[0] ?? ""} draft={draft} />;
 }
 
 /** The namespace is the one at first: others may become known while the form is open. */

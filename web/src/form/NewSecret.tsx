@@ -5,9 +5,7 @@ import { asProblem, type Problem } from "../api/problem";
 import { missingRight } from "../layout/MissingRight";
 import { useAccess } from "../useAccess";
 import { useForm } from "./fields";
-import type { WithCredentials } from "./secrets";
-
-const suffixes: Record<WithCredentials, string> = { S3: "s3", GoogleCloudStorage: "gcs" };
+import { suffixes, type WithCredentials } from "./secrets";
 
 /**
  * Stores credentials in a new Secret: the inline keys of the form, or a service account key,

@@ -3,6 +3,15 @@ import type { SourceInput } from "../api/types";
 /** Types of sources that can have credentials. */
 export type WithCredentials = "S3" | "GoogleCloudStorage";
 
+/** How names of Secrets end. */
+export const suffixes: Record<WithCredentials, string> = { S3: "s3", GoogleCloudStorage: "gcs" };
+
+/** A name for a Secret beside the one that is in use: cats-s3, cats-s3-2, cats-s3-3. */
+export function nextName(base: string, used: string | undefined): string {
+  const match = used?.startsWith(base) ? /^(?:-(\d+))?$/.exec(used.slice(base.length)) : null;
+  return match ? `${base}-${Number(match[1] ?? 1) + 1}` : base;
+}
+
 /** An entry that a source needs of its Secret. */
 export interface Entry {
   /** The field of credentialsSecretRef that names it. */

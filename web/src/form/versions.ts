@@ -1,18 +1,12 @@
-import { asksTheSame } from "../model/merge";
-import { toInput } from "../model/model";
-import { api, etagOf } from "../api/client";
+import { api } from "../api/client";
 import { Problem } from "../api/problem";
-import { reads } from "../api/reads";
-import { keyOf, type Darkroom } from "../api/types";
-
-/** How often a write is tried again because of versions that differ in the status alone. */
-const maxAttempts = 10;
+import type { Darkroom } from "../api/types";
 
 /** Reads until there is another version than that: reads may be a moment behind. */
 async function newer(than: Darkroom): Promise<Darkroom> {
   for (let attempt = 0; ; attempt++) {
-    const found = await reads.query({ queryKey: [`latest ${keyOf(than)}`], queryFn: () => api.get(than), gcTime: 0 });
-    if (found.resourceVersion !== than.resourceVersion || attempt === 20) {
+    const found = await api.get(than);
+    if (found.etag !== than.etag || attempt === 20) {
       return found;
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -30,28 +24,18 @@ export class Changed extends Problem {
   }
 }
 
-/**
- * Writes to the version that the user has seen. The operator writes the status, which changes
- * the version too: if nothing else differs the write is tried again with the new one. The
- * error is a Changed if something else does.
- */
+/** Writes to the version that the user has seen. The error is a Changed if there is another one. */
 export async function writeSeen<T>(seen: Darkroom, write: (ifMatch: string) => Promise<T>): Promise<T> {
-  let version = seen;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await write(etagOf(version));
-    } catch (thrown) {
-      if (!(thrown instanceof Problem) || thrown.status !== 412 || attempt === maxAttempts) {
-        throw thrown;
-      }
-      const now = await newer(version);
-      if (now.uid !== seen.uid) {
-        throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
-      }
-      if (!asksTheSame(toInput(seen), toInput(now))) {
-        throw new Changed(thrown.title, now);
-      }
-      version = now;
+  try {
+    return await write(seen.etag ?? "");
+  } catch (thrown) {
+    if (!(thrown instanceof Problem) || thrown.status !== 412) {
+      throw thrown;
     }
+    const now = await newer(seen);
+    if (now.uid !== seen.uid) {
+      throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
+    }
+    throw new Changed(thrown.title, now);
   }
 }

@@ -13,7 +13,7 @@ const forbidden = { title: "Forbidden", status: 403, detail: 'user "x" may not d
 test.each([
   ["pods", <Pods key="" darkroom={darkroom()} mayReadLogs />, "list pods", "view"],
   ["events", <Events key="" darkroom={darkroom()} />, "list events", "view"],
-  ["log", <PodLog key="" of={darkroom()} hasRestarted={false} pod="cats-1" />, "get pods/log", "darkroom-page-viewer"],
+  ["log", <PodLog key="" of={darkroom()} hasRestarted={false} hasGate={false} pod="cats-1" />, "get pods/log", "darkroom-page-viewer"],
   ["image", <FirstImage key="" darkroom={darkroom({ probe: { path: "/cat.jpg" } })} access={undefined} round={0} />, "get services/proxy", "darkroom-page-viewer"],
   ["playground", <Playground key="" darkroom={darkroom()} mayFetch={false} />, "get services/proxy", "darkroom-page-viewer"],
 ])("without the right to it, %s names the right and a role that grants it", async (_, view, right, role) => {

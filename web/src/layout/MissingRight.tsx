@@ -9,6 +9,7 @@ const rights = {
   revisions: { title: "No permission to list secrets", right: "list and get secrets", role: "edit" },
   secrets: { title: "No permission to list secrets", right: "list secrets", role: "edit" },
   createSecret: { title: "No permission to create secrets", right: "create secrets", role: "darkroom-secret-creator" },
+  figures: { title: "No permission to read the metrics of pods", right: "get pods/proxy", role: "darkroom-page-viewer" },
   image: { title: "No permission to fetch images", right: "get services/proxy", role: "darkroom-page-viewer" },
 } as const;
 

@@ -1,10 +1,8 @@
 import { Checkbox, FormSelect, FormSelectOption } from "@patternfly/react-core";
-import { Table, Tbody, Td, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
 import { Age } from "../words/AgeText";
-import { Breakable } from "../words/Breakable";
 import { reasonOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { phaseOf, PhaseText, sentenceOf, type Phase } from "../words/phases";
@@ -23,9 +21,6 @@ const titles: Record<Column, string> = {
   replicas: "Ready",
   age: "Age",
 };
-
-/** The shares of the columns, in percent. */
-const shares = { name: 25, namespace: 15, phase: 20, source: 15, replicas: 10, age: 10 } as const;
 
 interface Props {
   darkrooms: Darkroom[];
@@ -48,43 +43,51 @@ export function Sort({ query, onChange }: Pick<Props, "query" | "onChange">) {
   );
 }
 
+/** Roles are explicit: browsers forget those of tables that are shown as cards. */
 export function DarkroomTable({ darkrooms, query, onChange, ticks, onTick }: Props) {
   const keys = darkrooms.map(keyOf);
   return (
-    <Table aria-label="Darkrooms" gridBreakPoint="grid-lg" variant="compact" isStickyHeader className="dr-table">
-      <Thead>
-        <Tr>
-          {onTick && <Th aria-label="Tick all on this page" select={{ isSelected: keys.every((key) => ticks.has(key)), onSelect: (_, on) => onTick(keys, on) }} />}
+    <table aria-label="Darkrooms" role="table" className="dr-table">
+      <thead role="rowgroup">
+        <tr role="row">
+          {onTick && (
+            <th role="columnheader" className="dr-table__tick">
+              <Checkbox id="tick-all" aria-label="Select all rows" isChecked={keys.every((key) => ticks.has(key))} onChange={(_, on) => onTick(keys, on)} />
+            </th>
+          )}
           <Head query={query} onChange={onChange} />
-        </Tr>
-      </Thead>
-      <Tbody>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
         {darkrooms.map((darkroom) => (
           <Row key={keyOf(darkroom)} darkroom={darkroom} dense={query.dense} ticked={ticks.has(keyOf(darkroom))} onTick={onTick} />
         ))}
-      </Tbody>
-    </Table>
+      </tbody>
+    </table>
   );
 }
 
 const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onChange">) {
-  const sort = (column: Column): ThProps["sort"] => ({
-    sortBy: { index: columns.indexOf(query.sort), direction: query.descending ? "desc" : "asc" },
-    onSort: (_, __, direction) => onChange({ sort: column, descending: direction.startsWith("d") }),
-    columnIndex: columns.indexOf(column),
-  });
-  const head = (column: Column) => (
-    <Th sort={sort(column)} modifier="nowrap" width={shares[column]}>
-      {titles[column]}
-    </Th>
-  );
+  const head = (column: Column) => {
+    const sorted = query.sort === column;
+    return (
+      <th role="columnheader" className={`dr-table__${column}`} aria-sort={sorted ? (query.descending ? "descending" : "ascending") : "none"}>
+        <button type="button" onClick={() => onChange({ sort: column, descending: sorted && !query.descending })}>
+          {titles[column]}
+          <span aria-hidden="true">{sorted ? (query.descending ? " ↓" : " ↑") : ""}</span>
+        </button>
+      </th>
+    );
+  };
   return (
     <>
       {head("name")}
       {head("namespace")}
       {head("phase")}
       {head("source")}
-      <Th modifier="nowrap" width={20}>Domains</Th>
+      <th role="columnheader" className="dr-table__domains">
+        Domains
+      </th>
       {head("replicas")}
       {head("age")}
     </>
@@ -95,47 +98,55 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
 const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: Darkroom; dense: boolean; ticked: boolean } & Pick<Props, "onTick">) {
   const { name, namespace, source, status } = darkroom;
   const place = placeOf(source) || "–";
+  const cell = (column: Column | "domains", content: ReactNode) => (
+    <td role="cell" className={`dr-table__${column}`}>
+      {content}
+    </td>
+  );
   return (
-    <Tr>
+    <tr role="row">
       {onTick && (
-        // The checkbox of select has the number of the row for a name.
-        <Td className="pf-v6-c-table__check">
+        <td role="cell" className="dr-table__tick">
           <Checkbox id={`tick-${namespace}-${name}`} aria-label={`Tick ${name}`} isChecked={ticked} onChange={(_, on) => onTick([keyOf(darkroom)], on)} />
-        </Td>
+        </td>
       )}
-      <Td dataLabel={titles.name}>
+      {cell(
+        "name",
         <div className="dr-row dr-row--nowrap">
           {!dense && <ProbeImage darkroom={darkroom} />}
           <Link to={paths.detail(darkroom)} className="dr-name" title={name}>
             {name}
           </Link>
-        </div>
-      </Td>
-      <Td dataLabel={titles.namespace}>
+        </div>,
+      )}
+      {cell(
+        "namespace",
         <span className="dr-clip" title={namespace}>
           {namespace}
-        </span>
-      </Td>
-      <Td dataLabel={titles.phase}>
-        <PhaseText phase={phaseOf(darkroom)} />
-        {!dense && <Cause darkroom={darkroom} />}
-      </Td>
-      <Td dataLabel={titles.source}>
-        <div>{sourceNames[typeOf(source)].name}</div>
-        {!dense && (
-          <div className="dr-quiet dr-place" title={place}>
-            {place}
-          </div>
-        )}
-      </Td>
-      <Td dataLabel="Domains">
-        <Domains darkroom={darkroom} />
-      </Td>
-      <Td dataLabel={titles.replicas}>{status.pods ?? "–"}</Td>
-      <Td dataLabel={titles.age}>
-        <Age since={darkroom.createdAt} />
-      </Td>
-    </Tr>
+        </span>,
+      )}
+      {cell(
+        "phase",
+        <>
+          <PhaseText phase={phaseOf(darkroom)} />
+          {!dense && <Cause darkroom={darkroom} />}
+        </>,
+      )}
+      {cell(
+        "source",
+        <>
+          <div>{sourceNames[typeOf(source)].name}</div>
+          {!dense && (
+            <div className="dr-quiet dr-place" title={place}>
+              {place}
+            </div>
+          )}
+        </>,
+      )}
+      {cell("domains", <Domains darkroom={darkroom} />)}
+      {cell("replicas", status.pods ?? "–")}
+      {cell("age", <Age since={darkroom.createdAt} />)}
+    </tr>
   );
 });
 
@@ -173,7 +184,7 @@ function Domains({ darkroom }: { darkroom: Darkroom }) {
     <div className="dr-domains">
       {domains.slice(0, 2).map((host) => (
         <a key={host} href={urlOf(status, host)} title={host} target="_blank" rel="noreferrer">
-          <Breakable text={host} />
+          {host}
         </a>
       ))}
       {domains.length > 2 && <Link to={paths.detail(darkroom)}>and {domains.length - 2} more</Link>}

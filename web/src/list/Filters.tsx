@@ -1,4 +1,4 @@
-import { Button, ToggleGroup, ToggleGroupItem, Toolbar, ToolbarContent, ToolbarFilter, ToolbarGroup, ToolbarItem } from "@patternfly/react-core";
+import { Button, Label, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
 import { memo } from "react";
 import type { BulkAction } from "../actions/actions";
 import { BulkMenu } from "../actions/BulkMenu";
@@ -28,57 +28,49 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
     const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
     return values.map((value) => ({ value, text: describeValue(name, value), count: counts.get(value) ?? 0 }));
   };
+  const chosen = menuNames.flatMap((name) => query[name].map((value) => ({ name, value })));
   return (
-    <Toolbar className="dr-filters" clearAllFilters={() => onChange(noFilters)} clearFiltersButtonText="Clear all filters" collapseListedFiltersBreakpoint="md">
-      <ToolbarContent>
-        <ToolbarItem>
-          <Search
-            label="Search by name, source, version, domain or reason"
-            placeholder="Name, source, version, domain"
-            value={query.search}
-            onChange={(search) => onChange({ search })}
-          />
-        </ToolbarItem>
-        <ToolbarGroup variant="filter-group">
+    <div className="dr-stack dr-filters">
+      <div className="dr-row">
+        <Search
+          label="Search by name, source, version, domain or reason"
+          placeholder="Name, source, version, domain"
+          value={query.search}
+          onChange={(search) => onChange({ search })}
+        />
+        <div className="dr-row dr-menus">
           {menuNames.map((name) => (
-            <ToolbarFilter
-              key={name}
-              categoryName={facets[name].title}
-              labels={query[name].map((value) => ({ key: value, node: describeValue(name, value) }))}
-              deleteLabel={(_, label) => onChange({ [name]: query[name].filter((value) => value !== (typeof label === "string" ? label : label.key)) })}
-              deleteLabelGroup={() => onChange({ [name]: [] })}
-            >
-              <FilterMenu
-                title={facets[name].title}
-                choicesOf={() => choicesOf(name)}
-                chosen={query[name]}
-                onChange={(chosen) => onChange({ [name]: chosen })}
-              />
-            </ToolbarFilter>
+            <FilterMenu key={name} title={facets[name].title} choicesOf={() => choicesOf(name)} chosen={query[name]} onChange={(chosen) => onChange({ [name]: chosen })} />
           ))}
-        </ToolbarGroup>
-        <ToolbarItem className="dr-sort">
+        </div>
+        <div className="dr-sort">
           <Sort query={query} onChange={onChange} />
-        </ToolbarItem>
-        <ToolbarItem align={{ default: "alignEnd" }} className="dr-found">
+        </div>
+        <div className="dr-row dr-found">
           {ticked > 0 && ticked < found && (
             <Button variant="link" size="sm" onClick={onTickAll}>
               Tick all {found}
             </Button>
           )}
           <span role="status">{ticked > 0 ? `${ticked} of ${counted(found)} ticked` : counted(found)}</span>
-        </ToolbarItem>
-        <ToolbarItem className="dr-found">
           <ToggleGroup aria-label="Rows">
             <ToggleGroupItem text="Dense" isSelected={query.dense} onChange={() => onChange({ dense: !query.dense })} />
           </ToggleGroup>
-        </ToolbarItem>
-        {onAct && (
-          <ToolbarItem>
-            <BulkMenu count={ticked} onAct={onAct} />
-          </ToolbarItem>
-        )}
-      </ToolbarContent>
-    </Toolbar>
+        </div>
+        {onAct && <BulkMenu count={ticked} onAct={onAct} />}
+      </div>
+      {chosen.length > 0 && (
+        <div className="dr-row" role="group" aria-label="Filters">
+          {chosen.map(({ name, value }) => (
+            <Label key={`${name} ${value}`} variant="outline" onClose={() => onChange({ [name]: query[name].filter((other) => other !== value) })} closeBtnAriaLabel={`Remove the filter ${describeValue(name, value)}`}>
+              {facets[name].title}: {describeValue(name, value)}
+            </Label>
+          ))}
+          <Button variant="link" isInline onClick={() => onChange(noFilters)}>
+            Clear all filters
+          </Button>
+        </div>
+      )}
+    </div>
   );
 });

@@ -38,7 +38,7 @@ function view(...all: Darkroom[]) {
     store.take({ event, data: JSON.stringify(data), id: undefined });
   }
   render(
-    <SettingsContext value={{ cluster: "", baseDomain: base, darkroomVersion: "", namespaces: [], version: "", username: "" }}>
+    <SettingsContext value={{ cluster: "", baseDomain: base, darkroomVersion: "", namespaces: [], version: "" }}>
       <LiveContext value={store}>
         <HostsView />
       </LiveContext>

@@ -3,7 +3,7 @@ import { memo, Suspense, useCallback, useMemo, useState } from "react";
 import { lazyView } from "../lazyView";
 import type { BulkAction } from "../actions/actions";
 import { keyOf } from "../api/types";
-import { useRights } from "../useNamespaces";
+import { useNamespaces } from "../useAccess";
 import { useSnapshot } from "../live/useLive";
 import { linkTo, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
@@ -29,7 +29,7 @@ export function ListView() {
     [],
   );
   const [action, setAction] = useState<BulkAction>();
-  const mayAct = (useRights()?.update.length ?? 0) > 0;
+  const mayAct = useNamespaces().value?.update.length !== 0;
   const [ticks, setTicks] = useState<ReadonlySet<string>>(new Set());
   const tick = useCallback((keys: readonly string[], on: boolean) => setTicks((before) => new Set([...[...before].filter((key) => !keys.includes(key)), ...(on ? keys : [])])), []);
   const ticked = shown.filter((darkroom) => ticks.has(keyOf(darkroom)));

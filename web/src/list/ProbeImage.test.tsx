@@ -56,7 +56,7 @@ test("images are requested once their row is seen, one at a time, and kept", asy
   expect(asked).toEqual([]);
   scroll();
   await answer(1, 200);
-  expect(asked).toEqual(["/darkrooms/photos/cats/image?path=%2Fcat.jpg&w=64"]);
+  expect(asked).toEqual(["/darkrooms/photos/cats/image?path=%2Fcat.jpg&w=128"]);
   expect((await screen.findByRole("img", { name: "/cat.jpg" })).title).toMatch(/^Served at .* in \d+ ms$/);
   await answer(2, 200);
   await waitFor(() => expect(screen.getAllByRole("img", { name: "/cat.jpg" })).toHaveLength(2));

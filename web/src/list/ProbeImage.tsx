@@ -58,7 +58,7 @@ function Requested({ darkroom }: { darkroom: Darkroom }) {
   const request = (signal: AbortSignal) =>
     inTurn(() => {
       signal.throwIfAborted();
-      return api.image(darkroom, new URLSearchParams({ path, w: "64" }), signal);
+      return api.image(darkroom, new URLSearchParams({ path, w: "128" }), signal);
     });
   const { value: image, problem } = useLoaded(what, request, { fresh, enabled });
   const url = useImageUrl(image?.blob);

@@ -4,7 +4,7 @@ import ImagesIcon from "@patternfly/react-icons/dist/esm/icons/images-icon";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import { linkTo, paths } from "../router";
-import { useRights } from "../useNamespaces";
+import { useNamespaces } from "../useAccess";
 import { list } from "../words/format";
 
 export function Loading({ lost }: { lost: boolean }) {
@@ -28,7 +28,7 @@ export const Create = () => <Button {...linkTo(paths.create)}>Create Darkroom</B
 
 /** No Darkrooms, or none that the user can see. */
 export function NoneAtAll({ all }: { all: boolean }) {
-  const creatable = useRights()?.create;
+  const creatable = useNamespaces().value?.create;
   if (!all && creatable?.length === 0) {
     return (
       <EmptyState titleText="No Darkrooms visible to you" icon={LockIcon} headingLevel="h2">

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
-import { asksTheSame, merge, show } from "./merge";
+import { same, merge, show } from "./merge";
 import { toInput } from "./model";
 
 const base = toInput(darkroom({ resources: { requests: { cpu: "1", memory: "1Gi" } } }));
@@ -38,7 +38,7 @@ test("lists are one field", () => {
 });
 
 test("the order of fields does not matter", () => {
-  expect(asksTheSame({ ...base, labels: { a: "1", b: "2" } }, { ...base, labels: { b: "2", a: "1" } })).toBe(true);
+  expect(same({ ...base, labels: { a: "1", b: "2" } }, { ...base, labels: { b: "2", a: "1" } })).toBe(true);
 });
 
 test("values are shown so that they can be compared", () => {

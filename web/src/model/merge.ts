@@ -57,9 +57,6 @@ export function merge(base: DarkroomInput, theirs: DarkroomInput, mine: Darkroom
   return out;
 }
 
-/** Whether two inputs ask for the same. */
-export const asksTheSame = (a: DarkroomInput, b: DarkroomInput): boolean => same(a, b);
-
 /** A value as people read it beside another. */
 export function show(value: unknown): string {
   if (value === undefined) {

@@ -6,7 +6,7 @@ export const typeOf = ({ type }: Pick<Source, "type">): SourceType => sourceType
 
 /** A Darkroom as the body of a write that changes nothing. */
 export function toInput(darkroom: Darkroom): DarkroomInput {
-  const { uid, resourceVersion, generation, createdAt, deletedAt, status, ...wanted } = structuredClone(darkroom);
+  const { uid, resourceVersion, etag, generation, createdAt, deletedAt, status, ...wanted } = structuredClone(darkroom);
   const { credentials, ...source } = wanted.source;
   return { ...wanted, source };
 }

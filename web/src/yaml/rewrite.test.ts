@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inputs } from "../../test/arbitraries";
-import { asksTheSame } from "../model/merge";
+import { same } from "../model/merge";
 import { withValue, type Path } from "../model/model";
 import { rewrite } from "./rewrite";
 import { read, write } from "./text";
@@ -64,13 +64,13 @@ test("aliases are resolved where they would change another field", () => {
 });
 
 test("what is written is read back the same", () => {
-  fc.assert(fc.property(inputs, (input) => asksTheSame(inputOf(write(input)), input)));
+  fc.assert(fc.property(inputs, (input) => same(inputOf(write(input)), input)));
 });
 
 test("a rewritten text always has the new input", () => {
   fc.assert(
     fc.property(inputs, inputs, (before, after) => {
-      expect(asksTheSame(inputOf(rewrite(write(before), after)), after)).toBe(true);
+      expect(same(inputOf(rewrite(write(before), after)), after)).toBe(true);
     }),
   );
 });

@@ -1,7 +1,7 @@
 import { isCollection, isSeq, type Document, type Node, type YAMLSeq } from "yaml";
 import type { DarkroomInput } from "../api/types";
 import { diffLines } from "../diff/diff";
-import { asksTheSame, differences, same } from "../model/merge";
+import { differences, same } from "../model/merge";
 import { valueAt, type Path } from "../model/model";
 import { inManifest, read, write } from "./text";
 
@@ -21,7 +21,7 @@ export function rewrite(text: string, input: DarkroomInput): string {
   }
   const isInput = (candidate: string): boolean => {
     const result = read(candidate);
-    return !("error" in result) && asksTheSame(result.input, input);
+    return !("error" in result) && same(result.input, input);
   };
   try {
     const print = () => now.document.toString(styleOf(text)).replace(emptyLineAtEnd, "\n$1");

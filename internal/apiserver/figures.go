@@ -1,0 +1,173 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+)
+
+const (
+	// gateContainer is the container of the gate, which serves its metrics at the port metricsPort.
+	gateContainer, metricsPort = "gate", "metrics"
+	// maxGates bounds the pods that are asked, gatesAtOnce those at the same time, and maxMetrics their metrics, in bytes.
+	maxGates, gatesAtOnce, maxMetrics = 50, 4, 1 << 20
+	// gateTimeout bounds the answer of one gate.
+	gateTimeout = 5 * time.Second
+)
+
+// Figures are what the gates of a Darkroom count. Clients get rates from two of them: this server keeps none.
+type Figures struct {
+	At    time.Time     `json:"at" doc:"When the gates were asked"`
+	Pods  int           `json:"pods" doc:"Number of pods that have a gate"`
+	Gates []GateFigures `json:"gates" doc:"Those that answered"`
+}
+
+// GateFigures are the counters of one gate since it was started.
+type GateFigures struct {
+	Pod       string   `json:"pod"`
+	Requests  float64  `json:"requests"`
+	Cached    float64  `json:"cached" doc:"Requests of images that were answered from the cache"`
+	Images    float64  `json:"images" doc:"Requests of images that the cache could have answered"`
+	Errors    float64  `json:"errors" doc:"Responses with a status of 500 and more"`
+	Bytes     float64  `json:"bytes" doc:"Bytes of response bodies"`
+	Durations []Bucket `json:"durations" doc:"Requests by the time that they took, the shortest first"`
+}
+
+// Bucket counts the requests that took a time at most.
+type Bucket struct {
+	Seconds float64 `json:"seconds"`
+	Count   float64 `json:"count"`
+}
+
+// figures asks the gates through the proxy of the Kubernetes API with the caller's token.
+func (s *Server) figures(ctx context.Context, in *PathInput) (*output[Figures], error) {
+	pods, leave, err := s.podsOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	out := Figures{At: time.Now().UTC(), Gates: []GateFigures{}}
+	var (
+		mu      sync.Mutex
+		refusal error
+		group   errgroup.Group
+	)
+	group.SetLimit(gatesAtOnce)
+	for i := range pods[:min(len(pods), maxGates)] {
+		pod := &pods[i]
+		port := gatePort(pod)
+		if port == 0 {
+			continue
+		}
+		out.Pods++
+		group.Go(func() error {
+			counted, err := s.askGate(ctx, pod, port)
+			mu.Lock()
+			defer mu.Unlock()
+			var refused *problem.Details
+			switch {
+			case err == nil:
+				out.Gates = append(out.Gates, *counted)
+			// A pod that is not ready yet is none of the figures; a missing right is the caller's.
+			case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
+				refusal = err
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	if refusal != nil {
+		return nil, refusal
+	}
+	slices.SortFunc(out.Gates, func(a, b GateFigures) int { return strings.Compare(a.Pod, b.Pod) })
+	return &output[Figures]{Body: out}, nil
+}
+
+// gatePort returns the port at which the gate of a pod serves its metrics; 0 if the pod has none.
+func gatePort(pod *corev1.Pod) int32 {
+	for _, container := range pod.Spec.Containers {
+		for _, port := range container.Ports {
+			if container.Name == gateContainer && port.Name == metricsPort {
+				return port.ContainerPort
+			}
+		}
+	}
+	return 0
+}
+
+// askGate reads the metrics of one gate.
+func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*GateFigures, error) {
+	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
+	defer cancel()
+	body, err := s.auth.Clients.Core.Get().Namespace(pod.Namespace).Resource("pods").Name(fmt.Sprintf("%s:%d", pod.Name, port)).
+		SubResource("proxy").Suffix("metrics").MaxRetries(0).Stream(ctx)
+	if err != nil {
+		return nil, wire.FromKubernetes(err, wire.AsIs)
+	}
+	defer body.Close()
+	return countGate(pod.Name, io.LimitReader(body, maxMetrics))
+}
+
+// countGate reads the metrics of a gate.
+func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(metrics)
+	if err != nil {
+		return nil, fmt.Errorf("read metrics of the gate: %w", err)
+	}
+	out := &GateFigures{Pod: pod, Durations: []Bucket{}}
+	for _, metric := range families["darkroom_gate_requests_total"].GetMetric() {
+		count := metric.GetCounter().GetValue()
+		out.Requests += count
+		switch labelOf(metric, "cache") {
+		case "hit", "revalidated", "stale":
+			out.Cached += count
+			out.Images += count
+		case "miss":
+			out.Images += count
+		}
+		if labelOf(metric, "code") >= "500" {
+			out.Errors += count
+		}
+	}
+	for _, metric := range families["darkroom_gate_response_bytes_total"].GetMetric() {
+		out.Bytes += metric.GetCounter().GetValue()
+	}
+	for _, metric := range families["darkroom_gate_request_duration_seconds"].GetMetric() {
+		for i, bucket := range metric.GetHistogram().GetBucket() {
+			// The last has all requests, whatever they took, and no number in JSON.
+			if i == len(metric.GetHistogram().GetBucket())-1 {
+				break
+			}
+			if i == len(out.Durations) {
+				out.Durations = append(out.Durations, Bucket{Seconds: bucket.GetUpperBound()})
+			}
+			out.Durations[i].Count += float64(bucket.GetCumulativeCount())
+		}
+	}
+	return out, nil
+}
+
+func labelOf(metric *dto.Metric, name string) string {
+	for _, label := range metric.GetLabel() {
+		if label.GetName() == name {
+			return label.GetValue()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+import { FormGroup, TextArea, TextInput } from "@patternfly/react-core";
+import { useRef, useState } from "react";
+import { api } from "../api/client";
+import type { Darkroom } from "../api/types";
+import { nextName, suffixes, type WithCredentials } from "../form/secrets";
+import { writeSeen } from "../form/versions";
+import { toast } from "../layout/toasts";
+import { useStore } from "../live/useLive";
+import { typeOf } from "../model/model";
+import { Confirm } from "./Confirm";
+
+/** The fields of new keys, by the type of source. */
+const fields = {
+  S3: { accessKey: "Access key", secretKey: "Secret key" },
+  GoogleCloudStorage: { credentialsJson: "Service account key (JSON)" },
+} as const;
+
+/** Stores new keys in a new Secret and refers to it. The old one stays until the new keys are known to work. */
+export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom; onClose: () => void }) {
+  const store = useStore();
+  const [seen] = useState(darkroom);
+  const [keys, setKeys] = useState<Record<string, string>>({});
+  const { namespace, name, source, probe } = seen;
+  const type: WithCredentials = typeOf(source) === "GoogleCloudStorage" ? "GoogleCloudStorage" : "S3";
+  const before = source.credentialsSecretRef;
+  const [secret, setSecret] = useState(() => nextName(`${name}-${suffixes[type]}`, before?.name));
+  const asked = Object.entries(fields[type]);
+  /** The Secret that a refused change has left. */
+  const created = useRef<string>(undefined);
+  // New Secrets have the usual entries.
+  const patch = { source: { credentialsSecretRef: { name: secret, accessKeyKey: null, secretKeyKey: null, credentialsJsonKey: null }, accessKey: null, secretKey: null } };
+  const run = async () => {
+    if (created.current !== secret) {
+      await api.createSecret({ namespace, name: secret, ...keys });
+      created.current = secret;
+    }
+    store.put(await writeSeen(seen, (ifMatch) => api.patch(seen, patch, ifMatch)));
+    onClose();
+    toast(`${name} gets its keys from the Secret ${secret}.${before ? ` Once its pods are ready, delete the old one: kubectl -n ${namespace} delete secret ${before.name}` : ""}`);
+  };
+  const entries = asked.map(([field]) => `--from-file=${field === "credentialsJson" ? "credentials.json" : field}`).join(" ");
+  return (
+    <Confirm
+      title={`Rotate the keys of ${name}?`}
+      effect={
+        <>
+          The keys are stored in a new Secret, and <strong>source.credentialsSecretRef</strong> changes: {before ? before.name : "keys in the resource"} → {secret}. The pods are replaced one after another
+          {probe ? ", once a new one has served the image with the new keys." : ". Without an image check, wrong keys are noticed by visitors only."} {before && `The Secret ${before.name} is kept.`}
+        </>
+      }
+      act="Rotate"
+      command={`kubectl -n ${namespace} create secret generic ${secret} ${entries} && kubectl -n ${namespace} patch darkroom/${name} --type=merge -p '${JSON.stringify({ spec: patch })}'`}
+      isDisabled={secret === "" || asked.some(([field]) => !keys[field]?.trim())}
+      isWide
+      run={run}
+      onClose={onClose}
+    >
+      {asked.map(([field, label]) => {
+        const set = (text: string) => setKeys({ ...keys, [field]: text });
+        const common = { id: `rotate-${field}`, value: keys[field] ?? "", autoComplete: "off", spellCheck: false };
+        return (
+          <FormGroup key={field} label={label} fieldId={common.id} isRequired>
+            {field === "credentialsJson" ? <TextArea {...common} rows={6} onChange={(_, text) => set(text)} /> : <TextInput {...common} type={field === "secretKey" ? "password" : "text"} onChange={(_, text) => set(text)} />}
+          </FormGroup>
+        );
+      })}
+      <FormGroup label="Name of the new Secret" fieldId="rotate-name" isRequired>
+        <TextInput id="rotate-name" value={secret} autoComplete="off" spellCheck={false} onChange={(_, text) => setSecret(text)} />
+      </FormGroup>
+    </Confirm>
+  );
+}
