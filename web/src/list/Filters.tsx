@@ -42,9 +42,9 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
           {menuNames.map((name) => (
             <FilterMenu key={name} title={facets[name].title} choicesOf={() => choicesOf(name)} chosen={query[name]} onChange={(chosen) => onChange({ [name]: chosen })} />
           ))}
-        </div>
-        <div className="dr-sort">
-          <Sort query={query} onChange={onChange} />
+          <div className="dr-sort">
+            <Sort query={query} onChange={onChange} />
+          </div>
         </div>
         <div className="dr-row dr-found">
           {ticked > 0 && ticked < found && (
