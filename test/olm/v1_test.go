@@ -41,6 +41,9 @@ func TestVersion1(t *testing.T) {
 	waitServing(t, photos, defaultBaseDomain)
 	before := darkroomPods(t, photos)
 
+	// As docs/operations.md says: OLM takes the changed descriptions of the definition for a danger.
+	mustRun(t, "kubectl", "patch", "clusterextension", packageName, "--type=merge",
+		"--patch", `{"spec":{"install":{"preflight":{"crdUpgradeSafety":{"enforcement":"None"}}}}}`)
 	pushCatalog(t, host, catalog, previousVersion, thisVersion)
 	waitInstalled(t, thisVersion)
 	runsAsPod(t, installNamespace, thisVersion)
