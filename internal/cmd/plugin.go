@@ -180,7 +180,7 @@ func writeTo(name string, out io.Writer, write func(io.Writer) error) error {
 		return err
 	}
 	if err := write(file); err != nil {
-		file.Close() //nolint:gosec // the first error counts
+		file.Close()
 		return err
 	}
 	return file.Close()
