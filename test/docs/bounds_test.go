@@ -19,6 +19,7 @@ var ownBounds = map[string]string{
 	"internal/plan/plan.go":              "a command of one person, who bounds their own requests",
 	"internal/release/apply.go":          "the writes of one reconcile, which ends with them",
 	"internal/release/uninstall.go":      "the deletions of one reconcile, which ends with them",
+	"internal/apiserver/figures.go":      "the gates that one request asks, which ends with them",
 	"internal/apiserver/manifest.go":     "the result of one rendering",
 	"internal/apiserver/limit/shares.go": "the type; its users are listed",
 	"internal/apiserver/limit/rates.go":  "the type; its users are listed",

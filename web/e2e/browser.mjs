@@ -668,7 +668,9 @@ const steps = [
       assert.deepEqual(cut, [], "on a phone host names break inside of words");
       // 200 % zoom of a small screen.
       await editor.setViewportSize({ width: 640, height: 400 });
+      await table.getByRole("checkbox", { name: "Tick album" }).check();
       await editor.getByRole("button", { name: "Actions" }).click({ trial: true });
+      await table.getByRole("checkbox", { name: "Tick album" }).uncheck();
       await editor.setViewportSize({ width: 1280, height: 800 });
       await editor.getByLabel("Search by name, source, version, domain or reason").fill("alb");
       await table.getByRole("link", { name: "other", exact: true }).waitFor({ state: "detached" });
