@@ -276,7 +276,7 @@ func TestWhatMakesAnETagStale(t *testing.T) {
 			tag := []string{"If-Match", wire.ETag(before), "Content-Type", "application/merge-patch+json"}
 			s.on(t).want(status, token, "PATCH", one+"?dryRun=All", `{"replicas":1}`, tag...)
 			s.on(t).want(deletion, token, "DELETE", one+"?dryRun=All", "", "If-Match", wire.ETag(before))
-			// Whoever shows a status must see that it has changed.
+			// Clients that show the status must see the change.
 			cached := http.StatusNotModified
 			if before.ResourceVersion != after.ResourceVersion {
 				cached = http.StatusOK

@@ -13,6 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/signing"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -83,5 +84,5 @@ func needsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
 	if spec.Gate == nil || spec.Gate.Signing == nil || spec.Gate.Signing.Mode == v1alpha1.SigningReport {
 		return false
 	}
-	return spec.Probe == nil || path != spec.Probe.Path || query != "w=16"
+	return spec.Probe == nil || path != spec.Probe.Path || query != probe.Query
 }

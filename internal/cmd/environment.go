@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -92,6 +93,18 @@ func clusterConfig() (*rest.Config, error) {
 		return nil, fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
 	}
 	return kubeconfig, nil
+}
+
+// connect returns a client of a command for people, which is named in the logs of the API server.
+// The settings are those of all further clients of the kubeconfig.
+func connect(kubeconfig *rest.Config, name string) (client.Client, error) {
+	kubeconfig.QPS, kubeconfig.Burst, kubeconfig.WarningHandler = apiQPS, apiBurst, rest.NoWarnings{}
+	rest.AddUserAgent(kubeconfig, name+"/"+version())
+	cluster, err := client.New(kubeconfig, client.Options{Scheme: controller.NewScheme()})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the cluster: %w", err)
+	}
+	return cluster, nil
 }
 
 // defaultInstallation names an installation after the namespace that it runs in.

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -95,12 +94,9 @@ func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progre
 	if err != nil {
 		return err
 	}
-	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
-	kubeconfig.WarningHandler = rest.NoWarnings{}
-	rest.AddUserAgent(kubeconfig, "darkroom-operator-plan/"+version())
-	cluster, err := client.New(kubeconfig, client.Options{Scheme: controller.NewScheme()})
+	cluster, err := connect(kubeconfig, "darkroom-operator-plan")
 	if err != nil {
-		return fmt.Errorf("connect to the cluster: %w", err)
+		return err
 	}
 	planner, err := o.planner(ctx, cluster, flags)
 	if err != nil {

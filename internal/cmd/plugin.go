@@ -6,12 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -72,26 +75,41 @@ func (s *subject) connect() (client.Client, *rest.Config, string, error) {
 			return nil, nil, "", fmt.Errorf("load kubeconfig: %w", err)
 		}
 	}
-	kubeconfig.QPS, kubeconfig.Burst, kubeconfig.WarningHandler = apiQPS, apiBurst, rest.NoWarnings{}
-	rest.AddUserAgent(kubeconfig, pluginName+"/"+version())
-	cluster, err := client.New(kubeconfig, client.Options{Scheme: controller.NewScheme()})
-	if err != nil {
-		return nil, nil, "", fmt.Errorf("connect to the cluster: %w", err)
-	}
-	return cluster, kubeconfig, namespace, nil
+	cluster, err := connect(kubeconfig, pluginName)
+	return cluster, kubeconfig, namespace, err
 }
 
-// gather reads what there is on a Darkroom.
+// gather reads what there is on a Darkroom, with its objects if they are wanted.
 func (s *subject) gather(ctx context.Context, name string, withObjects bool) (*diagnosis.Evidence, *rest.Config, error) {
 	cluster, kubeconfig, namespace, err := s.connect()
 	if err != nil {
 		return nil, nil, err
 	}
-	evidence, err := diagnosis.Gather(ctx, cluster, types.NamespacedName{Namespace: namespace, Name: name}, withObjects)
+	var kinds []schema.GroupVersionKind
+	if withObjects {
+		if kinds, err = kindsOfObjects(ctx, kubeconfig); err != nil {
+			return nil, nil, err
+		}
+	}
+	evidence, err := diagnosis.Gather(ctx, cluster, types.NamespacedName{Namespace: namespace, Name: name}, kinds)
 	if apierrors.IsNotFound(err) {
 		return nil, nil, fmt.Errorf("there is no Darkroom %s in the namespace %s: kubectl get darkrooms -A lists all", name, namespace)
 	}
 	return evidence, kubeconfig, err
+}
+
+// kindsOfObjects are the kinds that the operator manages in a cluster, and ReplicaSets; not Secrets.
+func kindsOfObjects(ctx context.Context, kubeconfig *rest.Config) ([]schema.GroupVersionKind, error) {
+	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("make discovery client: %w", err)
+	}
+	served, err := controller.Discover(ctx, api)
+	if err != nil {
+		return nil, err
+	}
+	kinds := slices.DeleteFunc(served.Managed(), func(kind schema.GroupVersionKind) bool { return kind.Kind == "Secret" })
+	return append(kinds, appsv1.SchemeGroupVersion.WithKind("ReplicaSet")), nil
 }
 
 // complete completes the names of Darkrooms.

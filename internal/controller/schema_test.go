@@ -2,44 +2,47 @@ package controller
 
 import (
 	"slices"
-	"strconv"
 	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
 // each calls a function with every schema that is the given one without a field or a value.
-func each(path string, whole structure, call func(lacking string, part structure)) {
+func each(path string, whole apiextensionsv1.JSONSchemaProps, call func(lacking string, part apiextensionsv1.JSONSchemaProps)) {
 	for name, field := range whole.Properties {
-		with := func(change func(map[string]structure)) structure {
+		with := func(change func(map[string]apiextensionsv1.JSONSchemaProps)) apiextensionsv1.JSONSchemaProps {
 			part := whole
-			part.Properties = map[string]structure{}
+			part.Properties = map[string]apiextensionsv1.JSONSchemaProps{}
 			for name, field := range whole.Properties {
 				part.Properties[name] = field
 			}
 			change(part.Properties)
 			return part
 		}
-		call(path+"."+name, with(func(fields map[string]structure) { delete(fields, name) }))
-		each(path+"."+name, field, func(lacking string, part structure) {
-			call(lacking, with(func(fields map[string]structure) { fields[name] = part }))
+		call(path+"."+name, with(func(fields map[string]apiextensionsv1.JSONSchemaProps) { delete(fields, name) }))
+		each(path+"."+name, field, func(lacking string, part apiextensionsv1.JSONSchemaProps) {
+			call(lacking, with(func(fields map[string]apiextensionsv1.JSONSchemaProps) { fields[name] = part }))
 		})
 	}
 	if whole.Items != nil {
-		each(path+"[]", *whole.Items, func(lacking string, part structure) {
+		each(path+"[]", *whole.Items.Schema, func(lacking string, part apiextensionsv1.JSONSchemaProps) {
 			item := whole
-			item.Items = &part
+			item.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &part}
 			call(lacking, item)
 		})
 	}
 	for i, value := range whole.Enum {
 		part := whole
 		part.Enum = slices.Delete(slices.Clone(whole.Enum), i, i+1)
-		call(path+": "+strconv.Quote(value), part)
+		call(path+": "+string(value.Raw), part)
 	}
 }
 
 func TestEachFieldThatADefinitionLacksIsNamed(t *testing.T) {
 	t.Parallel()
-	written, err := writtenSchema()
+	written, err := definition.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +50,7 @@ func TestEachFieldThatADefinitionLacksIsNamed(t *testing.T) {
 	if lacking := lacks("status", status, status); len(lacking) > 0 {
 		t.Errorf("the own definition lacks %v", lacking)
 	}
-	each("status", status, func(lacking string, part structure) {
+	each("status", status, func(lacking string, part apiextensionsv1.JSONSchemaProps) {
 		found++
 		if got := lacks("status", status, part); !slices.Equal(got, []string{lacking}) {
 			t.Errorf("without %s, %v are lacking", lacking, got)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
@@ -105,8 +106,9 @@ func TestNoCredentialIsShown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := json.Marshal(eachText(fields, func(text string) string {
-				if places++; places-1 == pick {
+			raw, err := json.Marshal(manifest.EachText(fields, func(text string) string {
+				// The fields of variables have these names in every cluster.
+				if places++; places-1 == pick && text != "env" && text != "value" {
 					return fmt.Sprintf("%s: %s, again %s", text, canary, canary)
 				}
 				return text

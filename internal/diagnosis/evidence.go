@@ -29,23 +29,8 @@ type Evidence struct {
 	Unread []string
 }
 
-// kinds are those of the objects of a Darkroom.
-var kinds = []schema.GroupVersionKind{
-	{Version: "v1", Kind: "ConfigMap"},
-	{Version: "v1", Kind: "Service"},
-	{Version: "v1", Kind: "ServiceAccount"},
-	{Group: "apps", Version: "v1", Kind: "Deployment"},
-	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
-	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
-	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
-	{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
-	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-}
-
-// Gather reads what there is on a Darkroom, with its objects if they are wanted. What the caller may not read is left out.
-func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName, withObjects bool) (*Evidence, error) {
+// Gather reads what there is on a Darkroom, with its objects of some kinds. What the caller may not read is left out.
+func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName, kinds []schema.GroupVersionKind) (*Evidence, error) {
 	e := &Evidence{Darkroom: &v1alpha1.Darkroom{}}
 	if err := cluster.Get(ctx, key, e.Darkroom); err != nil {
 		return nil, err
@@ -57,8 +42,8 @@ func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName
 		return nil, err
 	}
 	e.Pods = pods.Items
-	if err := e.gatherEvents(ctx, cluster); err != nil || !withObjects {
-		return e, err
+	if err := e.gatherEvents(ctx, cluster); err != nil {
+		return nil, err
 	}
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -56,7 +57,7 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	var b strings.Builder
 	for _, document := range documents {
 		// Text by text: YAML breaks long ones into lines.
-		raw, err := yaml.Marshal(eachText(document, func(text string) string { return values.Redact(original, text) }))
+		raw, err := yaml.Marshal(manifest.EachText(document, func(text string) string { return values.Redact(original, text) }))
 		if err != nil {
 			return fmt.Errorf("encode report: %w", err)
 		}
@@ -64,27 +65,6 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// eachText returns a document with each of its texts replaced, keys of maps included.
-func eachText(value any, replace func(string) string) any {
-	switch value := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(value))
-		for key, field := range value {
-			out[replace(key)] = eachText(field, replace)
-		}
-		return out
-	case []any:
-		out := make([]any, len(value))
-		for i, item := range value {
-			out[i] = eachText(item, replace)
-		}
-		return out
-	case string:
-		return replace(value)
-	}
-	return value
 }
 
 // plainObject returns the fields of an object without managed fields, copies of the whole object, and values of variables.

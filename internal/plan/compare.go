@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,6 +65,7 @@ func template(deployment *unstructured.Unstructured) any {
 // its fields are compared with those of the one that it replaces, and its name is no difference.
 func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after objects) {
 	renamed := map[string]string{}
+	rename := func(text string) string { return cmp.Or(renamed[text], text) }
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		replaced, replacing := only(before, after, kind), only(after, before, kind)
 		for i := range min(len(replaced), len(replacing)) {
@@ -78,7 +80,7 @@ func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after obje
 	}
 	for _, key := range sorted(after) {
 		if old := before[key]; old != nil {
-			d.differ(darkroom, key.Kind, rename(old.Object, renamed), after[key].Object, "")
+			d.differ(darkroom, key.Kind, manifest.EachText(old.Object, rename), after[key].Object, "")
 		}
 	}
 }
@@ -86,29 +88,6 @@ func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after obje
 // only returns the keys of a kind that other objects lack.
 func only(of, other objects, kind string) []manifest.Key {
 	return slices.DeleteFunc(sorted(of), func(key manifest.Key) bool { return key.Kind != kind || other[key] != nil })
-}
-
-// rename replaces whole strings in a value.
-func rename(value any, names map[string]string) any {
-	switch value := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(value))
-		for key, field := range value {
-			out[key] = rename(field, names)
-		}
-		return out
-	case []any:
-		out := make([]any, len(value))
-		for i, item := range value {
-			out[i] = rename(item, names)
-		}
-		return out
-	case string:
-		if renamed, found := names[value]; found {
-			return renamed
-		}
-	}
-	return value
 }
 
 // differ appends the fields in which two values differ.

@@ -28,8 +28,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// query is the parameter of every probe.
-const query = "w=16"
+// Query is the query of every probe, and of the request that the gate serves without a signature.
+const Query = "w=16"
 
 const (
 	// maxBody bounds what is read of a response, in bytes. An image that is 16 pixels
@@ -137,7 +137,7 @@ func newRequest(ctx context.Context, address, path string) (*http.Request, error
 	if err != nil {
 		return nil, errors.New("the address is invalid") // its text may hold more than an address
 	}
-	target := url.URL{Scheme: base.Scheme, Host: base.Host, Path: base.Path + path, RawQuery: query}
+	target := url.URL{Scheme: base.Scheme, Host: base.Host, Path: base.Path + path, RawQuery: Query}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
 		return nil, errors.New("the address is invalid")

@@ -43,7 +43,7 @@ func shownPath(path string) string {
 	if len(shown) > limit {
 		shown = shown[:limit] + "…"
 	}
-	return shown + "?" + query
+	return shown + "?" + Query
 }
 
 // classify returns the reason for an HTTP status other than 200. It is the status of

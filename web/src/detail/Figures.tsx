@@ -7,7 +7,7 @@ import { bytes } from "../words/age";
 import { milliseconds, plural } from "../words/format";
 import { lineOf, ratesOf, type Rates } from "./figures";
 
-/** How often the gates are asked while somebody looks, in milliseconds, and how many answers the line shows. */
+/** The time between two requests of the figures, in milliseconds, and the number of answers that the line shows. */
 const every = 5_000;
 const most = 60;
 const width = 240;
