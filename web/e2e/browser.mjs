@@ -34,7 +34,7 @@ const screenshots = process.env["SCREENSHOTS"];
 /** For how long something may take that takes seconds, in milliseconds. */
 const patience = 60_000;
 
-forwardServers();
+const servers = forwardServers();
 const browser = await chromium.launch({
   executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
@@ -687,13 +687,13 @@ const steps = [
       await editor.goto(detail);
       await editor.getByText("Live", { exact: true }).waitFor();
       await editor.waitForFunction(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("FormView")));
-      await editor.context().setOffline(true);
+      servers.stop();
       await editor.getByRole("link", { name: "Darkrooms", exact: true }).last().click();
       await editor.getByRole("table", { name: "Darkrooms" }).getByRole("link", { name: "album", exact: true }).waitFor();
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
       await editor.getByRole("heading", { name: "Create Darkroom" }).waitFor();
       await editor.getByText(/^No connection for/).waitFor({ timeout: patience });
-      await editor.context().setOffline(false);
+      servers.start();
       await editor.getByText("Live", { exact: true }).waitFor({ timeout: patience });
       await editor.getByLabel("Base URL").waitFor();
       await editor.getByRole("button", { name: "Cancel" }).click();
