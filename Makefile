@@ -67,12 +67,14 @@ git = git -c safe.directory=$(CURDIR)
 NPM := $(shell command -v npm 2>/dev/null)
 PAGE := web/dist/index.html
 
-# Programs are static and have no debugging information. The tests are compiled in the same
-# way unless RACE is set, so that the packages of both are compiled once.
+# Programs are static and have no debugging information. Tests, linters and tools are compiled in the
+# same way, so that their packages are compiled once; RACE alone needs others.
 compiler-flags := -trimpath -buildvcs=false -gcflags=all=-dwarf=false
+export GOFLAGS := $(filter-out $(compiler-flags),$(GOFLAGS)) $(compiler-flags)
+export CGO_ENABLED := 0
 # $(call go-build,MODULE) builds programs of a module. With GOGC=400 the compiler takes an
 # eighth less time and half as much memory again.
-go-build = CGO_ENABLED=0 GOGC=400 go -C $(1) build $(compiler-flags)
+go-build = GOGC=400 go -C $(1) build
 # $(call gotestsum,FORMAT) runs the `go test -json` command that follows it.
 gotestsum = $(GOTESTSUM) --format $(1) --raw-command --
 LDFLAGS := -s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$(VERSION)
@@ -133,8 +135,7 @@ test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffl
 
 # test/prometheus has no code of its own that runs concurrently, and Prometheus is slow to
 # build with the race detector.
-go-test = $(if $(RACE),go test $$(test $$module = test/prometheus || echo $(RACE)),$(plain-test))
-plain-test = CGO_ENABLED=0 go test $(compiler-flags)
+go-test = $(if $(RACE),$$(test $$module = test/prometheus || echo CGO_ENABLED=1) go test $$(test $$module = test/prometheus || echo $(RACE)),go test)
 
 # PACKAGES limits the tests of the main module to packages whose path contains it, and EXCEPT to the others.
 PACKAGES ?=
@@ -152,7 +153,7 @@ test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit t
 ifeq ($(NPM),)
 	@echo "page: not tested, npm is not installed"
 else
-	@echo "page: types" && cd web && CGO_ENABLED=0 GOFLAGS="$(compiler-flags)" npm run --silent check
+	@echo "page: types" && cd web && npm run --silent check
 	@echo "page: eslint" && cd web && npm run --silent lint -- $(if $(SHORT),--cache --cache-location node_modules/.cache/eslint/)
 	@cd web && npm run --silent test
 endif
@@ -205,7 +206,7 @@ PKG ?= internal/claims
 
 mutants: assets $(GREMLINS) ## Change each condition of PKG=internal/claims, and list those changes that its tests do not notice.
 	@copy=$$(mktemp -d) && trap 'rm -rf "$$copy"' EXIT && $(git) ls-files -z | tar -c --null -T - | tar -x -C "$$copy" && cd "$$copy" && \
-		CGO_ENABLED=0 GOFLAGS="$(compiler-flags)" KUBEBUILDER_ASSETS=$(K8S) $(GREMLINS) unleash --timeout-coefficient 20 ./$(PKG)
+		KUBEBUILDER_ASSETS=$(K8S) $(GREMLINS) unleash --timeout-coefficient 20 ./$(PKG)
 
 # ARCH=arm64 emulates the operator with qemu-user: five to ten times slower than this machine.
 ARCH ?=
@@ -217,7 +218,7 @@ ifeq ($(ARCH),arm64)
 	@chmod +x $(BIN)/arm64/darkroom-operator
 endif
 	BIN_DIR=$(BIN)$(and $(ARCH),/$(ARCH)) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
-		env $(plain-test) -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
+		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
 
 # The cluster of e2e: kind (Linux), own (a node on this machine; root, Linux), or existing, which needs
 # KUBECONFIG, INGRESS_URL and LOAD, the command that loads the archive of an image (CONTRIBUTING.md).
@@ -232,7 +233,7 @@ with-existing = PATH=$(K8S):$$PATH
 e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on kind, on a node of this machine (root, Linux), or with CLUSTER=existing.
 	@$(CLUSTER_TOOL) build kubectl traefik
 	E2E=1 BIN_DIR=$(BIN) $(with-$(e2e-cluster)) $(call gotestsum,standard-verbose) \
-		env $(plain-test) -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
+		go test -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
 
 screenshots: ## Take the screenshots of the documents into docs/images (root, Linux; needs npm and chromium).
 	$(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'
@@ -245,12 +246,12 @@ e2e-olm: build testdata $(HELM) $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(G
 		$(IMAGE_BASE):v$$(cat ../version)=$(BIN)/previous/darkroom-operator
 	@$(CLUSTER_TOOL) image --output $(BIN)/image-release.tar $(image-flags) $(IMAGE_BASE):v$(BUNDLE_VERSION)=$(BIN)/darkroom-operator
 	BIN_DIR=$(BIN) RELEASE=$(BUNDLE_VERSION) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
-		env $(plain-test) -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
+		go test -json -count=1 -tags e2e -timeout 40m -run '$(RUN)' ./test/olm
 
 test-docs: build testdata $(HELM) $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the commands of the documents that no other target runs (root, Linux).
 	@$(CLUSTER_TOOL) image --output $(BIN)/image.tar $(image-flags) registry.example.com/darkroom-operator:v0.1.0=$(BIN)/darkroom-operator
 	BIN_DIR=$(BIN) $(CLUSTER_TOOL) exec --node real -- $(call gotestsum,standard-verbose) \
-		env $(plain-test) -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
+		go test -json -count=1 -tags e2e -timeout 20m -run '^TestScenarios$$' ./test/docs
 
 # The image of the Dockerfile for the tests' clusters, which pull nothing.
 image-flags = --user 65532:65532 --command manager --file /helm-charts/darkroom=helm-charts/darkroom \
@@ -400,7 +401,7 @@ release-tools: $(addprefix $(TOOLS)/,cosign crane goreleaser syft)
 include hack/tools.mk
 $(TOOLS)/%: hack/tools.mk
 	@echo "building $*"
-	@GOBIN=$(TOOLS) CGO_ENABLED=0 GOGC=400 go install $(compiler-flags) -ldflags '-s -w $(vars.$*)' $(tool.$*) && touch $@
+	@GOBIN=$(TOOLS) GOGC=400 go install -ldflags '-s -w $(vars.$*)' $(tool.$*) && touch $@
 
 # These are built like the programs of the test cluster, inside their own modules.
 $(OPM): $(CLUSTER_TOOL)

@@ -51,7 +51,7 @@ if [[ ! $commit || $ref != v[0-9]* ]]; then
   version=${version/%-/-same}
   "$folder/source/hack/bundle.sh" "$version" "ghcr.io/darkroom-operator/darkroom-operator:v$version" "$PWD/$folder/source"
 fi
-CGO_ENABLED=0 go -C "$folder/source" build -trimpath -buildvcs=false -o "$PWD/$folder/darkroom-operator" \
+go -C "$folder/source" build -o "$PWD/$folder/darkroom-operator" \
   -ldflags "-s -w -X github.com/darkroom-operator/darkroom-operator/internal/cmd.buildVersion=$version" .
 echo "$version" > "$folder/version"
 echo "the earlier release is $version${commit:+, of the commit $commit}"

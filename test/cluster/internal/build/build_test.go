@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 // programs is where the real go.mod is.
@@ -33,6 +35,49 @@ func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 		if !strings.Contains(string(sums), c.Requires+" "+version+" h1:") {
 			t.Errorf("%s has no checksum of %s %s", sumFile, c.Requires, version)
 		}
+	}
+}
+
+// other are modules that the operator and the programs use in different versions, each with the reason.
+var other = map[string]string{
+	"sigs.k8s.io/gateway-api": "Traefik is made for the version that it requires",
+}
+
+// TestTheOperatorSharesVersionsWithThePrograms compares go.mod with that of the programs: what is alike is
+// compiled once, which is most of what the operator links.
+func TestTheOperatorSharesVersionsWithThePrograms(t *testing.T) {
+	versions := func(path string) map[string]string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := modfile.Parse(path, text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[string]string{}
+		for _, require := range parsed.Require {
+			of[require.Mod.Path] = require.Mod.Version
+		}
+		for _, replace := range parsed.Replace {
+			if replace.Old.Path == replace.New.Path {
+				of[replace.New.Path] = replace.New.Version
+			}
+		}
+		return of
+	}
+	operator, shared := versions("../../../../go.mod"), 0
+	for path, version := range versions(programs + "/go.mod") {
+		switch own, both := operator[path]; {
+		case !both:
+		case own == version:
+			shared++
+		case other[path] == "":
+			t.Errorf("the programs use %s %s, the operator %s", path, version, own)
+		}
+	}
+	if shared < 50 {
+		t.Errorf("only %d modules are shared", shared)
 	}
 }
 
