@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Conditions written by the status controller.
 const (
@@ -52,6 +56,10 @@ const ReasonForeignWriter = "ForeignWriter"
 // ReasonForeignRelease is a reason of the conditions Deployed and Ready: a Helm release
 // of the Darkroom's name exists and does not belong to the Darkroom.
 const ReasonForeignRelease = "ForeignRelease"
+
+// EventOtherInstallation is the reason of the event on a Darkroom that another installation of the operator
+// handles, and of the condition Stalled while that one does not react to a change, or is gone.
+const EventOtherInstallation = "OtherInstallation"
 
 // Reasons of the conditions that the Helm reconciler writes; their names are those of
 // helm-operator-plugins. A condition that is not True for one of them has no reason.
@@ -255,9 +263,16 @@ func IsPaused(darkroom metav1.Object) bool {
 	return darkroom.GetAnnotations()[AnnotationPaused] == "true" && darkroom.GetDeletionTimestamp() == nil
 }
 
-// MayBeHandledBy reports whether an installation of the operator handles a Darkroom, or may claim
-// it, by the annotation AnnotationInstallation.
-func MayBeHandledBy(installation string, darkroom metav1.Object) bool {
-	claimed := darkroom.GetAnnotations()[AnnotationInstallation]
+// HandledBy returns the installation of the operator that handles a Darkroom; empty if none has claimed it.
+// The annotation AnnotationInstallation claims and moves it. Where a client has removed the annotation, such as
+// `kubectl replace`, the installation that wrote the status keeps it: clients that write Darkrooms do not write
+// their status.
+func HandledBy(darkroom *Darkroom) string {
+	return cmp.Or(darkroom.Annotations[AnnotationInstallation], darkroom.Status.Installation)
+}
+
+// MayBeHandledBy reports whether an installation of the operator handles a Darkroom, or may claim it.
+func MayBeHandledBy(installation string, darkroom *Darkroom) bool {
+	claimed := HandledBy(darkroom)
 	return claimed == "" || claimed == installation
 }

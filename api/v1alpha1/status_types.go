@@ -31,9 +31,15 @@ type DarkroomStatus struct {
 	// +optional
 	BaseDomain string `json:"baseDomain,omitempty"`
 
-	// installation is the installation of the operator that chose it.
+	// installation is the installation of the operator that reported last. It handles the Darkroom while no annotation
+	// names one.
 	// +optional
 	Installation string `json:"installation,omitempty"`
+
+	// lease is the lease of its leader, as NAMESPACE/NAME, by which other installations see that it is gone; empty
+	// without leader election.
+	// +optional
+	Lease string `json:"lease,omitempty"`
 
 	// url is the URL of the first domain. Scheme and port are those of the operator's
 	// flags --url-scheme and --url-port. Without --url-scheme, the scheme is https if

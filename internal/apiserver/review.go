@@ -207,7 +207,7 @@ func oldestRivals(wanted *v1alpha1.Darkroom, hosts []string, all []*v1alpha1.Dar
 
 // sameInstallation reports whether one operator may handle two Darkrooms. Others have other hosts.
 func sameInstallation(a, b *v1alpha1.Darkroom) bool {
-	of, other := a.Annotations[v1alpha1.AnnotationInstallation], b.Annotations[v1alpha1.AnnotationInstallation]
+	of, other := v1alpha1.HandledBy(a), v1alpha1.HandledBy(b)
 	return of == "" || other == "" || of == other
 }
 

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,9 +110,14 @@ func connect(kubeconfig *rest.Config, name string) (client.Client, error) {
 
 // defaultInstallation names an installation after the namespace that it runs in.
 func defaultInstallation() string {
+	return cmp.Or(ownNamespace(), controller.DefaultInstallation)
+}
+
+// ownNamespace returns the namespace of the operator; empty outside of a cluster.
+func ownNamespace() string {
 	namespace, err := os.ReadFile(namespaceFile)
-	if err != nil || len(namespace) == 0 {
-		return controller.DefaultInstallation
+	if err != nil {
+		return ""
 	}
 	return strings.TrimSpace(string(namespace))
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -253,6 +254,10 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err != nil {
 		return nil, fmt.Errorf("make discovery client: %w", err)
 	}
+	lease := leaderElectionID(o.installation, darkrooms, o.watchNamespaces)
+	if o.election.enabled {
+		settings.Lease = cmp.Or(o.election.namespace, ownNamespace()) + "/" + lease
+	}
 	if settings.Cluster, err = controller.Discover(ctx, api); err != nil {
 		return nil, err
 	}
@@ -268,7 +273,7 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 		Cache:                         caches,
 		Logger:                        ctrl.Log,
 		LeaderElection:                o.election.enabled,
-		LeaderElectionID:              leaderElectionID(o.installation, darkrooms, o.watchNamespaces),
+		LeaderElectionID:              lease,
 		LeaderElectionNamespace:       o.election.namespace,
 		LeaseDuration:                 &o.election.leaseDuration,
 		RenewDeadline:                 &o.election.renewDeadline,

@@ -166,7 +166,7 @@ func onlyInstallation(ctx context.Context, cluster client.Client) (string, error
 	}
 	var found []string
 	for i := range list.Items {
-		if name := list.Items[i].Annotations[v1alpha1.AnnotationInstallation]; name != "" && !slices.Contains(found, name) {
+		if name := v1alpha1.HandledBy(&list.Items[i]); name != "" && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 	}

@@ -16,10 +16,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
-// EventOtherInstallation is the reason of the event on a Darkroom that another installation
-// of the operator handles.
-const EventOtherInstallation = "OtherInstallation"
-
 // EventClaimRefused is the reason of the event on a Darkroom that the operator cannot claim, because
 // the API server refuses the finalizer or the annotation of the claim.
 const EventClaimRefused = "ClaimRefused"
@@ -37,6 +33,7 @@ type installation struct {
 
 	name     string
 	recorder release.Recorder
+	leases   leases
 	// seen are the Darkrooms of other installations, by name: a foreign of each.
 	seen sync.Map
 }
@@ -49,26 +46,26 @@ type foreign struct {
 	since      time.Time
 }
 
-// unhandledPeriod is how long the installation of a Darkroom may take to report on a change
-// before another installation reports that none does.
+// unhandledPeriod is how long the installation of a Darkroom may take to report on a change, or to renew
+// a lease that has expired, before another installation reports that none reacts.
 const unhandledPeriod = time.Minute
 
 // handles reports whether this installation has claimed a Darkroom.
 func (i *installation) handles(darkroom *v1alpha1.Darkroom) bool {
-	return darkroom.Annotations[v1alpha1.AnnotationInstallation] == i.name
+	return v1alpha1.HandledBy(darkroom) == i.name
 }
 
-// claim reports whether this installation handles a Darkroom. It claims a Darkroom without
-// a claim, in the request that adds the finalizer. The error is errStale if the Darkroom
-// differs from the cache.
+// claim reports whether this installation handles a Darkroom. It claims one that no other
+// handles, unless it has the claim, in the request that adds the finalizer. The error is
+// errStale if the Darkroom differs from the cache.
 func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (bool, error) {
-	switch owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]; owner {
-	case i.name:
-		return true, nil
-	case "":
+	switch {
+	case !v1alpha1.MayBeHandledBy(i.name, darkroom):
+		return false, nil
+	case darkroom.Annotations[v1alpha1.AnnotationInstallation] == "":
 		return true, i.write(ctx, darkroom)
 	default:
-		return false, nil
+		return true, nil
 	}
 }
 
@@ -107,34 +104,40 @@ func (i *installation) report(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 }
 
 // refuse records that another installation handles a Darkroom, and reports the Darkroom as stalled
-// if that installation has not reported on its generation for a while. It returns the time until the
-// next check; 0 if none is needed.
+// if that installation has not reported on its generation for a while, or is gone. It returns the time
+// until the next check; 0 if none is needed.
 func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, now time.Time) (time.Duration, error) {
-	owner := darkroom.Annotations[v1alpha1.AnnotationInstallation]
+	owner := v1alpha1.HandledBy(darkroom)
 	value, _ := i.seen.Load(keyOf(darkroom))
 	known, _ := value.(foreign)
 	if known.uid != darkroom.UID || known.owner != owner {
-		i.recorder.Event(darkroom, false, EventOtherInstallation, i.message(darkroom, owner, ""))
+		i.recorder.Event(darkroom, false, v1alpha1.EventOtherInstallation, i.message(darkroom, owner, ""))
 	}
 	if known.uid != darkroom.UID || known.owner != owner || known.generation != darkroom.Generation {
 		known = foreign{darkroom.UID, owner, darkroom.Generation, now}
 		i.seen.Store(keyOf(darkroom), known)
 	}
+	silent := known.since
+	if reported := darkroom.Status; reported.ObservedGeneration == darkroom.Generation && (reported.Installation == owner || reported.Installation == "") {
+		expires, err := i.leases.expiry(ctx, reported.Lease, now)
+		if err != nil || expires.IsZero() {
+			return 0, err
+		}
+		silent = expires
+	}
 	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
-	left := unhandledPeriod - now.Sub(known.since)
+	left := unhandledPeriod - now.Sub(silent)
 	switch {
-	case darkroom.Status.ObservedGeneration == darkroom.Generation:
-		return 0, nil
 	case left > 0:
 		return left, nil
-	case stalled != nil && stalled.Reason == EventOtherInstallation && stalled.ObservedGeneration == darkroom.Generation:
+	case stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation && stalled.ObservedGeneration == darkroom.Generation:
 		return 0, nil
 	}
 	message := i.message(darkroom, owner, ", which does not react")
-	if err := status.ReportStalled(ctx, i.client, darkroom, EventOtherInstallation, message, now); err != nil {
+	if err := status.ReportStalled(ctx, i.client, darkroom, v1alpha1.EventOtherInstallation, message, now); err != nil {
 		return 0, fmt.Errorf("report on Darkroom %s of another installation: %w", keyOf(darkroom), err)
 	}
-	i.recorder.Event(darkroom, true, EventOtherInstallation, message)
+	i.recorder.Event(darkroom, true, v1alpha1.EventOtherInstallation, message)
 	return 0, nil
 }
 

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -40,8 +42,8 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	eventually(t, "rest", quiet(first))
 
 	second := startOperator(t, namespace, as("second", "second.example.com"))
-	eventuallyEvent(t, namespace, controller.EventOtherInstallation)
-	note := events(t, namespace, controller.EventOtherInstallation)[0].Note
+	eventuallyEvent(t, namespace, v1alpha1.EventOtherInstallation)
+	note := events(t, namespace, v1alpha1.EventOtherInstallation)[0].Note
 	if !strings.Contains(note, `installation "first"`) || !strings.Contains(note, v1alpha1.AnnotationInstallation+"=second --overwrite") {
 		t.Errorf("the event says %q", note)
 	}
@@ -63,13 +65,17 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 			t.Errorf("pods do not stay: the Deployment was %+v and is %+v", deployment.Spec, now.Spec)
 		}
 	})
-	// As one of an operator that knew no claims, or whose annotations were replaced.
-	t.Run("which claims it again if the claim is lost", func(t *testing.T) {
-		first.kill()
-		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
-		eventuallyIs(t, "the claim", &v1alpha1.Darkroom{}, namespace, "photos", func(d *v1alpha1.Darkroom) bool {
-			return d.Annotations[v1alpha1.AnnotationInstallation] == "second"
-		})
+	// As `kubectl replace` does, or Argo CD with Replace=true.
+	t.Run("which keeps it if the claim is lost", func(t *testing.T) {
+		for range 12 {
+			change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
+			eventuallyIs(t, "the claim", &v1alpha1.Darkroom{}, namespace, "photos", func(d *v1alpha1.Darkroom) bool {
+				return d.Annotations[v1alpha1.AnnotationInstallation] != ""
+			})
+			if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"); now.Annotations[v1alpha1.AnnotationInstallation] != "second" {
+				t.Fatalf("it was taken by %q", now.Annotations[v1alpha1.AnnotationInstallation])
+			}
+		}
 	})
 	t.Run("which deletes it", func(t *testing.T) {
 		remove(t, darkroom)
@@ -111,7 +117,7 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 		}
 	}
 	stalled := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
-	if err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, controller.EventOtherInstallation)(stalled); err != nil || stalled.ObservedGeneration > 0 {
+	if err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.EventOtherInstallation)(stalled); err != nil || stalled.ObservedGeneration > 0 {
 		t.Errorf("the status is %+v", stalled)
 	}
 
@@ -121,6 +127,68 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 	eventuallyStatus(t, darkroom, "no longer stalled", isReady(), lacks(v1alpha1.ConditionStalled))
 	if again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(2*time.Hour)); again != 0 || err != nil {
 		t.Errorf("one that is handled is looked at again in %s: %v", again, err)
+	}
+}
+
+// Its status says that all is well, as when its installation was uninstalled.
+func TestADarkroomWhoseInstallationHasLeftIsStalled(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "leader"},
+		Spec:       coordinationv1.LeaseSpec{LeaseDurationSeconds: ptr.To[int32](60), RenewTime: ptr.To(metav1.NowMicro())},
+	}
+	create(t, lease)
+	first := startOperator(t, namespace, as("first", baseDomain), func(o *settings) { o.Lease = namespace + "/leader" })
+	darkroom := webFolder(namespace, "photos")
+	install(t, darkroom)
+	becomeReady(t, namespace, "photos")
+	eventuallyStatus(t, darkroom, "ready", isReady())
+	first.kill()
+
+	now := time.Now()
+	// stalledAfter asks as often as it is told to, and returns when the Darkroom was reported as stalled.
+	stalledAfter := func(t *testing.T, most time.Duration, meanwhile func()) time.Duration {
+		t.Helper()
+		events := &recorded{}
+		refuse, start := controller.Refuse("second", kube, events), now
+		for now.Sub(start) < most {
+			meanwhile()
+			again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(*events, "!"+v1alpha1.EventOtherInstallation) {
+				return now.Sub(start)
+			}
+			if again <= 0 {
+				t.Fatal("it is not looked at again")
+			}
+			now = now.Add(again)
+		}
+		return 0
+	}
+	renewed := func() {
+		change(t, lease, func(l *coordinationv1.Lease) { l.Spec.RenewTime = ptr.To(metav1.NowMicro()) })
+	}
+	if after := stalledAfter(t, 24*time.Hour, renewed); after > 0 {
+		t.Errorf("one of an installation that lives is stalled after %s", after)
+	}
+	if after := stalledAfter(t, time.Hour, func() {}); after < 2*time.Minute || after > 3*time.Minute {
+		t.Errorf("one whose lease was not renewed is stalled after %s", after)
+	}
+	stalled := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
+	if err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.EventOtherInstallation)(stalled); err != nil {
+		t.Error(err)
+	}
+
+	second := startOperator(t, namespace, as("first", baseDomain))
+	eventuallyStatus(t, darkroom, "no longer stalled", isReady(), lacks(v1alpha1.ConditionStalled))
+	eventually(t, "rest", quiet(second))
+	second.kill()
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationInstallation] = "nobody" })
+	if after := stalledAfter(t, time.Hour, func() {}); after != time.Minute {
+		t.Errorf("one that was given to nobody is stalled after %s", after)
 	}
 }
 
@@ -137,16 +205,21 @@ func TestTheRunbookMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	}
 	one, another := newNamespace(t), newNamespace(t)
 	lost, moved, other := one+"-lost", one+"-new", one+"-other"
-	darkrooms := map[client.ObjectKey]struct{ before, after string }{
-		{Namespace: one, Name: "photos"}: {lost, moved}, {Namespace: one, Name: "unclaimed"}: {},
-		{Namespace: another, Name: "cats"}: {lost, moved}, {Namespace: another, Name: "dogs"}: {other, other},
+	darkrooms := map[client.ObjectKey]struct{ annotation, status, after string }{
+		{Namespace: one, Name: "photos"}: {lost, lost, moved}, {Namespace: one, Name: "unclaimed"}: {},
+		{Namespace: one, Name: "replaced"}: {"", lost, moved}, {Namespace: another, Name: "left"}: {other, lost, other},
+		{Namespace: another, Name: "cats"}: {lost, "", moved}, {Namespace: another, Name: "dogs"}: {other, other, other},
 	}
 	for key, installation := range darkrooms {
 		darkroom := webFolder(key.Namespace, key.Name)
-		if installation.before != "" {
-			darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation.before}
+		if installation.annotation != "" {
+			darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation.annotation}
 		}
 		create(t, darkroom)
+		darkroom.Status.Installation = installation.status
+		if err := kube.Status().Update(t.Context(), darkroom); err != nil {
+			t.Fatal(err)
+		}
 	}
 
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")

@@ -24,6 +24,9 @@ package controller
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list
 
+// Whether another installation is alive.
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get
+
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 

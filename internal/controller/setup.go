@@ -87,6 +87,8 @@ type Options struct {
 	// Installation is the name of the operator's installation; empty means
 	// DefaultInstallation. Shards share it.
 	Installation string
+	// Lease is the lease of its leader, as NAMESPACE/NAME; empty without leader election.
+	Lease string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
 	Metrics prometheus.Registerer
 	// Darkrooms are metrics of Darkrooms, whose other fields the controllers set; nil means
@@ -171,7 +173,9 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, err
 	}
 	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
-	installation := &installation{patcher: patcher, name: options.Installation, recorder: recorder}
+	installation := &installation{patcher: patcher, name: options.Installation, recorder: recorder, leases: leases{
+		live: mgr.GetAPIReader(), namespaces: options.Namespaces,
+	}}
 	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
 	return &parts{
 		helm: &helmReconciler{
@@ -282,6 +286,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Client:     mgr.GetClient(),
 		Handles:    parts.helm.installation.handles,
 		Live:       mgr.GetAPIReader(),
+		Lease:      options.Lease,
 		Refusals:   claims.Refusals,
 		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {

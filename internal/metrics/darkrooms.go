@@ -91,7 +91,8 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 		status := &darkrooms[i].Status
 		if !v1alpha1.MayBeHandledBy(installation, &darkrooms[i]) {
 			t.others++
-			if status.ObservedGeneration != darkrooms[i].Generation {
+			stalled := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionStalled)
+			if status.ObservedGeneration != darkrooms[i].Generation || stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation {
 				t.unhandled++
 			}
 			continue
@@ -124,7 +125,7 @@ func (t totals) write(out *text) {
 		{"domain_conflicts", "Darkrooms that claim a host of another Darkroom.", t.conflicts},
 		{"credentials_missing", "Darkrooms whose referenced Secret or a key of it is missing.", t.credentials},
 		{"other_installation_darkrooms", "Darkrooms that another installation of the operator handles.", t.others},
-		{"unhandled_darkrooms", "Darkrooms of other installations that have not reported on the last change.", t.unhandled},
+		{"unhandled_darkrooms", "Darkrooms of other installations that are gone, or have not reported on the last change.", t.unhandled},
 	} {
 		out.header(namespace+"_"+total.name, total.help)
 		out.sample(float64(total.value))

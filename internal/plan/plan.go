@@ -131,7 +131,7 @@ func (c *comparison) darkrooms(ctx context.Context) ([]subject, error) {
 		case darkroom.DeletionTimestamp != nil:
 			s.skipped = "it is being deleted"
 		case !v1alpha1.MayBeHandledBy(c.Installation, darkroom):
-			s.skipped = "installation " + darkroom.Annotations[v1alpha1.AnnotationInstallation] + " handles it"
+			s.skipped = "installation " + v1alpha1.HandledBy(darkroom) + " handles it"
 		case v1alpha1.IsPaused(darkroom):
 			s.skipped = "it is paused"
 		}

@@ -22,7 +22,9 @@ const containerName = "darkroom"
 
 // Observation is the input of a report. Missing objects are nil.
 type Observation struct {
-	Darkroom   *v1alpha1.Darkroom
+	Darkroom *v1alpha1.Darkroom
+	// Lease is that of the operator that observes.
+	Lease      string
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
@@ -97,7 +99,8 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		Message:            verdict.message,
 		Domains:            hosts,
 		BaseDomain:         o.BaseDomain,
-		Installation:       o.Darkroom.Annotations[v1alpha1.AnnotationInstallation],
+		Installation:       v1alpha1.HandledBy(o.Darkroom),
+		Lease:              o.Lease,
 		URL:                urlOf(hosts, o),
 		Conditions:         []v1alpha1.Condition{domains},
 	}

@@ -86,6 +86,8 @@ type Reconciler struct {
 	Hosts      func(*v1alpha1.Darkroom) []string
 	// Published describes the URLs of hosts.
 	Published Published
+	// Lease is that of this operator's leader, as NAMESPACE/NAME; empty without leader election.
+	Lease string
 	// Reports are those of the Helm controller.
 	Reports *Reports
 	// Routes is set if HTTPRoutes are cached.
@@ -115,7 +117,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if !r.Handles(darkroom) {
 		r.forget(request.NamespacedName)
-		if isClaimed := darkroom.Annotations[v1alpha1.AnnotationInstallation] != ""; isClaimed {
+		if v1alpha1.HandledBy(darkroom) != "" {
 			r.Reports.Forget(request.NamespacedName)
 		} // Else the cache may not show the claim yet, and there may be a report already.
 		return reconcile.Result{}, nil
@@ -216,7 +218,7 @@ func (r *Reconciler) Waits(key types.NamespacedName) bool {
 
 // observe reads the live objects from the caches.
 func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
-	o := Observation{Darkroom: darkroom, Published: r.Published, Now: r.Clock.Now(), BaseDomain: r.BaseDomain(darkroom), Hosts: r.Hosts(darkroom)}
+	o := Observation{Darkroom: darkroom, Lease: r.Lease, Published: r.Published, Now: r.Clock.Now(), BaseDomain: r.BaseDomain(darkroom), Hosts: r.Hosts(darkroom)}
 	var err error
 	if o.Refused, err = r.Refusals(ctx, darkroom); err != nil {
 		return o, err

@@ -41,7 +41,7 @@ func (o Options) baseDomainOf(darkroom *v1alpha1.Darkroom) (domain string, isOff
 // keptBaseDomain returns the base domain that was chosen for the current spec; empty if none was.
 func keptBaseDomain(darkroom *v1alpha1.Darkroom) string {
 	status := &darkroom.Status
-	if status.ObservedGeneration != darkroom.Generation || status.Installation != darkroom.Annotations[v1alpha1.AnnotationInstallation] {
+	if status.ObservedGeneration != darkroom.Generation || status.Installation != v1alpha1.HandledBy(darkroom) {
 		return ""
 	}
 	return status.BaseDomain

@@ -162,7 +162,7 @@ func (w *world) judge(invariants []invariant) (violated string, err error) {
 
 // translate returns the objects that a Darkroom is translated into.
 func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, error) {
-	installation := d.Annotations[v1alpha1.AnnotationInstallation]
+	installation := v1alpha1.HandledBy(d)
 	if installation == "" {
 		installation = mainInstallation
 	}

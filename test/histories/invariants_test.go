@@ -28,7 +28,7 @@ type invariant struct {
 // always are the invariants that hold at every moment.
 var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
-	{"hosts: a host stays with the oldest claimant, and is never in two routes", hostsStay},
+	{"ownership: a Darkroom stays with its installation; a host with the oldest claimant, and never in two routes", hostsStay},
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
@@ -123,7 +123,7 @@ func precedes(a, b *v1alpha1.Darkroom) bool {
 
 // claims reports whether a Darkroom claims a host of the main installation.
 func (w *world) claims(d *v1alpha1.Darkroom, host string) bool {
-	installation := d.Annotations[v1alpha1.AnnotationInstallation]
+	installation := v1alpha1.HandledBy(d)
 	return d.DeletionTimestamp == nil && (installation == "" || installation == mainInstallation) &&
 		slices.ContainsFunc(d.Spec.SubDomains, func(subDomain string) bool { return w.hostOf(subDomain) == host })
 }
@@ -132,6 +132,8 @@ func (w *world) claims(d *v1alpha1.Darkroom, host string) bool {
 type replay struct {
 	w         *world
 	darkrooms map[types.NamespacedName]*v1alpha1.Darkroom
+	// claimed is the installation that claimed a Darkroom last, or that its owner gave it to.
+	claimed map[types.UID]string
 	// since is when a Darkroom became the oldest claimant of a host.
 	since map[string]time.Time
 	owner map[string]types.NamespacedName
@@ -161,13 +163,20 @@ func (r *replay) isRouted(darkroom *v1alpha1.Darkroom, host string) bool {
 	return false
 }
 
-// apply applies an event, and returns an error if an operator took a host from whom it belongs to,
-// or put it into a second route.
+// apply applies an event, and returns an error if an operator took a Darkroom from another installation, or a
+// host from whom it belongs to, or put it into a second route.
 func (r *replay) apply(e event, byOperator bool) error {
 	if darkroom, ok := e.object.(*v1alpha1.Darkroom); ok {
 		key := client.ObjectKeyFromObject(darkroom)
 		if delete(r.darkrooms, key); !e.deleted {
 			r.darkrooms[key] = darkroom
+		}
+		claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
+		if before := r.claimed[darkroom.UID]; byOperator && before != "" && claimed != "" && claimed != before {
+			return fmt.Errorf("the installation %s took %s/%s from %s", claimed, key.Namespace, key.Name, before)
+		}
+		if claimed != "" {
+			r.claimed[darkroom.UID] = claimed
 		}
 		for _, name := range hostNames {
 			host := r.w.hostOf(r.w.subDomain(name))
@@ -245,7 +254,7 @@ func (w *world) replayed() (*replay, error) {
 	r := &replay{
 		w: w, darkrooms: map[types.NamespacedName]*v1alpha1.Darkroom{}, since: map[string]time.Time{},
 		owner: map[string]types.NamespacedName{}, routes: map[reference]client.Object{}, given: map[reference][]string{},
-		assigned: map[reference][]string{},
+		assigned: map[reference][]string{}, claimed: map[types.UID]string{},
 	}
 	for _, e := range events {
 		byOperator := byOperators[e.object.GetResourceVersion()] && !e.deleted || byOperators[string(e.object.GetUID())] && e.deleted
@@ -379,7 +388,7 @@ func deletedAreGone(w *world) error {
 	}
 	for i := range all {
 		d := &all[i]
-		isOurs := d.Annotations[v1alpha1.AnnotationInstallation] != "nobody"
+		isOurs := v1alpha1.HandledBy(d) != "nobody"
 		if d.DeletionTimestamp != nil && isOurs && slices.Contains(d.Finalizers, "uninstall-helm-release") {
 			return fmt.Errorf("%s/%s is still there: %s", d.Namespace, d.Name, d.Status.Message)
 		}
@@ -413,7 +422,7 @@ func isAsDesired(w *world) error {
 
 // isHandled reports whether a running operator handles a Darkroom.
 func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
-	installation := d.Annotations[v1alpha1.AnnotationInstallation]
+	installation := v1alpha1.HandledBy(d)
 	return installation == "" || w.operators[installation] != nil
 }
 

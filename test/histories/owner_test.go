@@ -57,6 +57,12 @@ var openings = []step{
 	{"alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
 	}},
+	{"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		if err := w.start(otherInstallation); err != nil {
+			return err
+		}
+		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+	}},
 	{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
 			return err
@@ -171,7 +177,7 @@ var ownersSteps = []kind{
 	deletion(3, "", metav1.DeletePropagationBackground),
 	deletion(1, " --cascade=foreground", metav1.DeletePropagationForeground),
 	deletion(2, " --cascade=orphan", metav1.DeletePropagationOrphan),
-	onDarkroom(2, "kubectl replace Darkroom NAME by a file without annotations", func(w *world, key types.NamespacedName) error {
+	onDarkroom(3, "kubectl replace Darkroom NAME by a file without annotations", func(w *world, key types.NamespacedName) error {
 		now, err := w.darkroom(key)
 		if err != nil {
 			return err
