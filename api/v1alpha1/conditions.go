@@ -53,6 +53,13 @@ const ConditionContested = "Contested"
 // ReasonForeignWriter is the reason of the condition Contested.
 const ReasonForeignWriter = "ForeignWriter"
 
+// ConditionRolloutQueued is True while a change that the operator causes, such as a new default image, waits
+// until fewer Darkrooms replace their pods. It is absent otherwise.
+const ConditionRolloutQueued = "RolloutQueued"
+
+// ReasonRolloutLimit is the reason of the condition RolloutQueued.
+const ReasonRolloutLimit = "RolloutLimit"
+
 // ReasonForeignRelease is a reason of the conditions Deployed and Ready: a Helm release
 // of the Darkroom's name exists and does not belong to the Darkroom.
 const ReasonForeignRelease = "ForeignRelease"

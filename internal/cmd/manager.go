@@ -61,6 +61,7 @@ type managerOptions struct {
 	translation     translation
 
 	concurrency     int
+	rollouts        int
 	reconcilePeriod time.Duration
 	maxHistory      int
 
@@ -103,6 +104,8 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 		"name of this installation, shared by its shards; each Darkroom is reconciled by one installation (default: the operator's namespace, or local outside of a cluster)")
 	o.translation.addFlags(flags)
 	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "maximum number of concurrent reconciles")
+	flags.IntVar(&o.rollouts, "max-concurrent-rollouts", 10,
+		"maximum number of Darkrooms that replace their pods at once because of another version or setting of the operator; 0 means no limit. Changes by users never wait")
 	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
 	flags.IntVar(&o.maxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
 	flags.StringVar(&o.published.Scheme, "url-scheme", "",
@@ -184,6 +187,8 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--installation=%q: must consist of at most 63 letters, digits, '-', '_' and '.', such as darkroom-system", o.installation)
 	case o.concurrency < 1:
 		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
+	case o.rollouts < 0:
+		return fmt.Errorf("--max-concurrent-rollouts=%d: must not be negative; 0 means no limit", o.rollouts)
 	case o.reconcilePeriod < 0:
 		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.reconcilePeriod)
 	case o.maxHistory < 0:
@@ -232,6 +237,7 @@ func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labe
 		Namespaces:              o.watchNamespaces,
 		Selector:                selector,
 		MaxConcurrentReconciles: o.concurrency,
+		MaxConcurrentRollouts:   o.rollouts,
 		ReconcilePeriod:         o.reconcilePeriod,
 		MaxHistory:              o.maxHistory,
 		Published:               o.published,

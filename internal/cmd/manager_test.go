@@ -37,6 +37,7 @@ func TestBadCommandLinesAreRefused(t *testing.T) {
 		"manager --ingress-annotations=helm.sh/hook":            `allowed annotation "helm.sh/hook": cannot be allowed`,
 		"manager --log-level=loud":                              "--log-level=loud: must be debug, info or error",
 		"manager --max-concurrent-reconciles=0":                 "--max-concurrent-reconciles=0: must be at least 1",
+		"manager --max-concurrent-rollouts=-1":                  "--max-concurrent-rollouts=-1: must not be negative; 0 means no limit",
 		"manager --max-history=-1":                              "--max-history=-1: must not be negative; 0 keeps all",
 		"manager --probe-via=ingress":                           "--probe-via=ingress: must be service, apiserver or off",
 		"manager --reconcile-period=-5s":                        "--reconcile-period=-5s: must not be negative; 0 means never",

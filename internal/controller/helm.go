@@ -73,11 +73,13 @@ type helmReconciler struct {
 	// installation is the installation of this operator.
 	installation *installation
 	releases     *release.Releases
-	reports      *status.Reports
-	recorder     release.Recorder
-	metrics      *metrics.Metrics
-	period       time.Duration
-	clock        clock.PassiveClock
+	// rollouts bounds how many Darkrooms replace their pods at once because of the operator.
+	rollouts *rollouts
+	reports  *status.Reports
+	recorder release.Recorder
+	metrics  *metrics.Metrics
+	period   time.Duration
+	clock    clock.PassiveClock
 }
 
 // helmOptions are the options of the reconciler of helm-operator-plugins, besides the session.
@@ -152,7 +154,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
 	err = r.reconcileRelease(ctx, s)
-	claimsErr := r.commitClaims(ctx, s, err != nil)
+	r.rollouts.settle(ctx, request.NamespacedName, s.queued)
+	claimsErr := r.commitClaims(ctx, s, err != nil || s.queued)
 	return r.conclude(ctx, s, err, claimsErr)
 }
 
@@ -161,6 +164,10 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
 	if err := s.plan(ctx); err != nil {
 		s.refuse(err)
+		return err
+	}
+	var err error
+	if s.queued, err = r.queues(ctx, s); err != nil || s.queued {
 		return err
 	}
 	inner, err := reconciler.New(append([]reconciler.Option{
@@ -201,6 +208,7 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 	r.releases.Forget(darkroom)
 	r.reports.Forget(darkroom)
 	r.credentials.Forget(darkroom)
+	r.rollouts.settle(ctx, darkroom, false)
 	return r.claims.Forget(ctx, darkroom, true)
 }
 

@@ -52,6 +52,10 @@ type session struct {
 	// Both are nil before plan, and without a plan.
 	desired   *release.Desired
 	judgement *claims.Judgement
+	// credentials is the version of the referenced Secret.
+	credentials string
+	// queued is set if the desired release waits for the rollouts of other Darkrooms.
+	queued bool
 }
 
 // Get implements client.Reader. For the Helm reconciler an uninstalled Darkroom is gone;
@@ -162,6 +166,7 @@ func (s *session) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.credentials = version
 	if s.judgement, err = s.parts.claims.Judge(ctx, s.darkroom); err != nil {
 		return err
 	}
@@ -247,7 +252,7 @@ func (s *session) report(cause error, now time.Time) {
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
 	}
-	if deployed := part.DeployedRelease; deployed != nil {
+	if deployed := part.DeployedRelease; deployed != nil && !s.queued {
 		part.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name, Digest: s.parts.releases.Digest(s.darkroom)}
 	}
 	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
@@ -259,8 +264,11 @@ func (s *session) report(cause error, now time.Time) {
 // conditions adds conditions to those of the Helm reconciler.
 func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1alpha1.Condition {
 	conditions = slices.DeleteFunc(slices.Clone(conditions), func(condition v1alpha1.Condition) bool {
-		return condition.Type == v1alpha1.ConditionContested
+		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
 	})
+	if s.queued {
+		conditions = append(conditions, s.parts.rollouts.condition())
+	}
 	if errors.Is(cause, storage.ErrForeignRelease) {
 		refused := v1alpha1.Condition{
 			Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse,

@@ -34,7 +34,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
@@ -66,6 +65,9 @@ type Options struct {
 	// MaxConcurrentReconciles is the maximum number of concurrent reconciles of each
 	// controller.
 	MaxConcurrentReconciles int
+	// MaxConcurrentRollouts is the maximum number of Darkrooms that replace their pods at once because of a change
+	// that the operator causes; 0 means no limit.
+	MaxConcurrentRollouts int
 	// ReconcilePeriod is the resync period; 0 disables the resync.
 	ReconcilePeriod time.Duration
 	// MaxHistory is the maximum number of revisions stored for each release; 0 means no
@@ -172,6 +174,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
+	rollouts, err := newRollouts(ctx, mgr, options.MaxConcurrentRollouts, darkrooms, releases)
+	if err != nil {
+		return nil, err
+	}
 	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
 	installation := &installation{patcher: patcher, name: options.Installation, recorder: recorder, leases: leases{
 		live: mgr.GetAPIReader(), namespaces: options.Namespaces,
@@ -187,6 +193,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			credentials:  versions,
 			installation: installation,
 			releases:     releases,
+			rollouts:     rollouts,
 			reports:      &status.Reports{},
 			recorder:     recorder,
 			metrics:      counters,
@@ -276,6 +283,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	watchCredentials(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	watchFreedNames(controller, parts.others, mgr.GetClient())
 	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
+	reconciler.rollouts.watch(controller)
 	return controller.Complete(untilStopped(reconciler))
 }
 
@@ -290,8 +298,8 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Refusals:   claims.Refusals,
 		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
-			object := manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: deployment.Name}
-			return releases.Shown(client.ObjectKeyFromObject(darkroom), object, deployment)
+			key := client.ObjectKeyFromObject(darkroom)
+			return releases.Shown(key, release.DeploymentOf(key), deployment)
 		},
 		Recorder:   parts.recorder,
 		Reports:    parts.helm.reports,

@@ -161,6 +161,10 @@ func (r *Releases) Forget(key types.NamespacedName) {
 // ClientFor returns the action client of a Darkroom for one reconcile. It installs, upgrades
 // and repairs what is desired; nil if the release may only be read and uninstalled.
 func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) helmclient.ActionInterface {
+	return r.clientFor(ctx, darkroom, desired)
+}
+
+func (r *Releases) clientFor(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) *actionClient {
 	known := r.of(darkroom)
 	return &actionClient{
 		Releases: r, ctx: ctx, darkroom: darkroom, key: client.ObjectKeyFromObject(darkroom), desired: desired,

@@ -222,7 +222,7 @@ func determineRollout(o Observation) verdict {
 		return deploying("Rolling out: " + count + ".")
 	case wanted == 0:
 		return determineZero(o)
-	case status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted && status.Replicas <= status.UpdatedReplicas:
+	case isComplete(deployment):
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
 		return degraded(problem.Reason, sentence(problem.Message))
@@ -239,6 +239,28 @@ func determineRollout(o Observation) verdict {
 		return deploying("Scaling: " + count + ".")
 	}
 	return deploying("Rolling out: " + count + ".")
+}
+
+// IsRolling reports whether a Deployment replaces its pods. One that has exceeded its progress deadline does not count, and
+// neither does one that only scales, or lost pods.
+func IsRolling(deployment *appsv1.Deployment) bool {
+	wanted, status := desiredReplicas(deployment), deployment.Status
+	progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing)
+	switch {
+	case wanted == 0, deployment.Spec.Paused, deployment.DeletionTimestamp != nil:
+		return false
+	case status.ObservedGeneration < deployment.Generation:
+		return true
+	case isOverdue(deployment), progressing != nil && progressing.Reason == reasonRolledOut:
+		return false
+	}
+	return !isComplete(deployment)
+}
+
+// isComplete reports whether all pods of a Deployment have its template and are available, and no others are left.
+func isComplete(deployment *appsv1.Deployment) bool {
+	wanted, status := desiredReplicas(deployment), deployment.Status
+	return status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted && status.Replicas <= status.UpdatedReplicas
 }
 
 func desiredReplicas(deployment *appsv1.Deployment) int32 {

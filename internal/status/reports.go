@@ -18,6 +18,7 @@ var helmConditions = []string{
 	v1alpha1.ConditionIrreconcilable,
 	v1alpha1.ConditionPaused,
 	v1alpha1.ConditionContested,
+	v1alpha1.ConditionRolloutQueued,
 }
 
 // HelmPart returns the part of a status that the Helm controller reports.

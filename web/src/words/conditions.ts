@@ -36,6 +36,7 @@ export const meanings: Record<string, Meaning> = {
   ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: "False" },
   Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: "False" },
   Contested: { yes: "Another writer keeps changing an object", no: "No other writer changes its objects", tones: ["bad", "good"], quiet: "False" },
+  RolloutQueued: { yes: "Waits for the rollouts of other Darkrooms", no: "Waits for no other Darkroom", tones: ["busy", "good"], quiet: "False" },
   Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: "False" },
   Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: "False" },
   Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: "False" },

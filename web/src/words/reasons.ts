@@ -47,6 +47,7 @@ export const reasonWords: Record<string, string> = {
   ProbeInvalid: "Path of the image is invalid",
   // Conditions of the Helm reconciler
   ForeignWriter: "Another writer changes an object",
+  RolloutLimit: "Enough other Darkrooms replace their pods",
   InstallSuccessful: "Release installed",
   UpgradeSuccessful: "Release upgraded",
   UninstallSuccessful: "Release uninstalled",

@@ -60,6 +60,7 @@ test.each([
   [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
   [{ type: "SourceReady", status: "False", reason: "NewPodsNotServing" }, "bad", "New pods do not serve images"],
   [{ type: "Contested", status: "True" }, "bad", "Another writer keeps changing an object"],
+  [{ type: "RolloutQueued", status: "True" }, "busy", "Waits for the rollouts of other Darkrooms"],
   [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
   [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
   [{ type: "Irreconcilable", status: "True" }, "bad", "Cannot be installed as specified"],

@@ -1,0 +1,126 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
+)
+
+// withImage sets the default image, and the number of Darkrooms that may replace their pods at once.
+func withImage(image string, rollouts int) operatorOption {
+	return func(s *settings) { s.Values.Image, s.MaxConcurrentRollouts = image, rollouts }
+}
+
+// rollingOf returns the names of the Deployments with an image, and of those among them that replace their pods.
+func rollingOf(ctx context.Context, namespace, image string) (updated, rolling []string, err error) {
+	list := &appsv1.DeploymentList{}
+	err = kube.List(ctx, list, client.InNamespace(namespace))
+	for i := range list.Items {
+		if list.Items[i].Spec.Template.Spec.Containers[0].Image != image {
+			continue
+		}
+		updated = append(updated, list.Items[i].Name)
+		if status.IsRolling(&list.Items[i]) {
+			rolling = append(rolling, list.Items[i].Name)
+		}
+	}
+	return updated, rolling, err
+}
+
+func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
+	t.Parallel()
+	const (
+		size, limit = 8, 2
+		before      = "registry.example.com/darkroom:v0.4.2"
+		after       = "registry.example.com/darkroom:v0.4.3"
+	)
+	namespace := newNamespace(t)
+	first := startOperator(t, namespace, withImage(before, 0))
+	for i := range size {
+		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
+	}
+	for i := range size {
+		becomeReady(t, namespace, fmt.Sprintf("photos-%d", i))
+		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "Ready", isReady())
+	}
+	eventually(t, "rest", quiet(first))
+	first.kill()
+
+	second := startOperator(t, namespace, withImage(after, limit))
+	exactly := func(ctx context.Context, want int) (rolling []string, err error) {
+		_, rolling, err = rollingOf(ctx, namespace, after)
+		if err == nil && len(rolling) != want {
+			err = fmt.Errorf("%q roll, want %d", rolling, want)
+		}
+		return rolling, err
+	}
+	eventually(t, "the first rollouts", func(ctx context.Context) error { _, err := exactly(ctx, limit); return err })
+	eventually(t, "rest", quiet(second))
+	waiting := ""
+	for i := range size {
+		name := fmt.Sprintf("photos-%d", i)
+		if now := mustGet(t, &appsv1.Deployment{}, namespace, name); now.Spec.Template.Spec.Containers[0].Image == before {
+			waiting = name
+			eventuallyStatus(t, webFolder(namespace, name), "why it waits", isReady(),
+				has(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit))
+		}
+	}
+	if _, err := exactly(t.Context(), limit); err != nil {
+		t.Fatal(err)
+	}
+
+	// A user's change does not wait.
+	change(t, webFolder(namespace, waiting), func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	eventually(t, "the user's change", func(ctx context.Context) error {
+		configMap, err := configuration(ctx, namespace, waiting)
+		if err == nil && configMap.Data["LOG_LEVEL"] != "warn" {
+			err = fmt.Errorf("LOG_LEVEL is %q", configMap.Data["LOG_LEVEL"])
+		}
+		return err
+	})
+	eventuallyStatus(t, webFolder(namespace, waiting), "it waits no more", lacks(v1alpha1.ConditionRolloutQueued))
+	rolling, err := exactly(t.Context(), limit+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// One rollout exceeds its deadline, and the others succeed.
+	stuck := mustGet(t, &appsv1.Deployment{}, namespace, rolling[0])
+	stuck.Status.ObservedGeneration = stuck.Generation
+	stuck.Status.Conditions = []appsv1.DeploymentCondition{{
+		Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded",
+	}}
+	if err := kube.Status().Update(t.Context(), stuck); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		var updated []string
+		eventually(t, "the next rollout", func(ctx context.Context) (err error) {
+			updated, rolling, err = rollingOf(ctx, namespace, after)
+			if err == nil && len(rolling) < limit && len(updated) < size {
+				err = fmt.Errorf("%q roll", rolling)
+			}
+			return err
+		})
+		if len(rolling) > limit+1 {
+			t.Fatalf("%q roll", rolling)
+		}
+		if len(rolling) == 0 {
+			break
+		}
+		becomeReady(t, namespace, rolling[0])
+	}
+	for i := range size {
+		if name := fmt.Sprintf("photos-%d", i); name != stuck.Name {
+			eventuallyStatus(t, webFolder(namespace, name), "upgraded", isReady(), lacks(v1alpha1.ConditionRolloutQueued))
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package release
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+// DeploymentOf returns the key of the Deployment of a Darkroom.
+func DeploymentOf(darkroom types.NamespacedName) manifest.Key {
+	return manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: darkroom.Name}
+}
+
+// Applied reports whether this process has applied an object of a Darkroom, or found it as an earlier process left it.
+func (r *Releases) Applied(key types.NamespacedName, object manifest.Key) bool {
+	known := r.recall(key)
+	if known == nil {
+		return false
+	}
+	_, applied := known.objects.Trace(object)
+	return applied
+}
+
+// InSync reports whether the caches show all objects of the desired release of a Darkroom as they were applied.
+func (r *Releases) InSync(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) (bool, error) {
+	_, inSync, err := r.clientFor(ctx, darkroom, desired).inSync(desired.manifest)
+	return inSync, err
+}
+
+// Rolls reports whether the desired release of a Darkroom replaces the pods of its Deployment, which a cache has. The API
+// server decides: it knows defaults, and what other clients and webhooks add. One request, which changes nothing.
+func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired, live *appsv1.Deployment) (bool, error) {
+	c := r.clientFor(ctx, darkroom, desired)
+	rendered, err := c.rendered()
+	if err != nil {
+		return false, err
+	}
+	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
+	if err != nil {
+		return false, fmt.Errorf("release %s: %w", c.key, err)
+	}
+	for _, object := range objects {
+		if manifest.KeyOf(object) != DeploymentOf(c.key) {
+			continue
+		}
+		next := Marked(darkroom, object)
+		next.SetUID(live.UID)
+		err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(next),
+			client.FieldOwner(FieldManager), client.ForceOwnership, client.DryRunAll)
+		if err != nil {
+			return false, fmt.Errorf("ask the API server how %s of release %s would look: %w", DeploymentOf(c.key), c.key, err)
+		}
+		var after appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(next.Object, &after); err != nil {
+			return false, fmt.Errorf("read %s of release %s: %w", DeploymentOf(c.key), c.key, err)
+		}
+		return !equality.Semantic.DeepEqual(live.Spec.Template, after.Spec.Template), nil
+	}
+	return false, nil
+}
