@@ -233,20 +233,10 @@ const AnnotationInstallation = "deployments.example.com/installation"
 // limited to objects with this label.
 const LabelDarkroom = "deployments.example.com/darkroom"
 
-// LabelDarkroomUID is on Helm's release Secrets in addition to LabelDarkroom; its value is
-// the Darkroom's UID. Helm clients keep labels when they rewrite a Secret, but drop owner
+// LabelDarkroomUID is on Helm's release Secrets and the ControllerRevisions of revisions in addition to LabelDarkroom;
+// its value is the Darkroom's UID. Helm clients keep labels when they rewrite a Secret, but drop owner
 // references.
 const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
-
-// RevisionSpec is the key of the spec in the data of a release Secret: that of the Darkroom
-// when the revision was made, as JSON, with its inline credentials. Revisions that the
-// operator did not make, and those of the first versions, have none.
-const RevisionSpec = "spec"
-
-// RevisionAuthor is the key of the last write of the spec of a revision in the data of its release Secret: its time
-// in RFC 3339, a space, and its field manager, such as kubectl-edit. It is for display only: anyone who may write the
-// Secret can change it.
-const RevisionAuthor = "author"
 
 // FindCondition returns the condition of a type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {

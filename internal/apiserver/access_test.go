@@ -178,6 +178,14 @@ func TestCallersAreToldWhereTheyMayWrite(t *testing.T) {
 	}
 }
 
+// roleOf returns a role for users in config/rbac.
+func roleOf(t *testing.T, file string) *rbacv1.ClusterRole {
+	t.Helper()
+	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "rbac", file+"_role.yaml"))
+	expect.NoError(t, err)
+	return role
+}
+
 // TestRolesForUsers has all that the roles in config/rbac allow: verbs by resource. Those that
 // allow nothing beyond Darkrooms are aggregated into the roles of Kubernetes.
 func TestRolesForUsers(t *testing.T) {
@@ -185,7 +193,7 @@ func TestRolesForUsers(t *testing.T) {
 	type rights map[string]string
 	read := rights{"darkrooms": "get list watch", "darkrooms/status": "get", "darkrooms/scale": "get"}
 	write := rights{"darkrooms": "create delete get list patch update watch", "darkrooms/status": "get", "darkrooms/scale": "get patch update"}
-	page := rights{"pods": "get list", "events": "get list", "pods/log": "get", "pods/proxy": "get", "services/proxy": "get"}
+	page := rights{"pods": "get list", "events": "get list", "pods/log": "get", "pods/proxy": "get", "services/proxy": "get", "controllerrevisions": "get list"}
 	with := func(some, more rights) rights {
 		out := maps.Clone(some)
 		maps.Copy(out, more)
@@ -202,8 +210,7 @@ func TestRolesForUsers(t *testing.T) {
 		"page/editor":         {with(write, page), ""},
 		"page/secret_creator": {rights{"secrets": "create"}, ""},
 	} {
-		role, err := access.ReadClusterRole(filepath.Join(repository, "config", "rbac", file+"_role.yaml"))
-		expect.NoError(t, err)
+		role := roleOf(t, file)
 		got := rights{}
 		for _, rule := range role.Rules {
 			for _, resource := range rule.Resources {
@@ -211,6 +218,9 @@ func TestRolesForUsers(t *testing.T) {
 				group := ""
 				if strings.HasPrefix(resource, "darkrooms") {
 					group = v1alpha1.GroupVersion.Group
+				}
+				if resource == "controllerrevisions" {
+					group = "apps"
 				}
 				if !slices.Equal(rule.APIGroups, []string{group}) {
 					t.Errorf("%s: %s are of %q", file, resource, rule.APIGroups)

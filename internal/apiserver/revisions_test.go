@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -18,61 +18,57 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// storeRevision stores a revision of a Darkroom as the operator does. Without a spec it is
-// like that of another Helm client.
-func storeRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status string, spec *v1alpha1.DarkroomSpec) {
+var canReadHistory = rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"get", "list"}}
+
+// recordRevision stores the record of a revision of a Darkroom as the operator does.
+func recordRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status string, spec *v1alpha1.DarkroomSpec) {
 	t.Helper()
 	author := "2026-01-02T00:00:00Z darkroom-page:alice"
 	if number == 1 {
 		author = "2026-01-01T00:00:00Z kubectl-create"
 	}
-	secret := &corev1.Secret{
+	raw, err := json.Marshal(v1alpha1.RevisionData{Spec: *spec.Concealed()})
+	expect.NoError(t, err)
+	record := &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: darkroom.Namespace, Name: fmt.Sprintf("sh.helm.release.v1.%s.v%d", darkroom.Name, number),
-			Labels: map[string]string{
-				"owner": "helm", "name": darkroom.Name, "status": status, "version": fmt.Sprint(number),
-				v1alpha1.LabelDarkroomUID: string(darkroom.UID),
-			},
+			Namespace: darkroom.Namespace, Name: v1alpha1.RevisionName(darkroom, number),
+			Labels:          map[string]string{v1alpha1.LabelDarkroom: darkroom.Name, v1alpha1.LabelDarkroomUID: string(darkroom.UID)},
+			Annotations:     map[string]string{v1alpha1.AnnotationRevisionStatus: status, v1alpha1.AnnotationRevisionAuthor: author},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)},
 		},
-		Type: "helm.sh/release.v1",
-		Data: map[string][]byte{"release": []byte("H4sI")},
+		Revision: int64(number),
 	}
-	if spec != nil {
-		raw, err := json.Marshal(spec)
-		expect.NoError(t, err)
-		secret.Data[v1alpha1.RevisionSpec] = raw
-		secret.Data[v1alpha1.RevisionAuthor] = []byte(author)
-	}
-	create(t, secret)
+	record.Data.Raw = raw
+	create(t, record)
 }
 
 // withRevisions starts a server, and stores a Darkroom with four revisions, and one of a Darkroom
-// that had the name before, as a user who may read Secrets.
+// that had the name before, as an editor who may read the history.
 func withRevisions(t *testing.T) (s *server, darkroom *v1alpha1.Darkroom, token string) {
 	t.Helper()
 	s, namespace := start(t), newNamespace(t)
 	user := newUser(t, namespace, "user")
-	user.may(namespace, append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list"}}}, canEdit...))
+	user.may(namespace, append([]rbacv1.PolicyRule{canReadHistory}, canEdit...))
 	s.want(http.StatusCreated, user.token, "POST", "/darkrooms", `{"name":"photos","namespace":"`+namespace+`","subDomains":["photos"],
 		"source":{"type":"S3","bucket":"b","region":"r","accessKey":"canary-access","secretKey":"canary-new"},
-		"extraEnv":[{"name":"MODE","value":"canary-mode"}]}`)
+		"extraEnv":[{"name":"MODE","value":"canary-mode"},{"name":"EMPTY","value":""}]}`)
 	darkroom = stored(t, namespace, "photos")
-	first := darkroom.Spec.DeepCopy()
+	first, other := darkroom.Spec.DeepCopy(), darkroom.Spec.DeepCopy()
 	first.SubDomains, first.Source.SecretKey = []string{"album"}, "canary-old"
-	storeRevision(t, darkroom, 1, "superseded", first)
-	storeRevision(t, darkroom, 2, "superseded", nil)
-	storeRevision(t, darkroom, 3, "superseded", &darkroom.Spec)
-	storeRevision(t, darkroom, 5, "deployed", &darkroom.Spec)
+	other.Source.Endpoint, other.ExtraEnv[1].Value = "https://other.example.com", "canary-gone"
+	recordRevision(t, darkroom, 1, "deployed", first)
+	recordRevision(t, darkroom, 2, "failed", other)
+	recordRevision(t, darkroom, 3, "deployed", &darkroom.Spec)
+	recordRevision(t, darkroom, 5, "deployed", &darkroom.Spec)
 	earlier := darkroom.DeepCopy()
 	earlier.UID = "another"
-	storeRevision(t, earlier, 4, "deployed", first)
+	recordRevision(t, earlier, 4, "deployed", first)
 	return s, darkroom, user.token
 }
 
 func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	s, darkroom, token := withRevisions(t)
-
 	answer := s.want(http.StatusOK, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
 	if strings.Contains(answer.body, "canary") {
 		t.Errorf("the answer holds a secret: %s", answer.body)
@@ -82,25 +78,24 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 		t.Fatalf("the revisions are %s", answer.body)
 	}
 	for i, want := range []string{
-		"5 deployed [photos] by  secrets differ: false", // of the same write as the one before
-		"3 superseded [photos] by darkroom-page:alice secrets differ: false",
-		"2 superseded [] by  secrets differ: false",
-		"1 superseded [album] by kubectl-create secrets differ: true",
+		"5 deployed [photos] by ", // of the same write as the one before
+		"3 superseded [photos] by ",
+		"2 failed [photos] by darkroom-page:alice",
+		"1 superseded [album] by kubectl-create",
 	} {
 		item, settings := items[i], ptr.Deref(items[i].Settings, wire.RevisionSettings{})
-		got := fmt.Sprintf("%d %s %s by %s secrets differ: %t", item.Revision, item.Status, settings.SubDomains, item.ChangedBy, item.SecretsDiffer)
+		got := fmt.Sprintf("%d %s %s by %s", item.Revision, item.Status, settings.SubDomains, item.ChangedBy)
 		if got != want || item.CreatedAt == nil {
 			t.Errorf("the revision is %q of %s, want %q", got, item.CreatedAt, want)
 		}
 	}
 }
 
-func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
+func TestARollBackRestoresTheSettingsOfARevisionAndKeepsWhatIsWriteOnly(t *testing.T) {
 	t.Parallel()
 	s, darkroom, token := withRevisions(t)
 	one := path(darkroom.Namespace, "photos")
 	tag := s.want(http.StatusOK, token, "GET", one, "").header.Get("ETag")
-
 	s.want(http.StatusPreconditionRequired, token, "POST", one+"/rollback", `{"revision":1}`)
 	s.want(http.StatusOK, token, "POST", one+"/rollback?dryRun=All", `{"revision":1}`, "If-Match", tag)
 	if now := stored(t, darkroom.Namespace, "photos"); now.Spec.SubDomains[0] != "photos" {
@@ -111,19 +106,22 @@ func TestARollBackRestoresTheSettingsAndTheSecretsOfARevision(t *testing.T) {
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
 	now := stored(t, darkroom.Namespace, "photos")
-	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-old" || now.Spec.ExtraEnv[0].Value != "canary-mode" {
+	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-new" || now.Spec.ExtraEnv[0].Value != "canary-mode" {
 		t.Errorf("it is rolled back to %+v", now.Spec)
 	}
 	s.want(http.StatusPreconditionFailed, token, "POST", one+"/rollback", `{"revision":3}`, "If-Match", tag)
-
 	tag = answer.header.Get("ETag")
 	for revision, status := range map[string]int{
-		"2": http.StatusUnprocessableEntity, // has no settings
+		"2": http.StatusUnprocessableEntity, // had keys for another service, and a value that is gone
 		"4": http.StatusNotFound,            // of another Darkroom
 		"9": http.StatusNotFound,
 		"0": http.StatusUnprocessableEntity,
 	} {
-		s.want(status, token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
+		refused := s.want(status, token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
+		if revision == "2" {
+			contains(t, "the answer", refused.body, "source.secretKey")
+			contains(t, "the answer", refused.body, "extraEnv[1].value")
+		}
 	}
 }
 
@@ -147,26 +145,33 @@ func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
 	}
 }
 
-func TestRevisionsNeedTheRightToSecrets(t *testing.T) {
+// TestTheHistoryNeedsNoRightToSecrets for viewers of the page, who see it, and for its editors, who roll back.
+func TestTheHistoryNeedsNoRightToSecrets(t *testing.T) {
 	t.Parallel()
 	s, darkroom, _ := withRevisions(t)
-	editor := newEditor(t, darkroom.Namespace)
 	one := path(darkroom.Namespace, "photos")
-	tag := s.want(http.StatusOK, editor.token, "GET", one, "").header.Get("ETag")
+	viewer := newUserWho(t, darkroom.Namespace, "viewer", roleOf(t, "page/viewer").Rules)
+	editor := newUserWho(t, darkroom.Namespace, "editor", roleOf(t, "page/editor").Rules)
+	without := newUserWho(t, darkroom.Namespace, "without", canEdit)
+
+	tag := s.want(http.StatusOK, viewer.token, "GET", one, "").header.Get("ETag")
+	s.want(http.StatusOK, viewer.token, "GET", one+"/revisions", "")
+	s.want(http.StatusForbidden, viewer.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
 	for _, refused := range []answer{
-		s.want(http.StatusForbidden, editor.token, "GET", one+"/revisions", ""),
-		s.want(http.StatusForbidden, editor.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag),
+		s.want(http.StatusForbidden, without.token, "GET", one+"/revisions", ""),
+		s.want(http.StatusForbidden, without.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag),
 	} {
-		contains(t, "the answer", refused.body, "secrets")
+		contains(t, "the answer", refused.body, "controllerrevisions")
 	}
+	s.want(http.StatusOK, editor.token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
 }
 
 func TestALargeHistoryIsNotReadWhole(t *testing.T) {
 	t.Parallel()
 	s, darkroom, token := withRevisions(t)
 	for i := range 9 {
-		large := &v1alpha1.DarkroomSpec{Source: v1alpha1.Source{SecretKey: strings.Repeat("canary ", 100_000)}}
-		storeRevision(t, darkroom, 10+i, "failed", large)
+		large := &v1alpha1.DarkroomSpec{Source: v1alpha1.Source{Bucket: strings.Repeat("large ", 200_000)}}
+		recordRevision(t, darkroom, 10+i, "failed", large)
 	}
 	answer := s.want(http.StatusUnprocessableEntity, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
 	contains(t, "the answer", answer.body, "8 MiB")

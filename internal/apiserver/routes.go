@@ -193,12 +193,12 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listRevisions", Method: http.MethodGet, Path: onePath + "/revisions", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "List the revisions of a Darkroom", Errors: ofOne,
-		Description: "Requires permission to list secrets in the namespace, where Helm keeps them.",
+		Description: "Requires permission to list controllerrevisions in the namespace, where the operator records them.",
 	}, s.revisions)
 	huma.Register(api, s.admitted(huma.Operation{
 		OperationID: "rollBackDarkroom", Method: http.MethodPost, Path: onePath + "/rollback", Tags: []string{"Darkrooms"},
 		Summary: "Replace the settings of a Darkroom by those of an earlier revision", Errors: ofUpdate,
-		Description: "Requires permission to get secrets in the namespace. Inline keys and literal values of variables are restored too.",
+		Description: "Requires permission to get controllerrevisions in the namespace. Inline keys and literal values of variables stay as they are now.",
 	}, typeJSON, maxToken, onDarkroom("update")), s.rollBack)
 	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},

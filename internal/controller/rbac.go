@@ -20,6 +20,9 @@ package controller
 // Helm's releases are Secrets, and so are inline credentials.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
 
+// The history of Darkrooms for users who may not read Secrets: records of revisions are written once and pruned.
+// +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get;create;patch;delete
+
 // Why pods are not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list

@@ -238,7 +238,7 @@ func newReleases(mgr manager.Manager, options Options, others cache.Cache, clien
 		Reader:     mgr.GetAPIReader(),
 		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
 		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
-		Store:      storage.New(clientset.CoreV1(), mgr.GetClient(), others, clock.RealClock{}),
+		Store:      storage.New(clientset.CoreV1(), clientset.AppsV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:   renderer,
 		Kinds:      cluster.Managed(),
 		Recorder:   recorder,

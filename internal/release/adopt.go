@@ -60,7 +60,7 @@ func (c *actionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.R
 		return next, c.fail(next, nil, err)
 	}
 	c.Recorder.Event(c.darkroom, false, EventAdopted, fmt.Sprintf("Adopted Helm release %s at revision %d", c.key.Name, adopted[0].Version))
-	return next, c.succeed(next, adopted)
+	return next, c.succeed(next, nil, adopted)
 }
 
 // errNothingToAdopt is returned if a release has no Deployment of the chart.

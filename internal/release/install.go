@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
 // Install installs the first revision of the release, or the next one of a release that the
@@ -110,7 +111,7 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 	if err := c.put(next, objects); err != nil {
 		return next, c.fail(next, failed, err)
 	}
-	return next, c.succeed(next, history)
+	return next, c.succeed(next, failed, history)
 }
 
 // begin stores a revision as pending.
@@ -154,17 +155,26 @@ func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) erro
 		return cause
 	}
 	next.SetStatus(helmrelease.StatusFailed, cause.Error())
-	return errors.Join(cause, c.revisions.Update(c.ctx, next), c.revisions.Prune(c.ctx, c.MaxHistory))
+	var recordErr error
+	if !errors.Is(cause, storage.ErrNotRecorded) {
+		recordErr = c.revisions.Record(c.ctx, next)
+	}
+	return errors.Join(cause, recordErr, c.revisions.Update(c.ctx, next), c.revisions.Prune(c.ctx, c.MaxHistory))
 }
 
-// succeed stores a revision as deployed, and the one deployed before as superseded.
-func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease.Release) error {
+// succeed stores a revision as deployed, and the one deployed before as superseded. Failed is the revision that
+// this one retries.
+func (c *actionClient) succeed(next, failed *helmrelease.Release, history []*helmrelease.Release) error {
 	event, message := EventInstalled, fmt.Sprintf("Installed with chart %s", next.Chart.Metadata.Version)
 	if next.Version > 1 {
 		event, message = EventUpgraded, fmt.Sprintf("Upgraded to revision %d with chart %s", next.Version, next.Chart.Metadata.Version)
 	}
-	// In this order, so that there are never two deployed revisions, even if the operator
-	// dies in between.
+	next.SetStatus(helmrelease.StatusDeployed, message)
+	// In this order, so that each deployed revision has a record, and that there are never two of them, even if
+	// the operator dies in between.
+	if err := c.revisions.Record(c.ctx, next); err != nil {
+		return c.fail(next, failed, err)
+	}
 	for _, earlier := range history {
 		if earlier.Info.Status != helmrelease.StatusDeployed {
 			continue
@@ -174,7 +184,6 @@ func (c *actionClient) succeed(next *helmrelease.Release, history []*helmrelease
 			return err
 		}
 	}
-	next.SetStatus(helmrelease.StatusDeployed, message)
 	if err := c.revisions.Update(c.ctx, next); err != nil {
 		return err
 	}

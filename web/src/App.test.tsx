@@ -132,8 +132,8 @@ beforeEach(() => {
 
 /** A change by a user of the page, after an installation by kubectl. */
 const revisions = [
-  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-page:system:serviceaccount:photos:alice", secretsDiffer: false, settings: { source: { type: "WebFolder", baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
-  { revision: 1, status: "superseded", createdAt: "2026-01-01T00:00:00Z", changedBy: "kubectl-create", secretsDiffer: false, settings: { source: { type: "WebFolder", baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 1 } },
+  { revision: 2, status: "deployed", createdAt: "2026-01-02T00:00:00Z", changedBy: "darkroom-page:system:serviceaccount:photos:alice", settings: { source: { type: "WebFolder", baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 3 } },
+  { revision: 1, status: "superseded", createdAt: "2026-01-01T00:00:00Z", changedBy: "kubectl-create", settings: { source: { type: "WebFolder", baseUrl: "https://example.com/images" }, subDomains: ["cats"], replicas: 1 } },
 ];
 
 /** Changes the Darkroom on the server. */

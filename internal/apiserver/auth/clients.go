@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,6 +27,7 @@ const requestTimeout = 30 * time.Second
 type Clients struct {
 	Darkrooms rest.Interface
 	Core      rest.Interface
+	Apps      rest.Interface
 	HTTP      *http.Client
 	// Logs is Core for responses that stay open; their context ends them.
 	Logs rest.Interface
@@ -59,7 +61,7 @@ func newClients(options *Options) (*Clients, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), appsv1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	open := *client
@@ -69,6 +71,9 @@ func newClients(options *Options) (*Clients, error) {
 		return nil, err
 	}
 	if out.Core, err = restClient(config, client, scheme, corev1.SchemeGroupVersion, "/api"); err != nil {
+		return nil, err
+	}
+	if out.Apps, err = restClient(config, client, scheme, appsv1.SchemeGroupVersion, "/apis"); err != nil {
 		return nil, err
 	}
 	if out.Logs, err = restClient(config, &open, scheme, corev1.SchemeGroupVersion, "/api"); err != nil {

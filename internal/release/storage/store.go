@@ -6,6 +6,8 @@
 // ownership defines which those are. Foreign revisions of the same name make every access
 // fail with ErrForeignRelease before anything is written, unless the Darkroom adopts them
 // (adopt.go).
+//
+// Beside each revision that the operator makes is a record of its spec (record.go).
 package storage
 
 import (
@@ -22,6 +24,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,16 +45,19 @@ var (
 // Store reads and writes revisions.
 type Store struct {
 	secrets corev1client.SecretsGetter
+	records appsv1client.ControllerRevisionsGetter
 	own     client.Reader
 	others  client.Reader
 	clock   clock.PassiveClock
 }
 
-// New returns a store that writes by secrets and reads metadata from two caches: own has the
+// New returns a store that writes by secrets and records, and reads metadata from two caches: own has the
 // Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
 // others has the Secrets without the label, with the index Index.
-func New(secrets corev1client.SecretsGetter, own, others client.Reader, clock clock.PassiveClock) *Store {
-	return &Store{secrets: secrets, own: own, others: others, clock: clock}
+func New(
+	secrets corev1client.SecretsGetter, records appsv1client.ControllerRevisionsGetter, own, others client.Reader, clock clock.PassiveClock,
+) *Store {
+	return &Store{secrets: secrets, records: records, own: own, others: others, clock: clock}
 }
 
 // Revisions are those of the release of one Darkroom. The last one is remembered; a cache of
@@ -104,7 +110,7 @@ func (s *Store) Of(darkroom *v1alpha1.Darkroom, memory *Memory) *Revisions {
 	return &Revisions{s, darkroom, memory}
 }
 
-// Create stores a new revision, with the spec of the Darkroom and its author. The error is
+// Create stores a new revision, with the spec of the Darkroom. The error is
 // ErrForeignRelease if a release that does not belong to the Darkroom has the revision.
 func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) error {
 	secret, err := r.secretOf(release, (*driver.Secrets).Create)
@@ -113,9 +119,6 @@ func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) er
 	}
 	if secret.Data[v1alpha1.RevisionSpec], err = json.Marshal(&r.darkroom.Spec); err != nil {
 		return fmt.Errorf("encode Darkroom: %w", err)
-	}
-	for _, writer := range LastWriter(r.darkroom.ManagedFields) {
-		secret.Data[v1alpha1.RevisionAuthor] = []byte(writer.Time.UTC().Format(time.RFC3339) + " " + writer.Manager)
 	}
 	written, err := r.secrets.Secrets(secret.Namespace).Create(ctx, secret, metav1.CreateOptions{})
 	err = r.wrote(release, written, err)
@@ -168,11 +171,19 @@ func (r *Revisions) Prune(ctx context.Context, keep int) error {
 		if isDeployed(&indexed[i]) {
 			continue
 		}
-		if err := r.delete(ctx, &indexed[i]); err != nil {
+		if err := r.prune(ctx, &indexed[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// prune deletes a revision and its record, which would be missed if it was left.
+func (r *Revisions) prune(ctx context.Context, secret metav1.Object) error {
+	if err := r.removeRecord(ctx, versionOf(secret)); err != nil {
+		return err
+	}
+	return r.delete(ctx, secret)
 }
 
 // PruneOldest deletes the oldest revision, to make room for another, and reports whether it could. The
@@ -183,7 +194,7 @@ func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if oldest := &indexed[0]; !isDeployed(oldest) {
-		return true, r.delete(ctx, oldest)
+		return true, r.prune(ctx, oldest)
 	}
 	return false, nil
 }

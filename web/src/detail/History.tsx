@@ -104,16 +104,9 @@ interface RowProps {
 }
 
 function Row({ darkroom, revision, before, refusal, onChoose, onCompare }: RowProps) {
-  const { settings, status, secretsDiffer, changedBy } = revision;
+  const { settings, status, changedBy } = revision;
   const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
-  const isSame = changed === 0 && !secretsDiffer;
-  const comparison = !settings
-    ? "Settings not recorded"
-    : isSame
-      ? "Same settings"
-      : changed === 0
-        ? "Other credentials or literal values"
-        : plural(changed, "line differs", "lines differ");
+  const comparison = !settings ? "Settings not recorded" : changed === 0 ? "Same settings" : plural(changed, "line differs", "lines differ");
   return (
     <Tr>
       <Td dataLabel="Revision">{revision.revision}</Td>
@@ -139,7 +132,7 @@ function Row({ darkroom, revision, before, refusal, onChoose, onCompare }: RowPr
         )}
       </Td>
       <Td>
-        {settings && !isSame && (
+        {changed > 0 && (
           <Button variant="secondary" size="sm" aria-label={`Roll back to revision ${revision.revision}`} isDisabled={Boolean(refusal)} title={refusal} onClick={onChoose}>
             Roll back
           </Button>

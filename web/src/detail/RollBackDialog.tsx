@@ -24,8 +24,7 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
       title={`Roll back ${darkroom.name} to revision ${revision.revision}?`}
       effect={
         <>
-          All settings become those of the revision. Labels and annotations of the Darkroom stay, and the operator makes a new revision.
-          {revision.secretsDiffer && " Inline keys or literal values of variables, which are never shown, are restored too."}
+          All settings become those of the revision. Labels, annotations, inline keys and literal values of variables stay, and the operator makes a new revision.
         </>
       }
       act="Roll back"

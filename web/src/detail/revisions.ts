@@ -9,8 +9,6 @@ const statusWords: Record<string, string> = {
   deployed: "Deployed",
   superseded: "Superseded",
   failed: "Failed",
-  "pending-install": "In progress",
-  "pending-upgrade": "In progress",
 };
 
 /** The status of a revision in words; those of later versions of Helm are shown as they are. */
@@ -30,7 +28,7 @@ export function asOf(darkroom: Darkroom, { settings }: Revision): DarkroomInput 
 
 /** The last revision that was installed with other settings than the present ones. */
 export const lastOther = (darkroom: Darkroom, revisions: readonly Revision[]): Revision | undefined =>
-  revisions.find((revision) => ["deployed", "superseded"].includes(revision.status) && revision.settings && (revision.secretsDiffer || changesTo(darkroom, revision).length > 0));
+  revisions.find((revision) => ["deployed", "superseded"].includes(revision.status) && revision.settings && changesTo(darkroom, revision).length > 0);
 
 /** What a roll-back changes, line by line; without lines if nothing that is shown changes. */
 export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {
@@ -39,7 +37,7 @@ export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {
   return lines.some(({ kind }) => kind !== "same") ? lines : [];
 }
 
-/** The kubectl command of a roll-back, which restores what is never shown, too. */
+/** The kubectl command of a roll-back. It requires permission to read Secrets, and restores what is never shown, too. */
 export const rollBackCommandOf = ({ namespace, name }: Key, { revision }: Revision): string =>
   `kubectl -n ${namespace} patch darkroom/${name} --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n ${namespace} get secret ` +
   `sh.helm.release.v1.${name}.v${revision} -o go-template='{{.data.spec | base64decode}}')"'}]'`;

@@ -1,0 +1,55 @@
+package v1alpha1
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Concealed replaces a write-only value where its presence is shown.
+const Concealed = "REDACTED"
+
+// RevisionSpec is the key of the spec in the data of a release Secret: that of the Darkroom
+// when the revision was made, as JSON, with its inline credentials. Revisions that the
+// operator did not make, and those of the first versions, have none.
+const RevisionSpec = "spec"
+
+// Annotations of the ControllerRevision of a revision.
+const (
+	// AnnotationRevisionStatus is Helm's status of the revision after the operator applied it: deployed or failed.
+	AnnotationRevisionStatus = "deployments.example.com/revision-status"
+	// AnnotationRevisionAuthor is the last write of the spec of the revision: its time in RFC 3339, a space, and its
+	// field manager, such as kubectl-edit. It is for display only. It is absent if it is not known.
+	AnnotationRevisionAuthor = "deployments.example.com/revision-author"
+)
+
+// RevisionData is the data of the ControllerRevision of a revision.
+//
+// +kubebuilder:object:generate=false
+type RevisionData struct {
+	// Spec is that of the Darkroom when the revision was made, concealed.
+	Spec DarkroomSpec `json:"spec"`
+}
+
+// RevisionName returns the name of the ControllerRevision of a revision. It has the beginning of the UID, so that
+// records of a deleted Darkroom of the same name are not in the way.
+func RevisionName(darkroom *Darkroom, revision int) string {
+	uid, _, _ := strings.Cut(string(darkroom.UID), "-")
+	return fmt.Sprintf("%s-%s-v%d", darkroom.Name, uid, revision)
+}
+
+// Concealed returns a copy of the spec in which Concealed replaces all that is write-only: inline keys and the literal
+// values of environment variables.
+func (s *DarkroomSpec) Concealed() *DarkroomSpec {
+	out := s.DeepCopy()
+	for _, key := range []*string{&out.Source.AccessKey, &out.Source.SecretKey} {
+		if *key != "" {
+			*key = Concealed
+		}
+	}
+	for i := range out.ExtraEnv {
+		if variable := &out.ExtraEnv[i]; variable.Value != "" {
+			variable.Value = Concealed
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+)
+
+// A revision has a record beside its Secret: a ControllerRevision with the spec that it was made from,
+// without credentials. Users who may not read Secrets see the history of a Darkroom by these records.
+// They are written with the outcome of a revision, are not cached, and decide nothing.
+
+// ErrNotRecorded is returned if the record of a revision could not be stored.
+var ErrNotRecorded = errors.New("the record of the revision, a ControllerRevision, is not stored")
+
+// Record stores the record of a revision with its outcome.
+func (r *Revisions) Record(ctx context.Context, release *helmrelease.Release) error {
+	record, err := r.recordOf(release)
+	if err != nil {
+		return err
+	}
+	records := r.records.ControllerRevisions(record.Namespace)
+	_, err = records.Create(ctx, record, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		// The revision failed before, or its number was used before helm uninstalled the release.
+		err = r.rewrite(ctx, record)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
+	}
+	return nil
+}
+
+// recordOf returns the record of a revision.
+func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRevision, error) {
+	data, err := json.Marshal(v1alpha1.RevisionData{Spec: *r.darkroom.Spec.Concealed()})
+	if err != nil {
+		return nil, fmt.Errorf("encode Darkroom: %w", err)
+	}
+	record := &appsv1.ControllerRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       r.darkroom.Namespace,
+			Name:            v1alpha1.RevisionName(r.darkroom, release.Version),
+			Labels:          map[string]string{v1alpha1.LabelDarkroom: r.darkroom.Name, v1alpha1.LabelDarkroomUID: string(r.darkroom.UID)},
+			Annotations:     map[string]string{v1alpha1.AnnotationRevisionStatus: release.Info.Status.String()},
+			OwnerReferences: []metav1.OwnerReference{ownership.Reference(r.darkroom)},
+		},
+		Data:     runtime.RawExtension{Raw: data},
+		Revision: int64(release.Version),
+	}
+	if author := r.author(); author != "" {
+		record.Annotations[v1alpha1.AnnotationRevisionAuthor] = author
+	}
+	return record, nil
+}
+
+// rewrite replaces a record of the Darkroom. Kubernetes refuses changes of its data, so that one with other data
+// is deleted first.
+func (r *Revisions) rewrite(ctx context.Context, record *appsv1.ControllerRevision) error {
+	records := r.records.ControllerRevisions(record.Namespace)
+	existing, err := records.Get(ctx, record.Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return err
+	case !ownership.Owns(r.darkroom, existing):
+		return fmt.Errorf("ControllerRevision %s exists and does not belong to the Darkroom: %s: delete it", record.Name, ownership.Owner(existing))
+	case bytes.Equal(existing.Data.Raw, record.Data.Raw):
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": existing.UID, "annotations": record.Annotations}})
+		if err != nil {
+			return err
+		}
+		_, err = records.Patch(ctx, record.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		return err
+	}
+	if err := r.deleteRecord(ctx, existing); err != nil {
+		return err
+	}
+	_, err = records.Create(ctx, record, metav1.CreateOptions{})
+	return err
+}
+
+// removeRecord deletes the record of a revision, if there is one. It is read first, because it is not cached and
+// a delete has to prove whose it is.
+func (r *Revisions) removeRecord(ctx context.Context, version int) error {
+	name := v1alpha1.RevisionName(r.darkroom, version)
+	existing, err := r.records.ControllerRevisions(r.darkroom.Namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !ownership.Owns(r.darkroom, existing):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read ControllerRevision %s/%s: %w", r.darkroom.Namespace, name, err)
+	}
+	return r.deleteRecord(ctx, existing)
+}
+
+// deleteRecord deletes a record, but not another one that has taken its name.
+func (r *Revisions) deleteRecord(ctx context.Context, record *appsv1.ControllerRevision) error {
+	err := r.records.ControllerRevisions(record.Namespace).Delete(ctx, record.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &record.UID},
+	})
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete ControllerRevision %s/%s: %w", record.Namespace, record.Name, err)
+	}
+	return nil
+}
+
+// author returns the last write of the Darkroom's spec: its time, and its field manager; nothing if it is not known.
+func (r *Revisions) author() string {
+	for _, writer := range LastWriter(r.darkroom.ManagedFields) {
+		return writer.Time.UTC().Format(time.RFC3339) + " " + writer.Manager
+	}
+	return ""
+}
+
+// LastWriter returns the entry of the field manager that last wrote the spec of an object, without the names of the
+// fields; none if no manager has a field of the spec. Kubernetes has one time for all writes of a manager: one that
+// has written the spec before counts as the last writer once it writes a label. It does not record writes of the
+// subresource scale of a Darkroom.
+func LastWriter(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	var last []metav1.ManagedFieldsEntry
+	for _, entry := range entries {
+		if entry.Subresource == "status" || entry.Time == nil || entry.FieldsV1 == nil || !strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
+			continue
+		}
+		if last == nil || !entry.Time.Before(last[0].Time) {
+			last = []metav1.ManagedFieldsEntry{{Manager: entry.Manager, Time: entry.Time, FieldsV1: specFields}}
+		}
+	}
+	return last
+}
+
+// specFields are the managed fields of a writer of the spec, without the names of the fields in it.
+var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)
