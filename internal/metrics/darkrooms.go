@@ -188,6 +188,14 @@ var families = []struct {
 		},
 	},
 	{
+		"darkroom_host", "Always 1, with a host at which a Darkroom serves images as a label.",
+		func(out *text, o *observation) {
+			for _, host := range o.Status.Domains {
+				out.sample(1, "namespace", o.Namespace, "name", o.Name, "host", host)
+			}
+		},
+	},
+	{
 		"darkroom_rollout_desired_replicas", "Pods that the Deployment of a Darkroom requests.",
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.desired)) },
 	},

@@ -37,6 +37,7 @@ func recorded(t *testing.T) []byte {
 		v1alpha1.Condition{Type: v1alpha1.ConditionDeployed, Status: "True", Reason: v1alpha1.ReasonInstallSuccessful},
 	).UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").Obj()
 	photos.Status.Phase, photos.Status.Version = v1alpha1.PhaseReady, "v0.4.2"
+	photos.Status.Domains = []string{"photos.darkroom.example.com"}
 	shop := reported("shop", "team-b",
 		v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing},
 		v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing},
