@@ -473,3 +473,27 @@ test("a clone is a filled form without hosts and secrets, and has a draft of its
   await waitFor(() => expect(sessionStorage.getItem("darkroom-draft copy of photos/cats")).toContain("dogs"));
   expect(sessionStorage.getItem("darkroom-draft ")).toContain("other");
 });
+
+test("one of several base domains is chosen, and the hosts are below it", async () => {
+  render(
+    <SettingsContext value={{ cluster: "", baseDomain: "{namespace}.example.com", baseDomains: ["{namespace}.example.com", "img.example.org"], darkroomVersion: "v1", namespaces: [], version: "" }}>
+      <LiveContext value={new Store()}>
+        <Editor initial={{ ...emptyInput("photos"), subDomains: ["cats"] }} />
+      </LiveContext>
+    </SettingsContext>,
+  );
+  const user = userEvent.setup();
+  await user.click(screen.getByRole("button", { name: "More settings" }));
+  expect(screen.getByText("Images are served at SUB-DOMAIN.photos.example.com")).toBeTruthy();
+  const select = screen.getByLabelText("Base domain");
+  expect(within(select).getAllByRole("option").map((option) => option.textContent)).toEqual([
+    "photos.example.com (default)", "photos.example.com", "img.example.org",
+  ]);
+  await user.selectOptions(select, "img.example.org");
+  expect(screen.getByText("Images are served at SUB-DOMAIN.img.example.org")).toBeTruthy();
+});
+
+test("where the operator offers one base domain, the form does not ask for it", () => {
+  edit();
+  expect(screen.queryByLabelText("Base domain")).toBeNull();
+});

@@ -5,16 +5,19 @@ import { useSettings } from "../settings";
 import { useAccess, useNamespaces } from "../useAccess";
 import { list } from "../words/format";
 import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
+import { chosenDomain } from "../model/domains";
 import { withValue } from "../model/model";
 import { Gate } from "./Gate";
 import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
-import { SubDomains } from "./SubDomains";
+import { BaseDomain, SubDomains } from "./SubDomains";
 
 /** Three questions that lead to an image; all other settings are folded while a Darkroom is new. */
 export function FormFields({ loaded }: { loaded?: Darkroom }) {
-  const { darkroomVersion, baseDomain } = useSettings();
+  const settings = useSettings();
+  const { darkroomVersion } = settings;
   const { input, errors, target } = useForm();
+  const baseDomain = chosenDomain(input, settings.baseDomain);
   const asked = (location: string) => /^(name$|source|probe\.path)/.test(location);
   const [opened, setOpened] = useState(loaded !== undefined || !input.namespace || (target !== undefined && !asked(target)));
   if (!opened && errors.some(({ location }) => !asked(location))) {
@@ -42,6 +45,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
         <FormSection>
           <Namespace isFixed={loaded !== undefined} />
           <SubDomains />
+          <BaseDomain />
           <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
           <Scale />
           <div className="dr-pair">

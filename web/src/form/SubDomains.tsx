@@ -1,5 +1,7 @@
-import { FormGroup, FormHelperText, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
 import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
+import { chosenDomain, offeredDomains } from "../model/domains";
+import { withValue } from "../model/model";
 import { useSettings } from "../settings";
 import { Help, idOf, useForm } from "./fields";
 import { messagesAt, isSubDomain } from "./validate";
@@ -7,10 +9,39 @@ import { messagesAt, isSubDomain } from "./validate";
 const location = "subDomains";
 const example = "photos";
 
+/** The base domain, where the operator offers several; one that it does not offer any more stays to be seen. */
+export function BaseDomain() {
+  const { input, change, disabled } = useForm();
+  const offered = offeredDomains(useSettings());
+  const chosen = input.baseDomain ?? "";
+  if (offered.length < 2 && !chosen) {
+    return null;
+  }
+  const shown = (domain: string) => chosenDomain({ ...input, baseDomain: domain }, domain);
+  const options = [...new Set([...offered, ...(chosen ? [chosen] : [])])];
+  return (
+    <FormGroup label="Base domain" fieldId={idOf("baseDomain")}>
+      <FormSelect
+        id={idOf("baseDomain")}
+        isDisabled={disabled}
+        value={chosen}
+        aria-describedby={`${idOf("baseDomain")}-help`}
+        onChange={(_, domain) => change(withValue(input, ["baseDomain"], domain || undefined), "baseDomain")}
+      >
+        <FormSelectOption value="" label={`${shown(offered[0] ?? "")} (default)`} />
+        {options.map((domain) => (
+          <FormSelectOption key={domain} value={domain} label={shown(domain)} />
+        ))}
+      </FormSelect>
+      <Help location="baseDomain" />
+    </FormGroup>
+  );
+}
+
 /** Sub-domains as chips, with a preview of the host while typing. */
 export function SubDomains() {
   const { input, errors, change, touch, disabled } = useForm();
-  const { baseDomain } = useSettings();
+  const baseDomain = chosenDomain(input, useSettings().baseDomain);
   const [text, setText] = useState("");
   const names = Array.isArray(input.subDomains) ? input.subDomains : [];
   const invalid = messagesAt(errors, location).length > 0;

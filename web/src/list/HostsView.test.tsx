@@ -32,6 +32,15 @@ test("hosts are routed, wait or are in conflict", () => {
   ]);
 });
 
+test("hosts are below the base domain of each Darkroom", () => {
+  const elsewhere = darkroom({ name: "elsewhere", baseDomain: "{namespace}.img.example.org", status: { ...status, domains: [] } });
+  const moved = darkroom({ name: "moved", status: { ...status, domains: ["moved.old.example.com"], baseDomain: "old.example.com", observedGeneration: 1 } });
+  expect(hostsOf([elsewhere, moved], base).map(({ host, state }) => [host, state])).toEqual([
+    ["elsewhere.photos.img.example.org", "waiting"],
+    ["moved.old.example.com", "routed"],
+  ]);
+});
+
 function view(...all: Darkroom[]) {
   const store = new Store();
   for (const [event, data] of [["reset", {}], ...all.map((one) => ["added", one] as const), ["synced", { all: true }]] as const) {

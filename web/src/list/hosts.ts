@@ -1,4 +1,5 @@
 import { keyOf, type Darkroom } from "../api/types";
+import { baseDomainOf } from "../model/domains";
 
 /** The state of a host at one Darkroom that claims it. */
 export type HostState = "routed" | "conflict" | "waiting";
@@ -13,12 +14,14 @@ export interface HostClaim {
 
 /**
  * Every host that Darkrooms claim or serve, sorted. A host belongs to one Darkroom: what
- * others claim and do not serve is a conflict, also if its owner is not visible.
+ * others claim and do not serve is a conflict, also if its owner is not visible. The base
+ * domain is the operator's default.
  */
 export function hostsOf(darkrooms: readonly Darkroom[], baseDomain: string): HostClaim[] {
   const claimants = new Map<string, Set<Darkroom>>();
   for (const darkroom of darkrooms) {
-    for (const host of [...darkroom.subDomains.map((subDomain) => `${subDomain}.${baseDomain}`), ...darkroom.status.domains]) {
+    const domain = baseDomainOf(darkroom, baseDomain);
+    for (const host of [...darkroom.subDomains.map((subDomain) => `${subDomain}.${domain}`), ...darkroom.status.domains]) {
       const claims = claimants.get(host);
       if (claims) {
         claims.add(darkroom);
