@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	cloud.google.com/go/compute/metadata v0.3.0
-	github.com/deepteams/webp v1.1.0
+	github.com/deepteams/webp v1.2.5
 	github.com/felixge/httpsnoop v1.1.0
 	github.com/maypok86/otter/v2 v2.4.0
 	github.com/minio/minio-go/v7 v7.4.1

@@ -51,7 +51,7 @@ func TestLikeness(t *testing.T) {
 		g := start(t, o.url, map[string]string{"GATE_SHRINK_FIRST": shrink})
 		for _, kind := range slices.Sorted(maps.Keys(corpus())) {
 			for _, transformation := range transformations {
-				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, nil)
+				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, acceptsWebP)
 				if got.status != http.StatusOK || bytes.Equal(got.body, corpus()[kind]) || shrink == "false" && !strings.HasSuffix(kind, ".jpg") {
 					continue
 				}

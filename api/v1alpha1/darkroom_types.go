@@ -122,8 +122,8 @@ type DarkroomSpec struct {
 
 	// defaultParams are URL parameters added to every request for an image, for
 	// example auto: compress. If the request has the same parameter, both values
-	// apply, so do not set w, h or fit here. No released version of Darkroom serves
-	// WebP with auto: format.
+	// apply, so do not set w, h or fit here. With gate, auto: format serves WebP to
+	// clients that accept it; without gate it has no effect.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(name, size(name) <= 64)",message="names must have at most 64 characters"

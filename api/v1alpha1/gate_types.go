@@ -93,13 +93,13 @@ type GateLimits struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=10
+	// +kubebuilder:validation:MaxItems=11
 	Parameters []GateParameter `json:"parameters,omitempty"`
 }
 
-// GateParameter is the name of a URL parameter of Darkroom, or dpr.
+// GateParameter is the name of a URL parameter of Darkroom, or dpr or q.
 //
-// +kubebuilder:validation:Enum=auto;blur;crop;dpr;fit;flip;h;mono;rot;w
+// +kubebuilder:validation:Enum=auto;blur;crop;dpr;fit;flip;h;mono;q;rot;w
 type GateParameter string
 
 // GateCache configures the cache of results.

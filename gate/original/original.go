@@ -10,7 +10,7 @@ import (
 	_ "image/png"  // format
 	"net/http"
 
-	_ "golang.org/x/image/webp" // format
+	"golang.org/x/image/webp"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
@@ -45,7 +45,7 @@ func Inspect(body []byte) (Info, error) {
 	if info.ContentType == "" {
 		return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
 	}
-	config, format, err := image.DecodeConfig(bytes.NewReader(body))
+	config, format, err := decodeConfig(body)
 	if err == nil && config.Width > 0 && config.Height > 0 {
 		info.Size = request.Size{Width: config.Width, Height: config.Height}
 		info.BytesPerPixel = bytesPerPixel(format, config.ColorModel)
@@ -58,6 +58,15 @@ func Inspect(body []byte) (Info, error) {
 		info.Size.Width, info.Size.Height = info.Size.Height, info.Size.Width
 	}
 	return info, nil
+}
+
+// decodeConfig does not leave WebP to the registry of formats, where other decoders may be.
+func decodeConfig(body []byte) (config image.Config, format string, err error) {
+	if Type(body) == "image/webp" {
+		config, err = webp.DecodeConfig(bytes.NewReader(body))
+		return config, "webp", err
+	}
+	return image.DecodeConfig(bytes.NewReader(body))
 }
 
 // scan adds what the header that Go decodes does not have, and reports whether Darkroom can

@@ -58,7 +58,7 @@ func inflate(data []byte) []byte {
 // WithProfile adds a color profile to a result, which has none. A profile of other colors than
 // those of the result, such as CMYK, is left out.
 func WithProfile(result, profile []byte) []byte {
-	config, format, err := image.DecodeConfig(bytes.NewReader(result))
+	config, format, err := decodeConfig(result)
 	if err != nil || len(profile) < 128 || string(profile[16:20]) != colorsOf(config) {
 		return result
 	}

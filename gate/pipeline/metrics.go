@@ -26,6 +26,7 @@ type Metrics struct {
 	bytes      prometheus.Counter
 	fetches    *prometheus.HistogramVec
 	transforms *prometheus.HistogramVec
+	encodes    *prometheus.HistogramVec
 	waits      *prometheus.HistogramVec
 	evictions  *prometheus.CounterVec
 	diskErrors prometheus.Counter
@@ -57,6 +58,7 @@ func NewMetrics(version string) *Metrics {
 		bytes:      counter("response_bytes_total", "Bytes of response bodies.").WithLabelValues(),
 		fetches:    histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
 		transforms: histogram("transform_duration_seconds", "Time of transformations by Darkroom, by result (ok, error).", "result"),
+		encodes:    histogram("encode_duration_seconds", "Time of encoding results as WebP, by result (ok, larger, error).", "result"),
 		waits:      histogram("queue_duration_seconds", "Time that requests wait for admission, by queue.", "queue"),
 		evictions:  counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
 		untransformed: counter("untransformed_total",

@@ -128,7 +128,10 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 
 // respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
 func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Request) (result, error) {
-	known := p.cache.Get(key) //nolint:contextcheck // reads of the disk do not take long
+	known, err := p.known(ctx, client, key, r)
+	if err != nil {
+		return result{state: Miss}, err
+	}
 	state := Miss
 	if known != nil {
 		state = p.usable(r.Path, known)

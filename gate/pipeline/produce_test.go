@@ -25,6 +25,7 @@ func parameters() *rapid.Generator[map[string]string] {
 	values := map[string][]string{
 		"w": {"1", "10", "100"}, "h": {"1", "10", "100"}, "fit": {request.FitCrop, request.FitScale, request.FitMax, request.FitMin}, "dpr": {"1", "2.5", "5"}, "crop": {"top", "bottom,left"},
 		"mono": {"000000"}, "blur": {"0.5", "30", "100"}, "rot": {"90", "360"}, "flip": {"h"}, "auto": {"compress", "format"},
+		"q": {"1", "75", "100"},
 	}
 	return rapid.Custom(func(t *rapid.T) map[string]string {
 		params := map[string]string{}
@@ -54,13 +55,14 @@ func TestDefaultParametersNeverRefuse(t *testing.T) {
 			query.Set(name, value)
 		}
 		defaults := parameters().Draw(rt, "defaults")
+		accept := []string{rapid.SampledFrom([]string{"image/webp", "*/*"}).Draw(rt, "accept")}
 		status := func(defaults map[string]string) int {
 			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(body, nil) })
 			p.transformer = darkroom.New(at, 1<<20)
 			p.MaxSourcePixels = 100_000
 			p.Rules.Defaults = defaults
 			parsed, err := p.Rules.Parse(&url.URL{Path: "/a.png", RawQuery: query.Encode()})
-			if err == nil {
+			if parsed, _ = parsed.Negotiate(accept); err == nil {
 				_, _, err = p.Get(t.Context(), "a", parsed)
 			}
 			if err != nil {

@@ -19,7 +19,9 @@ type queues struct {
 	fetches queue
 	// originals weighs originals in memory.
 	originals queue
-	// shrink weighs images that are being shrunk.
+	// encodes counts results that are being encoded as WebP, each on all processors.
+	encodes queue
+	// shrink weighs images that are being shrunk or encoded.
 	shrink queue
 	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
 	// their number: more than two for each processor only share its time, and their results need
@@ -37,7 +39,7 @@ const (
 	darkroomIdle = 32 << 20
 )
 
-// newQueues divides the memory limit of the gate: a fifth each for originals and shrinking. A
+// newQueues divides the memory limit of the gate: a fifth each for originals, and for shrinking and encoding. A
 // quarter is for the cache, a sixteenth for what it reads from disk, a tenth for responses, and
 // the rest is left for results and connections.
 func newQueues(o Options, metrics *Metrics) queues {
@@ -48,6 +50,7 @@ func newQueues(o Options, metrics *Metrics) queues {
 	return queues{
 		fetches:    metrics.newQueue("fetch", maxFetches, maxFetches/2),
 		originals:  metrics.newQueue("memory", o.Memory/5, 0),
+		encodes:    metrics.newQueue("encode", int64(max(1, runtime.GOMAXPROCS(0)/2)), 0),
 		shrink:     metrics.newQueue("shrink", o.Memory/5, 0),
 		transforms: metrics.newQueue("transform", budget, 0),
 		lightest:   budget / int64(min(2*runtime.NumCPU(), maxTransforms)),

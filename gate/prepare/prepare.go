@@ -51,7 +51,7 @@ func New(info original.Info, t request.Transform, shrink bool, memory int64) Pla
 		plan.Orientation = info.Orientation
 	}
 	decoder, pixels := needed(info)
-	switch whole := max(decoder, 2*pixels); {
+	switch whole := DecodedWeight(info); {
 	case plan.Orientation == 0 && plan.Factor == 1:
 		return Plan{}
 	case plan.Orientation == 0:
@@ -92,6 +92,12 @@ func needed(info original.Info) (decoder, pixels int64) {
 	return int64(decoded), int64(decoded)
 }
 
+// DecodedWeight returns the memory of decoding an image and of a copy of its pixels.
+func DecodedWeight(info original.Info) int64 {
+	decoder, pixels := needed(info)
+	return max(decoder, 2*pixels)
+}
+
 // Decode returns the pixels of an image that Do can prepare.
 func Decode(body []byte, info original.Info) (image.Image, error) {
 	switch info.Format {
@@ -103,6 +109,17 @@ func Decode(body []byte, info original.Info) (image.Image, error) {
 	return png.Decode(bytes.NewReader(body))
 }
 
+// Upright returns an image, as it is decoded, or a copy of it that is upright.
+func Upright(decoded image.Image, info original.Info) image.Image {
+	if info.Orientation == 1 {
+		return decoded
+	}
+	if upright := (Plan{Factor: 1, Orientation: info.Orientation}).average(decoded, info); upright != nil {
+		return upright
+	}
+	return turned(decoded, info.Orientation)
+}
+
 // Do returns the file for Darkroom, of the decoded pixels of an image. It is nil if the image must
 // be left alone: it has so fine lines that its result, of the given size, would differ visibly.
 func (p Plan) Do(decoded image.Image, info original.Info, result request.Size) ([]byte, error) {
@@ -111,12 +128,12 @@ func (p Plan) Do(decoded image.Image, info original.Info, result request.Size) (
 	case prepared == nil && p.Orientation == 0:
 		return nil, nil
 	case prepared == nil:
-		prepared = turned(decoded, p.Orientation)
+		prepared = Upright(decoded, info)
 	case p.Factor > 1 && !p.Always && planes(prepared)[0].roughness(result) > maxRoughness:
 		if p.Orientation == 0 {
 			return nil, nil
 		}
-		prepared = Plan{Factor: 1, Orientation: p.Orientation}.average(decoded, info)
+		prepared = Upright(decoded, info)
 	}
 	var out bytes.Buffer
 	var err error

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -42,12 +43,18 @@ type Request struct {
 	Path string
 	// Transform is the requested transformation; zero means the original.
 	Transform Transform
+	// WebP is the quality of a result in that format; zero leaves the format as it is.
+	WebP int
 }
 
 // Key identifies the response. The path is escaped, so that a question mark in it cannot
 // be taken for the start of the query.
 func (r Request) Key() string {
-	return (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query()
+	key := (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query()
+	if r.WebP != 0 {
+		key += "#webp=" + strconv.Itoa(r.WebP)
+	}
+	return key
 }
 
 // Parse returns the canonical form of a URL. All errors are problems. Default parameters never lead
@@ -80,7 +87,7 @@ func (r Rules) Own(t Transform) Transform {
 	if err != nil {
 		return t
 	}
-	params, inherited := t.values(), defaults.values()
+	params, inherited := t.values(), defaults.withoutFormat().values()
 	maps.DeleteFunc(params, func(name, value string) bool { return inherited[name] == value })
 	own, err := r.parseTransform(params)
 	if err != nil {

@@ -51,6 +51,10 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 		"/a.jpg?w=10&dpr=2.0&fit=clip":          "/a.jpg?dpr=2&fit=max&w=10",
 		"/a.jpg?w=10&fit=min&crop=top":          "/a.jpg?fit=max&w=10",
 		"/a.jpg?fit=max":                        "/a.jpg?",
+		"/a.jpg?q=50":                           "/a.jpg?",
+		"/a.jpg?auto=compress&q=50":             "/a.jpg?auto=compress",
+		"/a.jpg?auto=format&q=75":               "/a.jpg?auto=format",
+		"/a.jpg?auto=format&q=050":              "/a.jpg?auto=format&q=50",
 	} {
 		target = strings.ReplaceAll(target, " ", "%20")
 		r, err := parse(t, rules, target)
@@ -79,6 +83,8 @@ func TestRefusalsNameParameterAndBound(t *testing.T) {
 		{rules, "/a?blur=NaN", 400, "parameter blur must be a number from 0 to 100"},
 		{rules, "/a?w=1&dpr=0", 400, "parameter dpr must be a number from 1 to 5"},
 		{rules, "/a?w=1&dpr=6", 400, "parameter dpr must be a number from 1 to 5"},
+		{rules, "/a?q=0", 400, "parameter q must be an integer from 1 to 100"},
+		{rules, "/a?q=101&auto=format", 400, "parameter q must be an integer from 1 to 100"},
 		{rules, "/a?rot=361", 400, "parameter rot must be a number from 0 to 360"},
 		{rules, "/a?fit=contain", 400, "parameter fit must be one of: crop; scale; max; min; clip"},
 		{rules, "/a?fit=scale&w=1", 400, "parameter fit=scale requires w and h"},
@@ -211,7 +217,7 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 		}
 		target += "?"
 		if random.IntN(2) == 0 { // one in which every parameter has an effect
-			target += fmt.Sprintf("w=%d&h=%d&fit=%s&crop=%s&mono=%s&blur=%d&flip=%s&rot=%d&auto=%s", 1+random.IntN(3), 1+random.IntN(3),
+			target += fmt.Sprintf("q=%d&w=%d&h=%d&fit=%s&crop=%s&mono=%s&blur=%d&flip=%s&rot=%d&auto=%s", 74+random.IntN(3), 1+random.IntN(3), 1+random.IntN(3),
 				pick([]string{"", "crop", "scale"}), pick([]string{"", "top", "left"}), pick([]string{"", "000000"}), random.IntN(3), pick([]string{"", "h", "v"}), random.IntN(3),
 				pick([]string{"", "format", "compress"}))
 		}
@@ -229,10 +235,13 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 			}
 			continue
 		}
-		if other, ok := requests[r.Key()]; ok && other != r {
-			t.Fatalf("%+v and %+v have the key %s", r, other, r.Key())
+		negotiated, _ := r.Negotiate([]string{pick([]string{"image/webp", "image/*"})})
+		for _, r := range []Request{r, negotiated} {
+			if other, ok := requests[r.Key()]; ok && other != r {
+				t.Fatalf("%+v and %+v have the key %s", r, other, r.Key())
+			}
+			requests[r.Key()] = r
 		}
-		requests[r.Key()] = r
 	}
 	if len(requests) < 1000 {
 		t.Errorf("%d different requests", len(requests))

@@ -12,8 +12,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// Parameters are the URL parameters of Darkroom v0.4, and dpr, which client libraries add.
-var Parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "rot", "w"}
+// Parameters are the URL parameters of Darkroom v0.4, and those that client libraries add: dpr and q.
+var Parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "q", "rot", "w"}
 
 // maxDPR bounds the density of a screen.
 const maxDPR = 5
@@ -49,6 +49,8 @@ type Transform struct {
 	Rotate float64
 	// Auto is empty, compress, format or both, separated by a comma.
 	Auto string
+	// Quality of a WebP result, from 1 to 100; zero means DefaultQuality.
+	Quality int
 }
 
 // Query returns the transformation as a query string of Darkroom, sorted by name.
@@ -64,7 +66,8 @@ func (t Transform) Query() string {
 func (t Transform) values() map[string]string {
 	values := map[string]string{
 		"auto": t.Auto, "blur": formatFloat(t.Blur), "crop": t.Crop, "fit": t.Fit, "flip": t.Flip,
-		"dpr": formatFloat(t.DPR), "h": strconv.Itoa(t.Height), "rot": formatFloat(t.Rotate), "w": strconv.Itoa(t.Width),
+		"dpr": formatFloat(t.DPR), "h": strconv.Itoa(t.Height), "q": strconv.Itoa(t.Quality), "rot": formatFloat(t.Rotate),
+		"w": strconv.Itoa(t.Width),
 	}
 	maps.DeleteFunc(values, func(_, value string) bool { return value == "" || value == "0" })
 	if t.Mono {
@@ -87,9 +90,11 @@ func (r Rules) parseParameters(params map[string]string) (t Transform, err error
 	for name, value := range params {
 		switch name {
 		case "w":
-			t.Width, err = parseSize(name, value, r.MaxWidth)
+			t.Width, err = parseInteger(name, value, r.MaxWidth)
 		case "h":
-			t.Height, err = parseSize(name, value, r.MaxHeight)
+			t.Height, err = parseInteger(name, value, r.MaxHeight)
+		case "q":
+			t.Quality, err = parseInteger(name, value, maxQuality)
 		case "fit":
 			t.Fit, err = parseChoice(name, value, FitCrop, FitScale, FitMax, FitMin, "clip")
 			t.Fit = strings.ReplaceAll(t.Fit, "clip", FitMax)
@@ -139,10 +144,13 @@ func (t Transform) simplify() (Transform, error) {
 	if t.Fit != FitCrop && t.Fit != FitMin {
 		t.Crop = ""
 	}
+	if t.Quality == DefaultQuality || !t.format() {
+		t.Quality = 0
+	}
 	return t, nil
 }
 
-func parseSize(name, value string, most int) (int, error) {
+func parseInteger(name, value string, most int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > most {
 		return 0, problem.New(http.StatusBadRequest, "parameter %s must be an integer from 1 to %d", name, most)

@@ -87,6 +87,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 	if err != nil {
 		return pipeline.None, err
 	}
+	parsed, varies := parsed.Negotiate(r.Header.Values("Accept"))
 	via := strings.Join(r.Header.Values(source.Loop), ", ")
 	if h.ID != "" && strings.Contains(via, h.ID) {
 		return pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
@@ -113,6 +114,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 	header.Set("ETag", entry.ETag)
 	header.Set("Cache-Control", cacheControl(entry, state, maxAge))
 	header.Set("X-Content-Type-Options", "nosniff")
+	if varies {
+		header.Set("Vary", "Accept")
+	}
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}

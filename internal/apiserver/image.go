@@ -52,7 +52,7 @@ type ImageInput struct {
 	Blur   string `query:"blur" maxLength:"8" pattern:"^([0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"0 to 100"`
 	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
 	Rotate string `query:"rot" maxLength:"8" pattern:"^(-?[0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"Degrees, -360 to 360"`
-	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; format never yields WebP in any released version of Darkroom"`
+	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; format has no effect here, because the server does not ask for WebP"`
 }
 
 func (in *ImageInput) query() url.Values {

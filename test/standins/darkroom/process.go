@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"slices"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/deepteams/webp"
 	"golang.org/x/image/draw"
-	xwebp "golang.org/x/image/webp"
 )
 
 // process makes of an original the image that params ask for. Others than w, h, fit, crop, blur
@@ -20,11 +20,11 @@ import (
 // its pixels, decoded and once more with four bytes each.
 func process(original []byte, params map[string]string) ([]byte, error) {
 	img, format, err := image.Decode(bytes.NewReader(original))
-	if format == "webp" && err != nil {
-		img, err = xwebp.Decode(bytes.NewReader(original)) // with alpha
-	}
 	if err != nil {
 		return nil, fmt.Errorf("decode original: %w", err)
+	}
+	if lossy, ok := img.(*image.YCbCr); ok && format == "webp" {
+		img = fullRange(lossy)
 	}
 	if img, err = resize(img, params); err != nil {
 		return nil, err
@@ -36,6 +36,21 @@ func process(original []byte, params map[string]string) ([]byte, error) {
 		img = turn(img, original)
 	}
 	return encode(img, format)
+}
+
+// fullRange converts the colors of a lossy WebP file, which have the limited range of video: decoders
+// leave them as they are.
+func fullRange(img *image.YCbCr) image.Image {
+	out := image.NewNRGBA(img.Rect)
+	level := func(v float64) uint8 { return uint8(min(max(v+.5, 0), 255)) }
+	for y := range img.Rect.Dy() {
+		for x := range img.Rect.Dx() {
+			c := img.YCbCrAt(x, y)
+			luma, cb, cr := 1.164*(float64(c.Y)-16), float64(c.Cb)-128, float64(c.Cr)-128
+			out.SetNRGBA(x, y, color.NRGBA{level(luma + 1.596*cr), level(luma - .392*cb - .813*cr), level(luma + 2.017*cb), 255})
+		}
+	}
+	return out
 }
 
 func resize(img image.Image, params map[string]string) (image.Image, error) {
@@ -133,7 +148,7 @@ func encode(img image.Image, format string) ([]byte, error) {
 	switch {
 	case format == "webp":
 		options := webp.DefaultOptions()
-		options.Lossless = !opaque(img) // lossy files with alpha of this encoder are not valid
+		options.Segments = 1 // with more, blocks are visible
 		err = webp.Encode(&out, img, options)
 	case format == "png" && !opaque(img):
 		err = png.Encode(&out, img)

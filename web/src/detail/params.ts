@@ -47,7 +47,7 @@ export function queryOf(params: Params): URLSearchParams {
   add("blur", params.blur);
   add("flip", params.flip);
   add("rot", params.rot);
-  // auto=format is not offered: no released version of Darkroom answers with WebP.
+  // auto=format is not offered: the API server, which requests the image, does not ask for WebP.
   add("auto", params.compress ? "compress" : "");
   return out;
 }

@@ -1,0 +1,125 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"testing"
+
+	"golang.org/x/image/webp"
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+)
+
+// draw returns an image whose colors are a mixture of noise and a gradient, and whose alpha is one of three kinds.
+func draw(t *rapid.T) *image.NRGBA {
+	size := image.Pt(rapid.IntRange(1, 90).Draw(t, "width"), rapid.IntRange(1, 90).Draw(t, "height"))
+	noise := rapid.IntRange(0, 255).Draw(t, "noise")
+	alpha := rapid.SampledFrom([]string{"opaque", "gradient", "noise"}).Draw(t, "alpha")
+	random := rapid.Uint32().Draw(t, "seed") | 1
+	next := func() int {
+		random ^= random << 13
+		random ^= random >> 17
+		random ^= random << 5
+		return int(random >> 8 & 0xff)
+	}
+	img := image.NewNRGBA(image.Rectangle{Max: size})
+	for y := range size.Y {
+		for x := range size.X {
+			c := color.NRGBA{A: 255, B: 90}
+			c.R, c.G = uint8((x*255/size.X*(255-noise)+next()*noise)/255), uint8((y*255/size.Y*(255-noise)+next()*noise)/255)
+			switch alpha {
+			case "gradient":
+				c.A = uint8(255 * x / size.X)
+			case "noise":
+				c.A = uint8(next())
+			}
+			img.SetNRGBA(x, y, c)
+		}
+	}
+	return img
+}
+
+// file returns an image as a file, and its size when it is upright. JPEG files may have an orientation.
+func file(t *rapid.T, img *image.NRGBA) ([]byte, image.Point) {
+	var out bytes.Buffer
+	size := img.Rect.Size()
+	if rapid.Bool().Draw(t, "png") {
+		_ = (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&out, img)
+		return out.Bytes(), size
+	}
+	_ = jpeg.Encode(&out, img, &jpeg.Options{Quality: 100})
+	orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
+	exif := append([]byte("Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"), byte(orientation), 0, 0, 0, 0, 0, 0, 0)
+	segment := append(binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(exif)+2)), exif...)
+	if orientation > 4 {
+		size = image.Pt(size.Y, size.X)
+	}
+	body := out.Bytes()
+	return append(append(bytes.Clone(body[:2]), segment...), body[2:]...), size
+}
+
+// Whatever the image, the result is smaller, upright, and has its alpha, in the eyes of another decoder.
+func TestWebPIsSmallerUprightAndAsTransparent(t *testing.T) {
+	encoded := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		img := draw(rt)
+		body, size := file(rt, img)
+		isPNG := original.Type(body) == "image/png"
+		from, ok := New(body)
+		if !ok {
+			rt.Fatal("not encoded")
+		}
+		made, err := from.WebP(rapid.IntRange(1, 100).Draw(rt, "quality"))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if made == nil {
+			return
+		}
+		encoded++
+		got, err := webp.Decode(bytes.NewReader(made))
+		if err != nil || got.Bounds().Size() != size || len(made) >= len(body) {
+			rt.Fatalf("%d of %d bytes, %v, want %v: %v", len(made), len(body), got.Bounds(), size, err)
+		}
+		for i := range size.X * size.Y {
+			_, _, _, alpha := got.At(i%size.X, i/size.X).RGBA()
+			if want := img.Pix[4*i+3]; isPNG && uint8(alpha>>8) != want || !isPNG && alpha != 0xffff {
+				rt.Fatalf("alpha %d at %d,%d, want %d", alpha>>8, i%size.X, i/size.X, want)
+			}
+		}
+	})
+	if encoded == 0 {
+		t.Error("nothing was encoded")
+	}
+}
+
+// Whatever a source or Darkroom returns, encoding it fails or makes something smaller of the same size.
+func FuzzWebP(f *testing.F) {
+	f.Add([]byte("\xff\xd8\xff"), 75)
+	f.Add([]byte("\x89PNG\r\n\x1a\n"), 1)
+	for _, pixels := range []image.Image{image.NewNRGBA(image.Rect(0, 0, 3, 40)), image.NewGray(image.Rect(0, 0, 17, 17)), image.NewNRGBA64(image.Rect(0, 0, 9, 1))} {
+		var asPNG, asJPEG bytes.Buffer
+		_, _ = png.Encode(&asPNG, pixels), jpeg.Encode(&asJPEG, pixels, nil)
+		f.Add(asPNG.Bytes(), 100)
+		f.Add(asJPEG.Bytes(), 50)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, quality int) {
+		from, ok := New(body)
+		if !ok || from.info.Size.Pixels() > 1<<16 {
+			return
+		}
+		made, err := from.WebP(1 + int(uint(quality)%100))
+		if err != nil || made == nil {
+			return
+		}
+		got, err := webp.Decode(bytes.NewReader(made))
+		if err != nil || len(made) >= len(body) || got.Bounds().Dx() != from.info.Size.Width || got.Bounds().Dy() != from.info.Size.Height {
+			t.Fatalf("%d of %d bytes: %v", len(made), len(body), err)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package request
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A client gets WebP only if it names that type with a weight above zero, wherever it does, and only
+// for a URL with auto=format. All other clients share one response, that of the URL without it.
+func TestTheFormatIsThatOfTheHeaderAccept(t *testing.T) {
+	others := rapid.SampledFrom([]string{"*/*", "image/*", "image/avif", "image/webpx", "text/html;q=0.9", "\"", ",", ""})
+	rapid.Check(t, func(rt *rapid.T) {
+		weight := rapid.SampledFrom([]string{"", ";q=1", "; q=0.001", ";Q=0.5", ";q=0", ";q=0.000", ";v=b3;q=0.7", ";q=x"}).Draw(rt, "weight")
+		list := rapid.SliceOfN(others, 0, 5).Draw(rt, "others")
+		named := rapid.Bool().Draw(rt, "named")
+		if named {
+			at := rapid.IntRange(0, len(list)).Draw(rt, "at")
+			list = append(list[:at:at], append([]string{rapid.SampledFrom([]string{"image/webp", "Image/WEBP"}).Draw(rt, "name") + weight}, list[at:]...)...)
+		}
+		accept := []string{strings.Join(list, rapid.SampledFrom([]string{",", ", "}).Draw(rt, "separator"))}
+		if rapid.Bool().Draw(rt, "lines") {
+			accept = list
+		}
+		quality := rapid.IntRange(1, 100).Draw(rt, "quality")
+		auto := rapid.SampledFrom([]string{"", "compress", "format", "format,compress"}).Draw(rt, "auto")
+		r, err := parse(t, rules, fmt.Sprintf("/a?w=10&q=%d&auto=%s", quality, auto))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		without, err := parse(t, rules, "/a?w=10&auto="+map[bool]string{true: "compress"}[strings.Contains(auto, "compress")])
+		if err != nil {
+			rt.Fatal(err)
+		}
+
+		got, varies := r.Negotiate(accept)
+		want, format := without, strings.Contains(auto, "format")
+		if format && named && !strings.HasPrefix(weight, ";q=0") {
+			want.WebP = quality
+		}
+		if got != want || varies != format || got.InItsFormat() != without {
+			rt.Fatalf("auto=%s for %q: %+v %t, want %+v", auto, accept, got, varies, want)
+		}
+	})
+}

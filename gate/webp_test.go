@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+)
+
+// However auto=format is asked for, and whatever a client sends otherwise: it gets the format that it
+// accepts, caches are told, and conditional requests, ranges and HEAD are those of that format.
+func TestTheFormatFollowsTheClient(t *testing.T) {
+	source := newOrigin(t).url
+	plain := start(t, source, map[string]string{"GATE_PRESETS": `{"best":"w=90&auto=format"}`})
+	byDefault := start(t, source, map[string]string{"DEFAULTPARAMS": "auto=format", "GATE_PARAMETERS": "w,q"})
+	urls := []struct {
+		gate   *gate
+		path   string
+		varies bool
+		webp   bool
+	}{
+		{plain, "/photo.jpg?w=90", false, false},
+		{plain, "/photo.jpg?auto=format", true, true},
+		{plain, "/photo.jpg?auto=format&q=10", true, true},
+		{plain, "/photo.jpg?auto=compress,format&w=100", true, true},
+		{plain, "/photo.jpg?preset=best", true, true},
+		{plain, "/cut.jpg?auto=format", true, false},
+		{byDefault, "/photo.jpg", true, true},
+		{byDefault, "/photo.jpg?w=100", true, true},
+		{byDefault, "/photo.jpg?w=100&q=90", true, true},
+	}
+	for range 2 { // made, and of the cache
+		for _, u := range urls {
+			tags := map[bool]string{}
+			for _, accepts := range []bool{true, false} {
+				client := map[string]string{"Accept": map[bool]string{true: "image/webp,*/*", false: "image/*,*/*;q=0.8"}[accepts]}
+				do := func(method string, more ...string) answer {
+					header := map[string]string{"Accept": client["Accept"]}
+					for i := 0; i < len(more); i += 2 {
+						header[more[i]] = more[i+1]
+					}
+					return u.gate.do(method, u.path, header)
+				}
+				got := do(http.MethodGet)
+				webp := accepts && u.webp
+				if got.status != http.StatusOK || (original.Type(got.body) == "image/webp") != webp || got.header.Get("Content-Type") != original.Type(got.body) {
+					t.Errorf("%s for %q: %d %s", u.path, client["Accept"], got.status, got.header.Get("Content-Type"))
+				}
+				tags[accepts] = got.header.Get("ETag")
+				for name, other := range map[string]answer{
+					"GET": got, "HEAD": do(http.MethodHead), "304": do(http.MethodGet, "If-None-Match", tags[accepts]),
+					"206": do(http.MethodGet, "Range", "bytes=3-9"), "of the other format": do(http.MethodGet, "If-None-Match", `"other"`),
+				} {
+					status, body := map[string]int{"304": 304, "206": 206}[name], map[string][]byte{"206": got.body[3:10], "GET": got.body, "of the other format": got.body}[name]
+					if other.status != max(status, 200) || !bytes.Equal(other.body, body) || other.header.Get("ETag") != tags[accepts] ||
+						(other.header.Get("Vary") == "Accept") != u.varies {
+						t.Errorf("%s %s for %q: %d with %d bytes, %v", name, u.path, client["Accept"], other.status, len(other.body), other.header)
+					}
+				}
+			}
+			if (tags[true] != tags[false]) != u.webp {
+				t.Errorf("%s has the tags %v", u.path, tags)
+			}
+		}
+	}
+}
+
+func TestAResultInItsFormatIsEncodedWithoutTheSourceAndDarkroom(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, map[string]string{"GATE_REVALIDATE_SECONDS": "0"})
+	g.expect("/photo.jpg?w=200", http.StatusOK)
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	_ = g.darkroom.Process.Kill()
+	_ = g.darkroom.Wait()
+	got := g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP)
+	if got.status != http.StatusOK || got.header.Get("Content-Type") != "image/webp" || got.header.Get("Cache-Control") != "public, max-age=60" {
+		t.Errorf("%d %v", got.status, got.header)
+	}
+}
+
+// Results of a replaced original are encoded again.
+func TestAnEncodedResultIsAsFreshAsItsOriginal(t *testing.T) {
+	o := newOrigin(t)
+	g := start(t, o.url, map[string]string{"GATE_REVALIDATE_SECONDS": "0"})
+	first := g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP)
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["large.jpg"]) })
+	g.waitUntil("the new image is served", func() bool {
+		return g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP).header.Get("ETag") != first.header.Get("ETag")
+	})
+}
