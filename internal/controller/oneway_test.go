@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/plan"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -26,6 +29,40 @@ import (
 
 func withValues(options values.Options) operatorOption {
 	return func(s *settings) { s.Values = options }
+}
+
+// chartEdits are what another version of the chart does: text of a template and what takes its place. The first version is
+// that of today.
+var chartEdits = [][2]string{
+	{},
+	{"revisionHistoryLimit: 3", "revisionHistoryLimit: 4"},                               // replaces no pods
+	{"enableServiceLinks: false", "enableServiceLinks: false\n      dnsPolicy: Default"}, // adds a field
+	{"enableServiceLinks: false", ""},                                                    // removes a field
+	{".Values.terminationGracePeriodSeconds | int64", "61"},                              // changes a field of the pods
+}
+
+// editedChart returns a version of the chart.
+func editedChart(t testing.TB, edit [2]string) *chart.Chart {
+	t.Helper()
+	edited, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := edit[0] == ""
+	for _, template := range edited.Templates {
+		if template.Name == "templates/deployment.yaml" && !found {
+			found = bytes.Contains(template.Data, []byte(edit[0]))
+			template.Data = bytes.ReplaceAll(template.Data, []byte(edit[0]), []byte(edit[1]))
+		}
+	}
+	if !found {
+		t.Fatalf("the Deployment of the chart lacks %q", edit[0])
+	}
+	return edited
+}
+
+func withChart(edited *chart.Chart) operatorOption {
+	return func(s *settings) { s.Chart = edited }
 }
 
 // versionsOf returns the versions of the objects of a Darkroom, without those of Helm.
@@ -45,7 +82,7 @@ func versionsOf(t *testing.T, darkroom client.Object) map[string]string {
 }
 
 // TestEveryRestartAppliesTheNewTranslationOrNothing restarts the operator of random Darkrooms at
-// rest with random settings.
+// rest with random settings and versions of the chart.
 func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -86,14 +123,15 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said, was := planOf(t, namespace, settings), templatesOf(t, namespace)
+		edit := chartEdits[random.IntN(len(chartEdits))]
+		said, was := planOf(t, namespace, editedChart(t, edit), settings), templatesOf(t, namespace)
 		unchanged := map[string]map[string]string{}
 		for _, darkroom := range fleet {
 			if !said[darkroom.Name].Changes() {
 				unchanged[darkroom.Name] = before[darkroom.Name]
 			}
 		}
-		running = startOperator(t, namespace, withValues(settings))
+		running = startOperator(t, namespace, withValues(settings), withChart(editedChart(t, edit)))
 		for _, darkroom := range fleet {
 			_, err := translator.Values(darkroom)
 			if refused := said[darkroom.Name].Refused != ""; refused != (err != nil) {
@@ -120,14 +158,14 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		is := templatesOf(t, namespace)
 		for name := range was {
 			if rolled := !reflect.DeepEqual(was[name], is[name]); rolled != said[name].Rolls {
-				t.Errorf("settings %+v: the pods of %s are replaced: %t, and the plan said %+v", settings, name, rolled, said[name])
+				t.Errorf("settings %+v, chart with %q: the pods of %s are replaced: %t, and the plan said %+v", settings, edit, name, rolled, said[name])
 			}
 		}
 	}
 }
 
 // planOf returns what a plan for the operator of a namespace says of each of its Darkrooms.
-func planOf(t *testing.T, namespace string, settings values.Options) map[string]plan.Darkroom {
+func planOf(t *testing.T, namespace string, edited *chart.Chart, settings values.Options) map[string]plan.Darkroom {
 	t.Helper()
 	served, err := controller.Discover(t.Context(), discoveryClient(t, cluster))
 	if err != nil {
@@ -135,7 +173,7 @@ func planOf(t *testing.T, namespace string, settings values.Options) map[string]
 	}
 	options := translating(t, []string{namespace})
 	made, err := plan.Planner{
-		Client: kube, Chart: options.Chart, Values: settings, Capabilities: served.Capabilities(), Kinds: served.Managed(),
+		Client: kube, Chart: edited, Values: settings, Capabilities: served.Capabilities(), Kinds: served.Managed(),
 		Installation: controller.DefaultInstallation, Namespaces: options.Namespaces, Selector: labels.Everything(),
 	}.Make(t.Context(), namespace, labels.Everything())
 	if err != nil {
