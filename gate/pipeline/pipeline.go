@@ -86,7 +86,7 @@ const (
 	minLifetime = time.Second
 )
 
-// New returns a pipeline.
+// New returns a pipeline that keeps results in a cache, and counts in metrics.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
 	p := &Pipeline{
 		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),

@@ -28,7 +28,7 @@ const (
 	maxRoughness = 60
 )
 
-// Plan is what is done to an original. The zero value does nothing.
+// Plan describes the changes of an original. The zero value does nothing.
 type Plan struct {
 	// Factor is the number that width and height are divided by; at most 1 leaves the size alone.
 	Factor int

@@ -26,9 +26,9 @@ type Access struct {
 	CreateSecret bool `json:"createSecret" doc:"Create Secrets in the namespace"`
 }
 
-// mayI returns the permissions of the caller, so that the page can hide other actions. Each
+// access returns the permissions of the caller, so that the page can hide other actions. Each
 // request is still authorized.
-func (s *Server) mayI(ctx context.Context, in *accessInput) (*output[Access], error) {
+func (s *Server) access(ctx context.Context, in *accessInput) (*output[Access], error) {
 	out := Access{}
 	for _, question := range []struct {
 		answer *bool

@@ -45,7 +45,7 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(ctx, auth.WithCaller(onPage, who)))
 }
 
-// onPageKey is the key of whether a request was sent by the page, as its browser says. It decides nothing.
+// onPageKey marks requests that the browser says come from the page; for display only.
 type onPageKey struct{}
 
 // enter identifies the caller of a request and reserves a place, which leave releases, unless the

@@ -78,7 +78,7 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
 		if in.Follow {
 			go s.guardLog(ctx, in, cancel)
 		}
-		out := newPieces(w)
+		out := newStreamed(w)
 		reason := out.open("text/plain; charset=utf-8")
 		if reason == nil {
 			_, reason = io.Copy(out, io.LimitReader(log, maxLog))

@@ -30,19 +30,19 @@ var errTooSlow = errors.New("the client is too slow")
 // writeTimeout is how long a client may take to receive one piece of a response.
 const writeTimeout = 10 * time.Second
 
-// pieces writes a response that stays open: each piece is sent at once, within a time limit of
+// streamed writes a response that stays open: each piece is sent at once, within a time limit of
 // its own.
-type pieces struct {
+type streamed struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-func newPieces(w http.ResponseWriter) pieces {
-	return pieces{w: w, control: http.NewResponseController(w)}
+func newStreamed(w http.ResponseWriter) streamed {
+	return streamed{w: w, control: http.NewResponseController(w)}
 }
 
 // open sends the headers.
-func (p pieces) open(contentType string) error {
+func (p streamed) open(contentType string) error {
 	header := p.w.Header()
 	header.Set("Content-Type", contentType)
 	header.Set("Cache-Control", "no-store")
@@ -56,7 +56,7 @@ func (p pieces) open(contentType string) error {
 }
 
 // Write implements io.Writer.
-func (p pieces) Write(piece []byte) (int, error) {
+func (p streamed) Write(piece []byte) (int, error) {
 	if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}

@@ -73,7 +73,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 // Errors of all routes, of those that name a Darkroom, and of writes.
 var (
 	always   = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}
-	ofOne    = append([]int{http.StatusNotFound}, always...)
+	reading  = append([]int{http.StatusNotFound}, always...)
 	ofWrites = append([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...)
 	ofUpdate = append([]int{http.StatusPreconditionFailed, http.StatusPreconditionRequired}, ofWrites...)
 )
@@ -121,7 +121,7 @@ func (s *Server) register(api huma.API) {
 
 	huma.Register(api, huma.Operation{
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
-		Summary: "List the Darkrooms that you may list", Errors: append([]int{http.StatusBadRequest}, ofOne...),
+		Summary: "List the Darkrooms that you may list", Errors: append([]int{http.StatusBadRequest}, reading...),
 	}, s.list)
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "createDarkroom", Method: http.MethodPost, Path: "/darkrooms", Tags: []string{"Darkrooms"},
@@ -129,7 +129,7 @@ func (s *Server) register(api huma.API) {
 	}, typeJSON, maxBody, inNamespace(v1alpha1.GroupVersion.Group, plural)), typeJSON, darkroom, s.create)
 	huma.Register(api, huma.Operation{
 		OperationID: "getDarkroom", Method: http.MethodGet, Path: onePath, Tags: []string{"Darkrooms"},
-		Summary: "Get a Darkroom", Errors: append([]int{http.StatusNotModified}, ofOne...),
+		Summary: "Get a Darkroom", Errors: append([]int{http.StatusNotModified}, reading...),
 	}, s.get)
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "replaceDarkroom", Method: http.MethodPut, Path: onePath, Tags: []string{"Darkrooms"},
@@ -141,7 +141,7 @@ func (s *Server) register(api huma.API) {
 	}, typeMergePatch, maxBody, onDarkroom("update")), typeMergePatch, &huma.Schema{Ref: patchRef}, s.patch)
 	huma.Register(api, huma.Operation{
 		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
-		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, ofOne...),
+		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, reading...),
 		Description: "204: deleted. 202: the operator uninstalls the release first.",
 		Responses:   map[string]*huma.Response{"202": {Description: "The operator uninstalls it"}},
 	}, s.remove)
@@ -169,30 +169,30 @@ func requireIfMatch(document *huma.OpenAPI) {
 func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "listPods", Method: http.MethodGet, Path: onePath + "/pods", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the pods of a Darkroom", Errors: ofOne,
+		Summary: "List the pods of a Darkroom", Errors: reading,
 	}, s.pods)
 	huma.Register(api, huma.Operation{
 		OperationID: "listPodEvents", Method: http.MethodGet, Path: onePath + "/pods/{pod}/events", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the events of a pod", Errors: ofOne,
+		Summary: "List the events of a pod", Errors: reading,
 	}, s.podEvents)
 	huma.Register(api, huma.Operation{
 		OperationID: "getFigures", Method: http.MethodGet, Path: onePath + "/figures", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Get what the gates of a Darkroom count", Errors: ofOne,
+		Summary: "Get what the gates of a Darkroom count", Errors: reading,
 		Description: "Requires permission to list pods and to get pods/proxy in the namespace. Counters begin with each pod.",
 	}, s.figures)
 	huma.Register(api, huma.Operation{
 		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Get or follow the log of a pod", Errors: ofOne, Metadata: map[string]any{streaming: true},
+		Summary: "Get or follow the log of a pod", Errors: reading, Metadata: map[string]any{streaming: true},
 		Description: "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
 		Responses:   content("text/plain", "The last lines of the log"),
 	}, s.podLog)
 	huma.Register(api, huma.Operation{
 		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the events of a Darkroom", Errors: ofOne,
+		Summary: "List the events of a Darkroom", Errors: reading,
 	}, s.events)
 	huma.Register(api, huma.Operation{
 		OperationID: "listRevisions", Method: http.MethodGet, Path: onePath + "/revisions", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the revisions of a Darkroom", Errors: ofOne,
+		Summary: "List the revisions of a Darkroom", Errors: reading,
 		Description: "Requires permission to list controllerrevisions in the namespace, where the operator records them.",
 	}, s.revisions)
 	huma.Register(api, s.admitted(huma.Operation{
@@ -202,7 +202,7 @@ func (s *Server) registerRelated(api huma.API) {
 	}, typeJSON, maxToken, onDarkroom("update")), s.rollBack)
 	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Get the manifest of a Darkroom, without secrets", Errors: ofOne,
+		Summary: "Get the manifest of a Darkroom, without secrets", Errors: reading,
 		Responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
 	}, s.manifest)
 	registerWrite(api, s.admitted(huma.Operation{
@@ -212,18 +212,18 @@ func (s *Server) registerRelated(api huma.API) {
 	}, typeJSON, maxBody, onDarkroom("get")), typeJSON, s.decoder.Schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, ofOne...),
+		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, reading...),
 		Description: "Requires permission to get services/proxy in the namespace.",
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
 		OperationID: "signURL", Method: http.MethodGet, Path: onePath + "/signed-url", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Sign the URL of an image", Errors: ofOne,
+		Summary: "Sign the URL of an image", Errors: reading,
 		Description: "Requires permission to get the Secret of gate.signing. Without gate.signing the URL has no signature.",
 	}, s.signURL)
 	huma.Register(api, huma.Operation{
 		OperationID: "streamEvents", Method: http.MethodGet, Path: streamPath, Tags: []string{"Live events"},
-		Summary: "Watch Darkrooms", Errors: ofOne, Metadata: map[string]any{streaming: true},
+		Summary: "Watch Darkrooms", Errors: reading, Metadata: map[string]any{streaming: true},
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
 		Responses: content("text/event-stream", "Server-sent events"),
@@ -246,9 +246,9 @@ func (s *Server) registerSession(api huma.API) {
 		Summary: "Get the current user", Errors: always,
 	}, s.whoAmI)
 	huma.Register(api, huma.Operation{
-		OperationID: "mayI", Method: http.MethodGet, Path: "/access", Tags: []string{"Session"},
+		OperationID: "getAccess", Method: http.MethodGet, Path: "/access", Tags: []string{"Session"},
 		Summary: "Get your permissions in a namespace", Errors: always,
-	}, s.mayI)
+	}, s.access)
 	huma.Register(api, huma.Operation{
 		OperationID: "myNamespaces", Method: http.MethodGet, Path: "/access/namespaces", Tags: []string{"Session"},
 		Summary: "Get the namespaces in which you may create and update Darkrooms", Errors: always,

@@ -29,7 +29,7 @@ type SignIn struct {
 	Token string `json:"token" minLength:"1" maxLength:"8192" writeOnly:"true" doc:"A bearer token that the cluster accepts"`
 }
 
-// whoAmI tells callers whom the server takes them for.
+// whoAmI returns the authenticated user.
 func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*output[Who], error) {
 	return &output[Who]{Body: s.describe(auth.CallerOf(ctx))}, nil
 }

@@ -52,7 +52,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	return &streamOutput{Body: func(humaContext huma.Context) {
 		defer leave()
 		_, w := humago.Unwrap(humaContext)
-		out := &streamWriter{newPieces(w)}
+		out := &streamWriter{newStreamed(w)}
 		reader := &streamReader{server: s, scope: scope, out: out}
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
@@ -237,10 +237,10 @@ type Synced struct {
 }
 
 // streamWriter writes server-sent events.
-type streamWriter struct{ pieces }
+type streamWriter struct{ streamed }
 
 func (o *streamWriter) open() error {
-	if err := o.pieces.open("text/event-stream"); err != nil {
+	if err := o.streamed.open("text/event-stream"); err != nil {
 		return err
 	}
 	return o.write(fmt.Sprintf("retry: %d\n\n", retryAfter.Milliseconds()))

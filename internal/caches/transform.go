@@ -20,7 +20,7 @@ import (
 )
 
 // withoutManagedFields drops the managed fields of an object, unless they are needed to
-// distinguish changes of the spec from changes of the status. Of a Darkroom's it keeps who wrote the spec last.
+// distinguish changes of the spec from changes of the status. For a Darkroom it keeps the last writer of the spec.
 func withoutManagedFields(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil || metadata.GetManagedFields() == nil {

@@ -118,7 +118,7 @@ func untilStopped(inner reconcile.Reconciler) reconcile.Reconciler {
 			return reconcile.Result{}, nil
 		}
 		result, err := inner.Reconcile(ctx, request)
-		if brokenOff(ctx, err) {
+		if interrupted(ctx, err) {
 			ctrl.LoggerFrom(ctx).V(1).Info("Interrupted because the operator stops", "cause", err.Error())
 			return reconcile.Result{}, nil
 		}
@@ -126,8 +126,8 @@ func untilStopped(inner reconcile.Reconciler) reconcile.Reconciler {
 	})
 }
 
-// brokenOff reports whether an error was caused by the stop of the operator.
-func brokenOff(ctx context.Context, err error) bool {
+// interrupted reports whether an error was caused by the stop of the operator.
+func interrupted(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
@@ -222,7 +222,7 @@ func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bo
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
 func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsErr error) (reconcile.Result, error) {
-	if brokenOff(ctx, err) {
+	if interrupted(ctx, err) {
 		// Nothing to report: the next operator starts over.
 		return reconcile.Result{}, err
 	}

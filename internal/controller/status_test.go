@@ -19,7 +19,7 @@ import (
 // statusCheck returns an error unless a status is as expected.
 type statusCheck func(v1alpha1.DarkroomStatus) error
 
-// eventuallyStatus waits until the status of a Darkroom is of its present generation and passes checks.
+// eventuallyStatus waits until the status of a Darkroom is of its current generation and passes checks.
 func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, checks ...statusCheck) {
 	t.Helper()
 	eventually(t, what, func(ctx context.Context) error {
@@ -115,7 +115,7 @@ func hasDomains(want ...string) statusCheck {
 	}
 }
 
-// installed returns an error unless the release of the present generation is there.
+// installed returns an error unless the release of the current generation is there.
 func installed(namespace, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)

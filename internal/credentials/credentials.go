@@ -103,8 +103,8 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	return now.version, nil
 }
 
-// digest returns a digest of some keys of a Secret, which only those can verify who know the
-// UID of the Secret. A missing key differs from an empty one.
+// digest hashes some keys of a Secret, keyed with its UID, so that only readers of the Secret can
+// verify it. A missing key differs from an empty one.
 func digest(secret *corev1.Secret, keys []string) string {
 	hash := hmac.New(sha256.New, []byte(secret.UID))
 	for _, key := range keys {

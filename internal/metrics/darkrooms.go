@@ -132,7 +132,7 @@ func (t totals) write(out *text) {
 	}
 }
 
-// observation is what is known of one Darkroom. Its objects are those of the caches, and
+// observation is the state of one Darkroom during a scrape. Its objects are those of the caches, and
 // must not be changed.
 type observation struct {
 	*v1alpha1.Darkroom

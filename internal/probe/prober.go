@@ -19,7 +19,7 @@ const (
 	pendingPeriod = 5 * time.Second
 )
 
-// Result is what is reported of a Darkroom.
+// Result is the state of a Darkroom's probes.
 type Result struct {
 	// Status is True if the image is served, False if failureThreshold probes failed
 	// one after the other, and Unknown before.

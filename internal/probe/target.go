@@ -18,7 +18,7 @@ const (
 	defaultFailureThreshold = 3
 )
 
-// Target is what is probed of a Darkroom. Targets are comparable.
+// Target describes the requests of a Darkroom's probes. Targets are comparable.
 type Target struct {
 	// Address is host and port of the Darkroom's Service. Its name could lead to what a tenant
 	// has put in its place.

@@ -249,7 +249,7 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 		c.last = last
 		return last, nil
 	case last.Info.Description != descriptionPending && inProgress(last, c.revisions.Seen(), c.Clock.Now()):
-		return nil, fmt.Errorf("release %s: %w (%s, revision %d); it will be taken over if it still is in %s",
+		return nil, fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
 			c.key, ErrBusy, status, last.Version, pendingTimeout)
 	}
 	current, err := c.revisions.Current(c.ctx)

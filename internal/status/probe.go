@@ -23,7 +23,7 @@ func determineSource(o Observation) v1alpha1.Condition {
 	}
 	switch wanted := o.Darkroom.Spec.Probe; {
 	case wanted == nil:
-		return unknown(v1alpha1.ReasonNoProbe, "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
+		return unknown(v1alpha1.ReasonNoProbe, "Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
 	case o.Probe == nil:
 		return unknown(v1alpha1.ReasonProbeOff, "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
 	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:

@@ -78,7 +78,7 @@ func TestSourceReady(t *testing.T) {
 		allPods      = "The pods do not serve the image of spec.probe. " + forbidden
 		waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
 		waitsForIP   = "Images are requested as soon as the Service selects the pods of the Darkroom."
-		notChecked   = "Whether images are served is not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg."
+		notChecked   = "Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg."
 	)
 	served, denied := probed("", yes, v1alpha1.ReasonImageServed, image), probed("", no, v1alpha1.ReasonSourceDenied, forbidden)
 	awaited := probed("", unknown, "", "")

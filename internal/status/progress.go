@@ -14,8 +14,8 @@ import (
 // failures, such as the restart of a webhook, are over by then.
 const retryPeriod = 30 * time.Second
 
-// hopeless are the reasons of a degraded Darkroom that require action by a user.
-var hopeless = []string{
+// needingUsers are the reasons of a degraded Darkroom that require action by a user.
+var needingUsers = []string{
 	v1alpha1.ReasonImagePullFailed,
 	v1alpha1.ReasonPodsFailing,
 	v1alpha1.ReasonPodsRefused,
@@ -57,7 +57,7 @@ func isStalled(o Observation, v verdict) bool {
 	switch {
 	case v.phase == v1alpha1.PhaseFailed:
 		return v.reason != v1alpha1.ReasonReleaseFailed || retriedFor(o) <= 0
-	case slices.Contains(hopeless, v.reason):
+	case slices.Contains(needingUsers, v.reason):
 		return true
 	case v.reason == v1alpha1.ReasonDomainConflict:
 		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return !refusal.Leaving })

@@ -55,21 +55,21 @@ func (b *builder) setTwice(path []string) {
 	b.errs = append(b.errs, field.InternalError(field.NewPath("values", path...), errors.New("set twice by the translator")))
 }
 
-// setNonZero is set for a string that is left out when empty, or a switch that is left out when off.
+// setNonZero sets a value unless it is zero.
 func setNonZero[T string | bool](b *builder, value T, path ...string) {
 	if value != *new(T) {
 		b.set(value, path...)
 	}
 }
 
-// setGiven is set for a number or switch that is left out when nil.
+// setGiven sets a value unless it is nil.
 func setGiven[T int32 | int64 | bool](b *builder, value *T, path ...string) {
 	if value != nil {
 		b.set(*value, path...)
 	}
 }
 
-// setPlain is set for the Kubernetes type of a field, and left out when that is nil or an
+// setPlain sets a value of a Kubernetes type unless it is nil or an
 // empty list or map: it is put in the plain types of JSON, as templates and schema expect. The
 // chart writes such values as YAML, and writes nothing at all where YAML cannot carry one; so
 // that is refused.

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// dashboard is what is evaluated of a dashboard.
+// dashboard has the parts of a dashboard that are evaluated.
 type dashboard struct {
 	UID        string `json:"uid"`
 	Templating struct {

@@ -23,7 +23,7 @@ const (
 	brakeRelease = 20 * time.Minute
 )
 
-// brake is what is remembered of the repairs of one object.
+// brake counts and delays the repairs of one object.
 type brake struct {
 	repairs int
 	// quiet is the number of applies in a row that changed nothing.
@@ -35,7 +35,6 @@ type brake struct {
 
 // Hold is an object that is not restored for a while.
 type Hold struct {
-	// Object is the object.
 	Object manifest.Key
 	// Writer is the field manager that changed it; empty if that is not known.
 	Writer string

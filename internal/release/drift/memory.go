@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// Memory is what is remembered of the objects of one release. It is safe for concurrent use.
+// Memory tracks the last applied state of the objects of one release. It is safe for concurrent use.
 // The zero value is empty.
 type Memory struct {
 	mu sync.Mutex
@@ -29,7 +29,7 @@ type Memory struct {
 	brakes map[manifest.Key]*brake
 }
 
-// Trace is what is remembered of one object. What is to be repaired is decided by equality alone: after
+// Trace is the last applied state of one object. What is to be repaired is decided by equality alone: after
 // a restore of etcd, versions and generations are lower than before.
 type Trace struct {
 	// Kind is the one that the object was applied with.
