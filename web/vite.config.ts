@@ -48,7 +48,7 @@ function onlyUsedVariables(): Plugin {
   };
 }
 
-/** Provides the schema of spec in the CRD as a module. */
+/** Provides the schema of spec in the CRD as a module, without its rules, which the server checks. */
 function darkroomSpec(): Plugin {
   const id = "virtual:darkroom-spec";
   const crd = new URL("../config/crd/bases/deployments.example.com_darkrooms.yaml", import.meta.url);
@@ -61,7 +61,8 @@ function darkroomSpec(): Plugin {
       }
       // eslint-disable-next-line @typescript-eslint/no-unsafe-member-access -- the API server checks its shape
       const spec: unknown = parse(readFileSync(crd, "utf8")).spec.versions[0].schema.openAPIV3Schema.properties.spec;
-      return `export default JSON.parse(${JSON.stringify(JSON.stringify(spec))})`;
+      const withoutRules = JSON.stringify(spec, (name, value: unknown) => (name === "x-kubernetes-validations" ? undefined : value));
+      return `export default JSON.parse(${JSON.stringify(withoutRules)})`;
     },
   };
 }

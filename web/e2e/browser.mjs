@@ -413,15 +413,18 @@ const steps = [
     },
   ],
   [
-    "tells what is wrong beside the fields, before the server does and after",
+    "tells what is wrong beside the fields, by the page, by the server while one rests, and by the review",
     async () => {
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
       assert.equal(await editor.locator("#field-namespace").inputValue(), namespace);
       await editor.getByRole("button", { name: "Review changes" }).click();
-      await editor.getByText("Enter a name").first().waitFor();
+      await editor.locator("#field-name-help").getByText("Required").waitFor();
       await editor.getByText("Enter at least one").first().waitFor();
       await editor.locator("#field-name").fill("album");
       await editor.getByRole("button", { name: "Remove album" }).waitFor();
+      const gate = editor.getByRole("switch", { name: "Limit and cache requests with a gate" });
+      assert(await gate.isChecked(), "a new Darkroom has no gate");
+      await gate.uncheck({ force: true });
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
       const probe = editor.getByLabel("Path of one of them");
       await probe.fill("cat.jpg");

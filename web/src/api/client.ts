@@ -56,7 +56,12 @@ async function json<T>(path: string, options?: Call): Promise<T> {
 }
 
 const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
-const dry = (dryRun: boolean): string => (dryRun ? "?dryRun=All" : "");
+const dry = (dryRun = false): string => (dryRun ? "?dryRun=All" : "");
+
+interface Write {
+  dryRun?: boolean;
+  signal?: AbortSignal;
+}
 
 export interface FetchedImage {
   blob: Blob;
@@ -79,9 +84,9 @@ export const api = {
   createSecret: (body: NewSecret) => json<Secret>("/secrets", { method: "POST", body }),
 
   get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),
-  create: (body: DarkroomInput, { dryRun = false } = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
-  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun = false } = {}) =>
-    json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
+  create: (body: DarkroomInput, { dryRun, signal }: Write = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body, signal }),
+  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun, signal }: Write = {}) =>
+    json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch, signal }),
   patch: (key: Key, body: DarkroomPatch, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
   remove: (key: Key, ifMatch: string) => call(one(key), { method: "DELETE", ifMatch }),
 

@@ -14,6 +14,7 @@ import { FormFields } from "./FormFields";
 import { same } from "../model/merge";
 import { toInput } from "../model/model";
 import { Review } from "./Review";
+import { useChecked } from "./useChecked";
 import { useSaving } from "./useSaving";
 import { validate, type FieldError } from "./validate";
 
@@ -54,11 +55,11 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const untouched = loaded !== undefined && !dirty && same(input, initial);
   useDraft(draftKey, input, base, dirty && !saving.saved);
 
-  const own = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);
-  const errors: FieldError[] = useMemo(
-    () => [...own.filter(({ location }) => attempted || tab === "yaml" || touched.has(location)), ...saving.errors],
-    [own, attempted, tab, touched, saving.errors],
-  );
+  const invalid = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);
+  const checked = useChecked(input, base, dirty && invalid.length === 0 && !saving.busy && !saving.saved && !saving.reviewed);
+  const own = [...invalid, ...checked];
+  const shown = own.filter(({ location }) => attempted || tab === "yaml" || [...touched].some((field) => location === field || location.startsWith(`${field}.`)));
+  const errors = [...shown, ...without(saving.errors, shown)];
   useEffect(() => {
     if (target !== undefined && tab === "form") {
       elementOf(target)?.focus();
@@ -206,6 +207,10 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     </FormContext>
   );
 }
+
+/** Errors at fields that have none yet. */
+const without = (errors: readonly FieldError[], known: readonly FieldError[]): FieldError[] =>
+  errors.filter(({ location }) => !known.some((error) => error.location === location));
 
 /** Secrets of a restored draft are required, or saving would silently leave them as they were. */
 const enterAgain = (missing: readonly string[]): FieldError[] =>

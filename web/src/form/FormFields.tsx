@@ -7,7 +7,7 @@ import { list } from "../words/format";
 import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
 import { chosenDomain } from "../model/domains";
 import { withValue } from "../model/model";
-import { Gate } from "./Gate";
+import { GateSettings, GateSwitch } from "./Gate";
 import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { BaseDomain, SubDomains } from "./SubDomains";
@@ -18,7 +18,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const { darkroomVersion } = settings;
   const { input, errors, target } = useForm();
   const baseDomain = chosenDomain(input, settings.baseDomain);
-  const asked = (location: string) => /^(name$|source|probe\.path)/.test(location);
+  const asked = (location: string) => /^(name$|source|probe\.path|gate$)/.test(location);
   const [opened, setOpened] = useState(loaded !== undefined || !input.namespace || (target !== undefined && !asked(target)));
   if (!opened && errors.some(({ location }) => !asked(location))) {
     // An error must not hide in it, nor close it when it is corrected.
@@ -40,6 +40,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
         set={(next) => ({ ...input, name: next, ...(follows ? { subDomains: next ? [next] : [] } : {}) })}
         help={!loaded && subDomains.length > 0 && `In the namespace ${input.namespace ?? ""}, at ${list(subDomains.map((subDomain) => `${subDomain}.${baseDomain}`))}`}
       />
+      {!loaded && <GateSwitch />}
       <Rights loaded={loaded} />
       <ExpandableSection toggleText="More settings" isExpanded={opened} onToggle={(_, next) => setOpened(next)}>
         <FormSection>
@@ -53,7 +54,8 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
             <SelectField path={["logLevel"]} label="Log level" unset="info (default)" />
           </div>
           <ProbeTimes />
-          <Gate />
+          {loaded && <GateSwitch />}
+          <GateSettings />
           <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
           {!input.gateway && (
             <div className="dr-pair">

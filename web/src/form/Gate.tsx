@@ -4,10 +4,9 @@ import type { DarkroomInput } from "../api/types";
 import { withValue } from "../model/model";
 import { FormContext, Help, idOf, NumberField, TextField, useForm } from "./fields";
 
-/** spec.gate: a proxy in each pod, and the limits of requests. */
-export function Gate() {
-  const form = useForm();
-  const { input, change, disabled } = form;
+/** Whether there is spec.gate: a proxy in each pod. */
+export function GateSwitch() {
+  const { input, change, disabled } = useForm();
   const { gate } = input;
   /** The settings of a gate that was turned off, perhaps by mistake. */
   const [aside, setAside] = useState<DarkroomInput["gate"]>({});
@@ -16,25 +15,31 @@ export function Gate() {
     change(withValue(input, ["gate"], on ? aside : undefined), "gate");
   };
   return (
-    <>
-      <div>
-        <Switch id={idOf("gate")} label="Limit and cache requests with a gate" isDisabled={disabled} isChecked={gate !== undefined} onChange={(_, on) => turn(on)} aria-describedby={`${idOf("gate")}-help`} />
-        <Help location="gate" help="A proxy in each pod that refuses what costs too much, and fetches and resizes each image once" />
+    <div>
+      <Switch id={idOf("gate")} label="Limit and cache requests with a gate" isDisabled={disabled} isChecked={gate !== undefined} onChange={(_, on) => turn(on)} aria-describedby={`${idOf("gate")}-help`} />
+      <Help location="gate" help="A proxy in each pod that refuses what costs too much, and fetches and resizes each image once" />
+    </div>
+  );
+}
+
+/** The limits of requests, and the cache. */
+export function GateSettings() {
+  const form = useForm();
+  if (!form.input.gate) {
+    return null;
+  }
+  return (
+    // A gate without settings stays a gate.
+    <FormContext value={{ ...form, change: (next, location) => form.change({ gate: {}, ...next }, location) }}>
+      <div className="dr-pair">
+        <NumberField path={["gate", "limits", "maxWidth"]} label="Maximum width (pixels)" isOptional placeholder="4096" />
+        <NumberField path={["gate", "limits", "maxHeight"]} label="Maximum height (pixels)" isOptional placeholder="4096" />
       </div>
-      {gate && (
-        // A gate without settings stays a gate.
-        <FormContext value={{ ...form, change: (next, location) => change({ gate: {}, ...next }, location) }}>
-          <div className="dr-pair">
-            <NumberField path={["gate", "limits", "maxWidth"]} label="Maximum width (pixels)" isOptional placeholder="4096" />
-            <NumberField path={["gate", "limits", "maxHeight"]} label="Maximum height (pixels)" isOptional placeholder="4096" />
-          </div>
-          <div className="dr-pair">
-            <NumberField path={["gate", "limits", "maxSourcePixels"]} label="Maximum pixels of an original" isOptional placeholder="50000000" />
-            <TextField path={["gate", "limits", "maxSourceBytes"]} label="Maximum size of an original" placeholder="64Mi" />
-            <TextField path={["gate", "cache", "disk"]} label="Cache on disk" placeholder="none" help="Results are always cached in memory" />
-          </div>
-        </FormContext>
-      )}
-    </>
+      <div className="dr-pair">
+        <NumberField path={["gate", "limits", "maxSourcePixels"]} label="Maximum pixels of an original" isOptional placeholder="50000000" />
+        <TextField path={["gate", "limits", "maxSourceBytes"]} label="Maximum size of an original" placeholder="64Mi" />
+        <TextField path={["gate", "cache", "disk"]} label="Cache on disk" placeholder="none" help="Results are always cached in memory" />
+      </div>
+    </FormContext>
   );
 }

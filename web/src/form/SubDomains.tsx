@@ -4,7 +4,7 @@ import { chosenDomain, offeredDomains } from "../model/domains";
 import { withValue } from "../model/model";
 import { useSettings } from "../settings";
 import { Help, idOf, useForm } from "./fields";
-import { messagesAt, isSubDomain } from "./validate";
+import { messagesAt } from "./validate";
 
 const location = "subDomains";
 const example = "photos";
@@ -99,10 +99,10 @@ export function SubDomains() {
           inputProps={{ autoComplete: "off", spellCheck: false }}
         >
           <LabelGroup aria-label="Sub-domains" numLabels={64}>
-            {names.map((name) => (
+            {names.map((name, at) => (
               <Label
                 key={name}
-                color={isSubDomain(name) ? "blue" : "red"}
+                color={messagesAt(errors, `${location}.${at}`).length === 0 ? "blue" : "red"}
                 variant="outline"
                 onClose={disabled ? undefined : () => set(names.filter((other) => other !== name))}
                 closeBtnAriaLabel={`Remove ${name}`}

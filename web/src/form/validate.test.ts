@@ -25,29 +25,13 @@ test("a Darkroom that the server takes is found fine", () => {
 
 test.each<[string, DarkroomInput, string]>([
   ["no name", input({ name: "" }), "name"],
-  ["a name with a capital", input({ name: "Cats" }), "name"],
-  ["a name that begins with a digit", input({ name: "1cats" }), "name"],
   ["a long name", input({ name: "a".repeat(54) }), "name"],
   ["no namespace", input({ namespace: "" }), "namespace"],
-  ["no URL", from({ type: "WebFolder" }), "source.baseUrl"],
-  ["a URL with a query", from({ type: "WebFolder", baseUrl: "https://example.com/?a" }), "source.baseUrl"],
-  ["a URL without a scheme", from({ type: "WebFolder", baseUrl: "example.com" }), "source.baseUrl"],
-  ["no bucket", from({ type: "S3", region: "r" }), "source.bucket"],
-  ["no region", from({ type: "S3", bucket: "b" }), "source.region"],
   ["one key alone", from({ type: "S3", bucket: "b", region: "r", accessKey: "a" }), "source.secretKey"],
   ["a Secret without a name", from({ type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "" } }), "source.credentialsSecretRef.name"],
-  ["a host with a scheme", from({ type: "CloudFront", host: "https://d111.cloudfront.net" }), "source.host"],
   ["no sub-domain", input({ subDomains: [] }), "subDomains"],
-  ["a bad sub-domain", input({ subDomains: ["fine", "-bad"] }), "subDomains.1"],
-  ["more pods at least than at most", input({ autoscaling: { minReplicas: 3, maxReplicas: 2 } }), "autoscaling.minReplicas"],
   ["a probe without a path", input({ probe: { path: "" } }), "probe.path"],
-  ["the URL of an image", input({ probe: { path: "https://example.com/cat.jpg" } }), "probe.path"],
-  ["a path with parameters", input({ probe: { path: "/cat.jpg?w=1" } }), "probe.path"],
-  ["a path with a line break", input({ probe: { path: "/cat\n.jpg" } }), "probe.path"],
-  ["a path with an empty segment", input({ probe: { path: "/a//cat.jpg" } }), "probe.path"],
-  ["a path that leads up", input({ probe: { path: "/a/.." } }), "probe.path"],
   ["a path of 1025 characters", input({ probe: { path: "/" + "a".repeat(1024) } }), "probe.path"],
-  ["a timeout beyond the period", input({ probe: { path: "/cat.jpg", periodSeconds: 20, timeoutSeconds: 30 } }), "probe.timeoutSeconds"],
   ["a period that is no number", input({ probe: { path: "/cat.jpg", periodSeconds: "1m" as unknown as number } }), "probe.periodSeconds"],
 ])("%s is found beside its field", (_, bad, location) => {
   expect(validate(bad).map((error) => error.location)).toContain(location);
@@ -102,10 +86,4 @@ test("what Kubernetes accepts is not marked", () => {
   const result = read(readFileSync(new URL("../../../config/samples/darkroom-full.yaml", import.meta.url), "utf8"));
   expect("error" in result ? result.error : validate(result.input).filter(({ location }) => location !== "namespace")).toEqual([]);
   expect(marked(`  replicas:\n  resources: {limits: {cpu: 2, memory: 256Mi}}\n${rest}status: {anything: 1}\n`)).toEqual([]);
-});
-
-test("patterns of the CRD are read as RE2 does", () => {
-  const url = (baseUrl: string) => validate(from({ type: "WebFolder", baseUrl })).length;
-  expect(["http://[::1]:8080/a", "https://example.com"].map(url)).toEqual([0, 0]);
-  expect(["https://user@example.com", "https://exa mple.com", "https://example.com/\u0007"].map(url)).toEqual([1, 1, 1]);
 });

@@ -1,7 +1,7 @@
 import type { Darkroom, DarkroomInput, FieldProblem } from "../api/types";
 import { isObject, movesKeys, type Path } from "../model/model";
 import { list, plural } from "../words/format";
-import { fieldOf, item, schemaAt, inputSchema, type Rule, type Schema } from "../yaml/schema";
+import { fieldOf, inputSchema, type Schema } from "../yaml/schema";
 
 /** Where a problem is, such as source.bucket or subDomains.0, and what it is. */
 export interface FieldError {
@@ -12,9 +12,8 @@ export interface FieldError {
 type Report = (path: Path, message: string) => void;
 
 /**
- * Checks an input by the schema of the CRD, for the form and its YAML. Rules that are more than a pattern, a
- * comparison or a required field are left to the dry run of the review. Keys that would reach another endpoint must
- * be entered again.
+ * Checks an input by the types and bounds of the CRD's schema, for the form and its YAML. Its rules are left to the
+ * server (useChecked). Keys that would reach another endpoint must be entered again.
  */
 export function validate(input: DarkroomInput, loaded?: Darkroom): FieldError[] {
   const out: FieldError[] = [];
@@ -29,11 +28,6 @@ export function validate(input: DarkroomInput, loaded?: Darkroom): FieldError[] 
   }
   return out;
 }
-
-export const isSubDomain = (text: string): boolean => {
-  const schema = schemaAt(["spec", "subDomains", item]);
-  return schema !== undefined && wrongWith(text, schema) === undefined;
-};
 
 /** Null means omitted, as in the REST API. */
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
@@ -66,17 +60,6 @@ function checkFields(value: Record<string, unknown>, schema: Schema, path: Path,
       report([...path, name], `Unknown field ${name}`);
     }
   }
-  for (const { rule, message, fieldPath = "" } of schema["x-kubernetes-validations"] ?? []) {
-    const of = (name: string) => value[name] ?? schema.properties?.[name]?.default;
-    const [, smaller, larger] = /self\.(\w+) <= self\.(\w+)$/.exec(rule) ?? [];
-    if (smaller && larger && Number(of(smaller)) > Number(of(larger))) {
-      report([...path, fieldPath.slice(1)], sentence(message));
-    }
-    const [, types = "", field] = /^(.*self\.type .*) \|\| \(has\(self\.(\w+)\) && size/.exec(rule) ?? [];
-    if (field && types.includes(`'${String(of("type"))}'`) && !value[field]) {
-      report([...path, field], message.replace(/^needed when [^,:]*/, "Required"));
-    }
-  }
 }
 
 /** What is wrong with a value itself; undefined if nothing is. */
@@ -104,24 +87,8 @@ function wrongWith(value: unknown, schema: Schema): string | undefined {
   if (schema.pattern && !new RegExp(schema.pattern, "u").test(value)) {
     return schema["x-kubernetes-int-or-string"] ? quantity : `Must match ${schema.pattern}`;
   }
-  const broken = schema["x-kubernetes-validations"]?.find(({ rule }) => !holds(rule, value));
-  return broken && sentence(broken.message);
+  return undefined;
 }
-
-const sentence = (message: Rule["message"]): string => message.charAt(0).toUpperCase() + message.slice(1);
-
-/** Whether a text follows a rule in CEL; those that are not a pattern are taken to hold. */
-function holds(rule: string, text: string): boolean {
-  const [, orEmpty, not, call, argument] = /^(size\(self\) == 0 \|\| )?(!?)self\.(matches|startsWith)\('(.*)'\)$/.exec(rule) ?? [];
-  if (call === undefined || argument === undefined || (orEmpty && text === "")) {
-    return true;
-  }
-  return (call === "matches" ? patternOf(argument).test(text) : text.startsWith(argument)) === (not === "");
-}
-
-/** A pattern of RE2 as JavaScript writes it: a bracket that begins a class is literal, and classes have other names. */
-const patternOf = (re2: string): RegExp =>
-  new RegExp(re2.replaceAll("[^]", "[^\\]").replaceAll("[]]", "[\\]]").replaceAll("[:space:]", "\\s").replaceAll("[:cntrl:]", "\\x00-\\x1f\\x7f"));
 
 function hasType(value: unknown, { type, "x-kubernetes-int-or-string": isQuantity }: Schema): boolean {
   if (isQuantity) {

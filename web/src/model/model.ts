@@ -30,13 +30,14 @@ export function copyOf(darkroom: Darkroom): { input: DarkroomInput; withheld: st
   return { input: withValue(input, ["podTemplate", "annotations", restartedAnnotation], undefined), withheld };
 }
 
-/** The initial values of a new Darkroom. */
+/** The initial values of a new Darkroom. It has a gate unless that is turned off. */
 export const emptyInput = (namespace: string): DarkroomInput => ({
   name: "",
   namespace,
   source: { type: "WebFolder" },
   subDomains: [],
   replicas: 1,
+  gate: {},
 });
 
 export const apiVersion = "deployments.example.com/v1alpha1";

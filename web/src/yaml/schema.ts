@@ -1,13 +1,6 @@
 import spec from "virtual:darkroom-spec";
 import { apiVersion, kind } from "../model/model";
 
-/** A rule of the CRD in CEL. */
-export interface Rule {
-  rule: string;
-  message: string;
-  fieldPath?: string;
-}
-
 /** The part of a CRD's schema that the page uses. */
 export interface Schema {
   type?: string;
@@ -29,29 +22,14 @@ export interface Schema {
   maxItems?: number;
   maxProperties?: number;
   "x-kubernetes-int-or-string"?: boolean;
-  "x-kubernetes-validations"?: Rule[];
 }
 
 const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
 
-/** What users write of the metadata. The CRD has its rules at the resource. */
+/** What users write of the metadata. */
 const metadata: Record<string, Schema> = {
-  name: {
-    type: "string",
-    words: "Name of the Darkroom.",
-    maxLength: 53,
-    "x-kubernetes-validations": [
-      { rule: "self.matches('.')", message: "Enter a name, for example photos" },
-      { rule: "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')", message: "must start with a letter and contain only lower-case letters, digits and '-'" },
-    ],
-  },
-  namespace: {
-    type: "string",
-    words: "Namespace of the Darkroom.",
-    "x-kubernetes-validations": [
-      { rule: "self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')", message: "must be the name of a namespace: lower-case letters, digits and '-'" },
-    ],
-  },
+  name: { type: "string", words: "Name of the Darkroom.", minLength: 1, maxLength: 53 },
+  namespace: { type: "string", words: "Namespace of the Darkroom.", minLength: 1 },
   labels: { ...texts, words: "Labels of the Darkroom." },
   annotations: { ...texts, words: "Annotations of the Darkroom." },
 };
