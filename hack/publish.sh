@@ -2,6 +2,7 @@
 # Publishes the images and charts that hack/images.sh and hack/release.sh made, and signs what was pushed,
 # by digest: hack/publish.sh VERSION. It runs with rights that the build does not have, and nothing of what was
 # built. bin/subjects has a line for each file, image and chart, for the attestation of their provenance.
+# hack/publish.sh images publishes images only, as those of hack/operand.sh.
 # REGISTRY is where to publish. A released version is never replaced: publishing the same again changes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +26,7 @@ digest_of() {
   if [[ -d $1 ]]; then sed -n 's/.*"digest": *"\(sha256:[0-9a-f]*\)".*/\1/p' "$1/index.json"; else crane digest --tarball "$1"; fi
 }
 
-cp bin/release/checksums.txt bin/subjects
+if [[ $version == images ]]; then : > bin/subjects; else cp bin/release/checksums.txt bin/subjects; fi
 published() { echo "${2#sha256:}  $1" >> bin/subjects; }
 
 while read -r file digest name tag; do
@@ -38,6 +39,11 @@ while read -r file digest name tag; do
   hack/sign.sh image "$name@$digest"
   published "$name" "$digest"
 done < bin/images/list
+
+if [[ $version == images ]]; then
+  echo "published $(wc -l < bin/subjects) images"
+  exit
+fi
 
 chart=$(sed -n 's/^version: //p' helm-charts/darkroom/Chart.yaml)
 for packed in "darkroom-operator:$version" "darkroom:$chart"; do

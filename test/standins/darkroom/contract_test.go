@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"syscall"
 	"testing"
 )
 
@@ -223,9 +222,7 @@ func TestSIGTERMClosesTheListenerAtOnceAndDrains(t *testing.T) {
 		answered <- p.do(http.MethodGet, "/slow.png")
 	}()
 	<-asked
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	p.terminate()
 	p.until("connections are refused", func(context.Context) error {
 		connection, err := net.Dial("tcp", p.base[len("http://"):])
 		if err != nil {

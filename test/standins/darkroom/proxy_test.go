@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,8 @@ type proxy struct {
 	cmd  *exec.Cmd
 	// exited receives how the process ended.
 	exited chan error
+	// terminated guards the one SIGTERM.
+	terminated sync.Once
 }
 
 // start runs a Darkroom with nothing but env in its environment and waits until it answers
@@ -53,12 +56,17 @@ func start(t *testing.T, env map[string]string) *proxy {
 	p := launch(t, env)
 	p.until("it answers /ping", func(ctx context.Context) error { return wait.Responds(ctx, p.base+"/ping", http.StatusOK) })
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have been stopped by the test
+		p.terminate()
 		if err := p.wait(); err != nil {
 			t.Error(err)
 		}
 	})
 	return p
+}
+
+// terminate sends SIGTERM once: a second one would end Darkroom with an error.
+func (p *proxy) terminate() {
+	p.terminated.Do(func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
 }
 
 // launch starts a process and waits for nothing.
