@@ -1,11 +1,9 @@
-import { useState } from "react";
-import { api } from "../api/client";
-import { keyOf, type Darkroom, type Figures as Counted } from "../api/types";
+import type { Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { useLoaded } from "../useLoaded";
 import { bytes } from "../words/age";
 import { milliseconds, plural } from "../words/format";
-import { lineOf, ratesOf, type Rates } from "./figures";
+import { describeHits, describeRequests, lineOf, type Rates } from "./figures";
+import { useRates } from "./useRates";
 
 /** The time between two requests of the figures, in milliseconds, and the number of answers that the line shows. */
 const every = 5_000;
@@ -15,18 +13,10 @@ const height = 32;
 
 /** What the gates of a Darkroom do now, as numbers and a line of the last minutes. */
 export function Figures({ darkroom }: { darkroom: Darkroom }) {
-  const { value, problem } = useLoaded(`figures ${keyOf(darkroom)}`, (signal) => api.figures(darkroom, signal), { every });
-  const [seen, setSeen] = useState<readonly Counted[]>([]);
-  if (value && value !== seen.at(-1)) {
-    setSeen([...seen.slice(-most), value]);
-  }
+  const { rates, value, problem } = useRates(darkroom, { every, most });
   if (problem?.status === 403) {
     return <MissingRight to="figures" namespace={darkroom.namespace} />;
   }
-  const rates = seen.slice(1).flatMap((after, i) => {
-    const before = seen[i];
-    return (before && ratesOf(before, after)) ?? [];
-  });
   const now = rates.at(-1);
   return (
     <section aria-label="Figures of the gate" className="dr-figures">
@@ -47,8 +37,8 @@ export function Figures({ darkroom }: { darkroom: Darkroom }) {
 }
 
 const words: Record<string, (rates: Rates) => string | undefined> = {
-  Requests: ({ requestsPerSecond }) => `${requestsPerSecond.toFixed(requestsPerSecond < 10 ? 1 : 0)}/s`,
-  "From the cache": ({ hitRate }) => hitRate === undefined ? undefined : `${Math.round(hitRate * 100)} %`,
+  Requests: describeRequests,
+  "From the cache": describeHits,
   "95 % within": ({ p95 }) => p95 === undefined ? undefined : milliseconds(p95),
   Sent: ({ bytesPerSecond }) => `${bytes(Math.round(bytesPerSecond))}/s`,
   Errors: ({ errorsPerSecond }) => `${errorsPerSecond.toFixed(errorsPerSecond === 0 ? 0 : 1)}/s`,

@@ -59,6 +59,11 @@ export function ratesOf(before: Figures, after: Figures): Rates | undefined {
   };
 }
 
+export const describeRequests = ({ requestsPerSecond }: Rates): string => `${requestsPerSecond.toFixed(requestsPerSecond < 10 ? 1 : 0)}/s`;
+
+/** The share of images that came from the cache; undefined without requests of images. */
+export const describeHits = ({ hitRate }: Rates): string | undefined => (hitRate === undefined ? undefined : `${Math.round(hitRate * 100)} %`);
+
 /** The points of a line of values in a box, the latest at the right. */
 export function lineOf(values: readonly number[], width: number, height: number): string {
   const most = Math.max(...values, Number.MIN_VALUE);

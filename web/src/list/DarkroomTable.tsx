@@ -11,6 +11,7 @@ import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
 import { useWaiting } from "../words/waiting";
 import { ProbeImage } from "./ProbeImage";
+import { Traffic } from "./Traffic";
 import { columns, type Column, type Query } from "./query";
 
 const titles: Record<Column, string> = {
@@ -152,7 +153,7 @@ const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: D
 
 const needAttention: readonly Phase[] = ["Failed", "Degraded"];
 
-/** What to know of the phase, in two lines; the title has all of it. */
+/** What to know of the phase, in two lines, whose title has all of it; else what the gate does. */
 function Cause({ darkroom }: { darkroom: Darkroom }) {
   const waiting = useWaiting(darkroom);
   if (waiting) {
@@ -163,7 +164,7 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
     );
   }
   if (!needAttention.includes(phaseOf(darkroom))) {
-    return null;
+    return darkroom.gate && darkroom.status.readyReplicas > 0 ? <Traffic darkroom={darkroom} /> : null;
   }
   const reason = reasonOf(darkroom);
   return (

@@ -1,9 +1,11 @@
-import { useEffect, useRef, useState } from "react";
+import { useRef } from "react";
 import { api } from "../api/client";
+import { queue } from "../api/queue";
 import { keyOf, type Darkroom } from "../api/types";
 import { useAccess } from "../useAccess";
 import { useImageUrl } from "../useImageUrl";
 import { useLoaded } from "../useLoaded";
+import { useSeen } from "../useSeen";
 import { atTime } from "../words/age";
 import { oldPodsServe, servingOf, sourceReadyOf } from "../words/conditions";
 import { milliseconds } from "../words/format";
@@ -21,19 +23,7 @@ export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
 /** The image, which is requested once its row is seen. */
 function Visible({ darkroom }: { darkroom: Darkroom }) {
   const box = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) {
-        setSeen(true);
-        observer.disconnect();
-      }
-    });
-    if (box.current) {
-      observer.observe(box.current);
-    }
-    return () => observer.disconnect();
-  }, []);
+  const seen = useSeen(box, { once: true });
   return (
     <div ref={box} className="dr-thumbnail">
       {seen && <Requested darkroom={darkroom} />}
@@ -41,14 +31,8 @@ function Visible({ darkroom }: { darkroom: Darkroom }) {
   );
 }
 
-let last: Promise<unknown> = Promise.resolve();
-
-/** Runs one after the other: the server grants each caller two images at a time, and the other one is for what the user opens. */
-function inTurn<T>(run: () => Promise<T>): Promise<T> {
-  const next = last.then(run);
-  last = next.catch(() => undefined);
-  return next;
-}
+/** The server grants each caller two images at a time, and the other one is for what the user opens. */
+const inTurn = queue();
 
 function Requested({ darkroom }: { darkroom: Darkroom }) {
   const enabled = useAccess(darkroom.namespace)?.image === true;
