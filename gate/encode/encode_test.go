@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"math"
 	"testing"
 
 	"golang.org/x/image/webp"
@@ -54,7 +55,8 @@ func file(t *rapid.T, img *image.NRGBA) ([]byte, image.Point) {
 	}
 	_ = jpeg.Encode(&out, img, &jpeg.Options{Quality: 100})
 	orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
-	exif := append([]byte("Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"), byte(orientation), 0, 0, 0, 0, 0, 0, 0)
+	exif := []byte("Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00")
+	exif = append(exif, byte(orientation), 0, 0, 0, 0, 0, 0, 0)
 	segment := append(binary.BigEndian.AppendUint16([]byte{0xff, 0xe1}, uint16(len(exif)+2)), exif...)
 	if orientation > 4 {
 		size = image.Pt(size.Y, size.X)
@@ -98,11 +100,57 @@ func TestWebPIsSmallerUprightAndAsTransparent(t *testing.T) {
 	}
 }
 
+// Smooth areas show no blocks: they are like the original by 49 dB, and by 47 dB without the loop filter.
+func TestSmoothAreasStaySmooth(t *testing.T) {
+	img := image.NewGray(image.Rect(0, 0, 160, 120))
+	for i := range img.Pix {
+		x, y := float64(i%160)/160, float64(i/160)/120
+		img.Pix[i] = uint8(30 + 150*x*(1-y/2) + 60*y*y)
+	}
+	var file bytes.Buffer
+	_ = png.Encode(&file, img)
+	from, _ := New(file.Bytes())
+	made, err := from.WebP(75)
+	if err != nil || made == nil {
+		t.Fatal("not encoded", err)
+	}
+	decoded, err := webp.Decode(bytes.NewReader(made))
+	if err != nil {
+		t.Fatal(err)
+	}
+	luma := decoded.(*image.YCbCr)
+	var sum float64
+	for i, want := range img.Pix {
+		d := (float64(luma.Y[luma.YOffset(i%160, i/160)])-16)*255/219 - float64(want) // the range of video
+		sum += d * d
+	}
+	if alike := 10 * math.Log10(255*255*float64(len(img.Pix))/sum); alike < 48 {
+		t.Errorf("%.1f dB", alike)
+	}
+}
+
+// WebP has no profile of shades of gray, so an image with one would be shown with other shades.
+func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
+	for space, img := range map[string]image.Image{"GRAY": image.NewGray(image.Rect(0, 0, 64, 64)), "RGB ": image.NewNRGBA(image.Rect(0, 0, 64, 64))} {
+		profile := make([]byte, 200)
+		copy(profile[16:], space)
+		var file bytes.Buffer
+		_ = jpeg.Encode(&file, img, nil)
+		from, _ := New(original.WithProfile(file.Bytes(), profile))
+		made, err := from.WebP(75)
+		if err != nil || (made == nil) != (space == "GRAY") || made != nil && !bytes.Equal(original.Profile(made), profile) {
+			t.Errorf("%s: %d bytes, %v", space, len(made), err)
+		}
+	}
+}
+
 // Whatever a source or Darkroom returns, encoding it fails or makes something smaller of the same size.
 func FuzzWebP(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff"), 75)
 	f.Add([]byte("\x89PNG\r\n\x1a\n"), 1)
-	for _, pixels := range []image.Image{image.NewNRGBA(image.Rect(0, 0, 3, 40)), image.NewGray(image.Rect(0, 0, 17, 17)), image.NewNRGBA64(image.Rect(0, 0, 9, 1))} {
+	for _, pixels := range []image.Image{
+		image.NewNRGBA(image.Rect(0, 0, 3, 40)), image.NewGray(image.Rect(0, 0, 17, 17)), image.NewNRGBA64(image.Rect(0, 0, 9, 1)),
+	} {
 		var asPNG, asJPEG bytes.Buffer
 		_, _ = png.Encode(&asPNG, pixels), jpeg.Encode(&asJPEG, pixels, nil)
 		f.Add(asPNG.Bytes(), 100)

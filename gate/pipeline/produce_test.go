@@ -24,7 +24,7 @@ import (
 func parameters() *rapid.Generator[map[string]string] {
 	values := map[string][]string{
 		"w": {"1", "10", "100"}, "h": {"1", "10", "100"}, "fit": {request.FitCrop, request.FitScale, request.FitMax, request.FitMin}, "dpr": {"1", "2.5", "5"}, "crop": {"top", "bottom,left"},
-		"mono": {"000000"}, "blur": {"0.5", "30", "100"}, "rot": {"90", "360"}, "flip": {"h"}, "auto": {"compress", "format"},
+		"mono": {"000000"}, "blur": {"0.5", "30", "100"}, "rot": {"90", "360"}, "flip": {"h"}, "auto": {"compress", "format", "format,compress"},
 		"q": {"1", "75", "100"},
 	}
 	return rapid.Custom(func(t *rapid.T) map[string]string {

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,8 @@ func TestTheFormatIsThatOfTheHeaderAccept(t *testing.T) {
 		named := rapid.Bool().Draw(rt, "named")
 		if named {
 			at := rapid.IntRange(0, len(list)).Draw(rt, "at")
-			list = append(list[:at:at], append([]string{rapid.SampledFrom([]string{"image/webp", "Image/WEBP"}).Draw(rt, "name") + weight}, list[at:]...)...)
+			name := rapid.SampledFrom([]string{"image/webp", "Image/WEBP"}).Draw(rt, "name")
+			list = slices.Insert(list, at, name+weight)
 		}
 		accept := []string{strings.Join(list, rapid.SampledFrom([]string{",", ", "}).Draw(rt, "separator"))}
 		if rapid.Bool().Draw(rt, "lines") {

@@ -3,7 +3,7 @@
 //
 // Each row starts new processes, since it reports peaks of memory. All traffic stays on
 // loopback. stack.go starts and measures processes, source.go serves originals, and
-// rows.go and flood.go have the loads. With -soak, soak.go runs a mixed load behind the gate instead.
+// rows.go, formats.go and flood.go have the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
 import (
@@ -50,7 +50,7 @@ func run() error {
 	} else {
 		fmt.Fprintln(os.Stderr, "nginx is not installed and is left out")
 	}
-	contenders = append(contenders, contender{"behind the gate", behindGate})
+	contenders = append(contenders, contender{"behind the gate", startGate})
 	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return !columns.MatchString(c.name) })
 
 	origin, err := newOrigin()
@@ -79,7 +79,7 @@ func run() error {
 // measure runs one row of one contender. A failure is the result of that cell.
 func measure(p programs, o *origin, c contender, r row) string {
 	o.reset()
-	s, err := c.start(p, o.url)
+	s, err := c.start(p, o.url, r.environ...)
 	if err != nil {
 		return "failed: " + err.Error()
 	}

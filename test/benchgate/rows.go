@@ -14,33 +14,35 @@ import (
 type row struct {
 	name string
 	load func(*stack, *origin) string
+	// environ has variables of the gate.
+	environ []string
 }
 
 var rows = []row{
-	{"40 different 12-megapixel photos at once, `w=300`", func(s *stack, _ *origin) string {
+	{name: "40 different 12-megapixel photos at once, `w=300`", load: func(s *stack, _ *origin) string {
 		start := time.Now()
 		codes := together(40, func(i int) answer { return get(s, fmt.Sprintf("/large%d.jpg?w=300", i)) })
 		return fmt.Sprintf("%s, %.1f s, %s", codes, time.Since(start).Seconds(), s.peak())
 	}},
-	{"200 requests of one URL at once", func(s *stack, o *origin) string {
+	{name: "200 requests of one URL at once", load: func(s *stack, o *origin) string {
 		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
 		return fmt.Sprintf("%s, source asked %d times", codes, o.requests.Load())
 	}},
-	{"PNG of 16000×16000 pixels in 31 kB", func(s *stack, _ *origin) string { return once(s, "/bomb.png?w=300") }},
-	{"`?blur=999` on 1200×800", func(s *stack, _ *origin) string { return once(s, "/small.jpg?blur=999") }},
-	{"`?w=9999&h=9999&fit=crop`", func(s *stack, _ *origin) string { return once(s, "/small.jpg?w=9999&h=9999&fit=crop") }},
-	{"40 answers 500 of the source, then a good image", func(s *stack, _ *origin) string {
+	{name: "PNG of 16000×16000 pixels in 31 kB", load: func(s *stack, _ *origin) string { return once(s, "/bomb.png?w=300") }},
+	{name: "`?blur=999` on 1200×800", load: func(s *stack, _ *origin) string { return once(s, "/small.jpg?blur=999") }},
+	{name: "`?w=9999&h=9999&fit=crop`", load: func(s *stack, _ *origin) string { return once(s, "/small.jpg?w=9999&h=9999&fit=crop") }},
+	{name: "40 answers 500 of the source, then a good image", load: func(s *stack, _ *origin) string {
 		for i := range 40 {
 			get(s, fmt.Sprintf("/bad%d.jpg?w=300", i))
 		}
 		return fmt.Sprint(get(s, "/small.jpg?w=300").code)
 	}},
-	{"a missing image", func(s *stack, _ *origin) string {
+	{name: "a missing image", load: func(s *stack, _ *origin) string {
 		a := get(s, "/none.jpg")
 		return fmt.Sprintf("%d, `%s`, `%s`, nosniff: %v", a.code, a.header.Get("Content-Type"), a.header.Get("Cache-Control"),
 			a.header.Get("X-Content-Type-Options") == "nosniff")
 	}},
-	{"`HEAD` · `If-None-Match` · `Range`", func(s *stack, _ *origin) string {
+	{name: "`HEAD` · `If-None-Match` · `Range`", load: func(s *stack, _ *origin) string {
 		etag := get(s, "/small.jpg?w=300").header.Get("ETag")
 		if etag == "" {
 			etag = `"none"`
@@ -49,23 +51,19 @@ var rows = []row{
 			do(s, http.MethodGet, "/small.jpg?w=300", http.Header{"If-None-Match": {etag}}).code,
 			do(s, http.MethodGet, "/small.jpg?w=300", http.Header{"Range": {"bytes=0-9"}}).code)
 	}},
-	{"the source is down: image seen before · not seen", func(s *stack, o *origin) string {
+	{name: "the source is down: image seen before · not seen", load: func(s *stack, o *origin) string {
 		get(s, "/small.jpg?w=300")
 		o.setDown(true)
 		return fmt.Sprintf("%d · %d", get(s, "/small.jpg?w=300").code, get(s, "/small2.jpg?w=300").code)
 	}},
-	{"one URL again and again, 8 at a time", repeat},
-	{"400 different resizes, one after the other", func(s *stack, _ *origin) string {
-		var times []time.Duration
-		for i := range 400 {
-			start := time.Now()
-			get(s, fmt.Sprintf("/small%d.jpg?w=300", i))
-			times = append(times, time.Since(start))
-		}
-		slices.Sort(times)
-		return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms", ms(times[200]), ms(times[396]))
-	}},
-	{"many different URLs by one client, while others ask for ordinary images", flood},
+	{name: "one URL again and again, 8 at a time", load: repeat("/small.jpg?w=300")},
+	{name: "one signed URL again and again, 8 at a time", load: repeat(signed("/small.jpg?w=300")), environ: signing()},
+	{name: "400 different resizes, one after the other", load: resizes("w=300", nil)},
+	{name: "400 different resizes as WebP, one after the other", load: resizes("auto=format&w=300", webp)},
+	{name: "40 different photos of 1200×800 as WebP at once", load: photosAsWebP},
+	{name: "100 images for two kinds of clients, JPEG first", load: twoKinds},
+	{name: "a known image, while 40 others are encoded", load: knownMeanwhile},
+	{name: "many different URLs by one client, while others ask for ordinary images", load: flood},
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -79,8 +77,12 @@ func once(s *stack, path string) string {
 	return fmt.Sprintf("%d in %.0f ms, %.2f CPU-s, %s", a.code, ms(took), (s.cpu() - before).Seconds(), s.peak())
 }
 
-func repeat(s *stack, _ *origin) string {
-	get(s, "/small.jpg?w=300")
+func repeat(path string) func(*stack, *origin) string {
+	return func(s *stack, _ *origin) string { return repeated(s, path) }
+}
+
+func repeated(s *stack, path string) string {
+	get(s, path)
 	const span = 5 * time.Second
 	var mu sync.Mutex
 	total := 0
@@ -95,7 +97,7 @@ func repeat(s *stack, _ *origin) string {
 					total += n
 					return
 				}
-				get(s, "/small.jpg?w=300")
+				get(s, path)
 			}
 		})
 	}
@@ -107,6 +109,7 @@ func repeat(s *stack, _ *origin) string {
 type answer struct {
 	code   int
 	header http.Header
+	length int64
 }
 
 var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
@@ -125,8 +128,8 @@ func do(s *stack, method, path string, header http.Header) answer {
 		return answer{}
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body)
-	return answer{response.StatusCode, response.Header}
+	length, _ := io.Copy(io.Discard, response.Body)
+	return answer{response.StatusCode, response.Header, length}
 }
 
 // together sends requests at once and counts the codes of the answers.

@@ -17,8 +17,9 @@ import (
 type programs struct{ darkroom, gate, nginx string }
 
 type contender struct {
-	name  string
-	start func(programs, string) (*stack, error)
+	name string
+	// start gets the URL of the source, and variables that the gate has in addition.
+	start func(p programs, source string, environ ...string) (*stack, error)
 }
 
 // stack is a set of processes that serve images at url.
@@ -116,7 +117,7 @@ func ready(url string) error {
 	return fmt.Errorf("%s does not answer", url)
 }
 
-func alone(p programs, source string) (*stack, error) {
+func alone(p programs, source string, _ ...string) (*stack, error) {
 	s, err := newStack()
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ http {
 }
 `
 
-func behindNginx(p programs, source string) (*stack, error) {
+func behindNginx(p programs, source string, _ ...string) (*stack, error) {
 	s, err := alone(p, source)
 	if err != nil {
 		return nil, err
@@ -159,8 +160,6 @@ func behindNginx(p programs, source string) (*stack, error) {
 	s.url = local(port)
 	return s, ready(s.url + "/ping")
 }
-
-func behindGate(p programs, source string) (*stack, error) { return startGate(p, source) }
 
 // startGate starts the gate with the settings of the chart, except those in environ.
 func startGate(p programs, source string, environ ...string) (*stack, error) {
