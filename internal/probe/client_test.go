@@ -359,6 +359,25 @@ func TestProbesGoToTheAddressOfTheServiceOrThePod(t *testing.T) {
 	}
 }
 
+func TestPodsAndServicesWithIPv6AreProbed(t *testing.T) {
+	listener, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skip(err) // the machine has no IPv6
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: answer(200, "image/png", encodedImage(t, "png", 16, 16))}} //nolint:gosec // a test
+	server.Start()
+	t.Cleanup(server.Close)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	for name, to := range map[string]func(*Target){
+		"the Service": func(target *Target) { target.Address = listener.Addr().String() },
+		"a pod":       func(target *Target) { target.Pod = Pod{Name: "photos-1", IP: "::1", Port: port} },
+	} {
+		if got := NewClient().ProbeDarkroom(t.Context(), photos, cat(to)); !got.Served() {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
 // TestProbesThroughTheAPIServer has a fake of its proxy, which forwards the responses of
 // Darkroom and sends its own as JSON.
 func TestProbesThroughTheAPIServer(t *testing.T) {
