@@ -3,21 +3,25 @@
 package e2e
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 // fleet are the Darkrooms on the screenshots of the documents, each with one of the scenes in
-// test/standins/sources. Their hosts are not those of other tests.
+// test/standins/sources. Their hosts are not those of other tests, and their sources have names.
 var fleet = []struct {
 	namespace, name, scene string
 	replicas               int32
@@ -43,6 +47,7 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 	for _, name := range []string{"photos", "editorial", "shop"} {
 		ownNamespace(t, restricted(name, ""))
 	}
+	folder, bucket := startNamedSources(t)
 	alice := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "photos", Name: "alice"}
 	rules := slices.Concat(keepingSecrets, editing)
 	token := newPerson(t, alice.Namespace, alice.Name, rules)
@@ -51,14 +56,14 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 	}
 	var darkrooms []*v1alpha1.Darkroom
 	for _, of := range fleet {
-		darkroom := newDarkroom(of.namespace, of.name).SubDomains(of.name).Replicas(of.replicas).Obj()
-		folder := "/images"
+		darkroom := newDarkroom(of.namespace, of.name).SubDomains(of.name).Replicas(of.replicas).Source(folder).Obj()
+		path := "/images"
 		if of.namespace != "shop" {
-			folder = "/uploads"
-			darkroom.Spec.Source = theSources.s3()
-			darkroom.Spec.Source.PathPrefix = folder
+			path = "/uploads"
+			darkroom.Spec.Source = bucket
+			darkroom.Spec.Source.PathPrefix = path
 		}
-		darkroom.Spec.Probe = &v1alpha1.Probe{Path: folder + "/" + of.scene + ".jpg"}
+		darkroom.Spec.Probe = &v1alpha1.Probe{Path: path + "/" + of.scene + ".jpg"}
 		must(t, kube.Create(t.Context(), darkroom, client.FieldOwner("kubectl-create")))
 		darkrooms = append(darkrooms, darkroom)
 	}
@@ -68,4 +73,44 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 	runSteps(t, "screenshots.mjs", []string{strings.TrimPrefix(server.URL, "http://")},
 		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "TOKEN="+token, "COLLEAGUE="+newPerson(t, alice.Namespace, "bob", editing),
 		"SCREENSHOTS="+filepath.Join(binaries, "screenshots"))
+}
+
+// startNamedSources starts a web folder and an S3 service, and returns them as sources under names that a company would
+// give them. The service has the bucket photos, and answers requests of the bucket photo, which does not exist.
+func startNamedSources(t *testing.T) (folder, bucket v1alpha1.Source) {
+	t.Helper()
+	const host = "minio.storage.svc"
+	namespace := ownNamespace(t, restricted("storage", ""))
+	assets := images.SourcePod(namespace, "assets", "webfolder", 8080)
+	pods := []*corev1.Pod{assets}
+	for _, name := range []string{"photos", "photo"} {
+		pod := images.SourcePod(namespace, "minio-"+name, "s3", 9000,
+			"--bucket", "photos", "--host", host, "--region", region, "--access-key", accessKey, "--secret-key", secretKey)
+		// Its name below the Service is that of the bucket.
+		pod.Labels["app"], pod.Spec.Hostname, pod.Spec.Subdomain = "minio", name, "minio"
+		pods = append(pods, pod)
+	}
+	for name, port := range map[string]int32{"assets": 8080, "minio": 9000} {
+		create(t, &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec: corev1.ServiceSpec{
+				ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: port}},
+			},
+		})
+	}
+	for _, pod := range pods {
+		create(t, pod)
+	}
+	for _, pod := range pods {
+		eventually(t, "pod "+pod.Name+" is ready", func(ctx context.Context) error {
+			err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+			if err == nil && !images.IsReady(pod) {
+				err = fmt.Errorf("it is %s", pod.Status.Phase)
+			}
+			return err
+		})
+	}
+	return v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "http://assets.storage.svc:8080"}, v1alpha1.Source{
+		Type: v1alpha1.S3, Bucket: "photos", Region: region, Endpoint: "http://" + host + ":9000", AccessKey: accessKey, SecretKey: secretKey,
+	}
 }

@@ -66,7 +66,7 @@ const steps = [
   [
     "the list, with one Darkroom that needs attention",
     async () => {
-      await patch("editorial/press", { source: { bucket: "my_phtos" } });
+      await patch("editorial/press", { source: { bucket: "photo" } });
       await patch("photos/travel", { replicas: 3 });
       await page.goto(url);
       await page.getByLabel("Token").fill(env("TOKEN"));

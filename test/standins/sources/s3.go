@@ -15,6 +15,7 @@ func s3Command(args []string) (string, http.Handler, error) {
 	flags := flag.NewFlagSet("s3", flag.ContinueOnError)
 	addr := flags.String("addr", ":9000", "address to listen on")
 	bucket := flags.String("bucket", "", "name of the bucket")
+	host := flags.String("host", "", "host of the service, without a port: requests of BUCKET.host are in virtual-hosted style")
 	flags.StringVar(&v.region, "region", "", "region that signatures must name")
 	flags.StringVar(&v.accessKey, "access-key", "", "access key")
 	flags.StringVar(&v.secretKey, "secret-key", "", "secret key")
@@ -24,14 +25,25 @@ func s3Command(args []string) (string, http.Handler, error) {
 	if *bucket == "" || v.region == "" || v.accessKey == "" || v.secretKey == "" {
 		return "", nil, errors.New("a bucket, its region, an access key and a secret key are needed")
 	}
-	return *addr, &s3Server{bucket: *bucket, verifier: v}, nil
+	return *addr, &s3Server{bucket: *bucket, host: *host, verifier: v}, nil
 }
 
-// s3Server is one read-only bucket: GetObject and HeadObject, path style, and no request
+// s3Server is one read-only bucket: GetObject and HeadObject, and no request
 // without a valid signature.
 type s3Server struct {
-	bucket   string
-	verifier *verifier
+	bucket, host string
+	verifier     *verifier
+}
+
+// locate returns the bucket and the key that a request names: in path style, or in virtual-hosted style below the host.
+func (s *s3Server) locate(r *http.Request) (bucket, key string) {
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	name, _, _ := strings.Cut(r.Host, ":")
+	if bucket, isBelow := strings.CutSuffix(name, "."+s.host); isBelow && s.host != "" {
+		return bucket, path
+	}
+	bucket, key, _ = strings.Cut(path, "/")
+	return bucket, key
 }
 
 func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +55,7 @@ func (s *s3Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeS3Error(w, &s3Error{http.StatusMethodNotAllowed, "MethodNotAllowed", "The bucket is read only."})
 		return
 	}
-	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	bucket, key := s.locate(r)
 	if bucket != s.bucket {
 		writeS3Error(w, &s3Error{http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist."})
 		return
