@@ -67,7 +67,7 @@ async function interrupt(/** @type {Page} */ page, /** @type {string[]} */ ...ad
   await Promise.all(addresses.map((address) => page.route(address, (route) => route.abort("failed"), { times: 1 })));
 }
 
-/** Has a page keep how far its layout shifts, and what moves, other than after a click. @param {Page} page */
+/** Has a page keep how far its layout shifts since it was loaded, and what moves, other than after a click. @param {Page} page */
 async function watchShifts(page) {
   await page.evaluate(() => {
     const shifts = /** @type {unknown[]} */ ([]);
@@ -79,8 +79,15 @@ async function watchShifts(page) {
           shifts.push({ value: entry.value, moved: moved.slice(0, 3) });
         }
       }
-    }).observe({ type: "layout-shift" });
+    }).observe({ type: "layout-shift", buffered: true });
   });
+}
+
+/** Fails if a page that is watched has shifted its layout. @param {Page} page @param {string} when */
+async function assertNoShifts(page, when) {
+  const shifts = await page.evaluate(() => /** @type {{ value: number }[]} */ (/** @type {any} */ (window).shifts));
+  const shift = shifts.reduce((sum, { value }) => sum + value, 0);
+  assert(shift < 0.1, `the layout shifts by ${shift} ${when}: ${JSON.stringify(shifts)}`);
 }
 
 /** @param {string} token */
@@ -403,9 +410,7 @@ const steps = [
       assert(box && box.y + box.height <= 800, `the image is below the fold: ${JSON.stringify(box)}`);
       const { clicks, fields } = await editor.evaluate(() => /** @type {any} */ (window).done);
       assert(clicks <= 3 && fields <= 3, `it takes ${clicks} clicks and ${fields} fields`);
-      const shifts = await editor.evaluate(() => /** @type {{ value: number }[]} */ (/** @type {any} */ (window).shifts));
-      const shift = shifts.reduce((sum, { value }) => sum + value, 0);
-      assert(shift < 0.1, `the layout shifts by ${shift} on the way to the image: ${JSON.stringify(shifts)}`);
+      await assertNoShifts(editor, "on the way to the image");
       await editor.getByRole("link", { name: "Darkrooms", exact: true }).last().click();
       await assertArrived(editor, "Darkrooms");
       await rest("DELETE", `/darkrooms/${namespace}/first`);
@@ -725,6 +730,19 @@ const steps = [
       }
       await context.close();
       editor = await person(env("EDITOR_TOKEN"));
+    },
+  ],
+  [
+    "loads its views without moving what one reads",
+    async () => {
+      for (const path of ["/", ...["", "?tab=playground", "?tab=history", "?tab=yaml"].map((tab) => `/ui/${namespace}/album${tab}`)]) {
+        await editor.goto(url + path);
+        await watchShifts(editor);
+        await editor.getByText("album").first().waitFor();
+        await editor.waitForFunction(() => !document.querySelector(".pf-v6-c-spinner, .pf-v6-c-skeleton"));
+        await editor.waitForFunction(() => [...document.images].every(({ complete }) => complete));
+        await assertNoShifts(editor, `while ${path} is loaded`);
+      }
     },
   ],
   [
