@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// testdata/clients.txt has URLs that client libraries build, and the sizes that they promise to pages.
-func TestClientLibrariesGetTheSizesThatTheyPromise(t *testing.T) {
+// testdata/clients.txt has URLs that client libraries build, and the sizes that they promise to pages. Those with
+// auto=format are WebP for a browser.
+func TestClientLibrariesGetTheSizesAndTypesThatTheyPromise(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(keys, []byte("the first key, 0123456789"), 0o600); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,10 @@ func TestClientLibrariesGetTheSizesThatTheyPromise(t *testing.T) {
 			g = signed
 			signed.expect(strings.Replace(url, "&s=", "&s=0", 1), http.StatusForbidden)
 		}
-		got := g.expect(url, http.StatusOK)
+		got := g.do(http.MethodGet, url, acceptsWebP)
+		if want := "image/" + map[bool]string{true: "webp", false: "jpeg"}[strings.Contains(url, "format")]; got.header.Get("Content-Type") != want {
+			t.Errorf("%s %s: %d %s, want %s", client, url, got.status, got.header.Get("Content-Type"), want)
+		}
 		config, _, err := image.DecodeConfig(bytes.NewReader(got.body))
 		if found := fmt.Sprintf("%dx%d", config.Width, config.Height); err != nil || !strings.HasPrefix(found, size) {
 			t.Errorf("%s %s: %s, want %s: %v", client, url, found, size, err)

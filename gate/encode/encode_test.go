@@ -144,6 +144,36 @@ func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
 	}
 }
 
+func TestTheTimeAndMemoryOfAnEncodingAreBounded(t *testing.T) {
+	for side, encoded := range map[int]bool{2800: true, 2900: false} {
+		var file bytes.Buffer
+		encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+		_ = encoder.Encode(&file, image.NewPaletted(image.Rect(0, 0, side, side), color.Palette{color.Black}))
+		from, ok := New(file.Bytes())
+		if ok != encoded || ok && from.Weight < alphaBytes*int64(side*side) {
+			t.Errorf("%d pixels: %t with %d bytes", side*side, ok, from.Weight)
+		}
+	}
+}
+
+func TestAHigherQualityIsALargerFile(t *testing.T) {
+	img := image.NewGray(image.Rect(0, 0, 100, 100))
+	for i := range img.Pix {
+		img.Pix[i] = uint8(i * i / 7)
+	}
+	var file bytes.Buffer
+	_ = (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&file, img)
+	before := 0
+	for _, quality := range []int{1, 25, 50, 75} {
+		from, _ := New(file.Bytes())
+		made, err := from.WebP(quality)
+		if err != nil || len(made) <= before {
+			t.Errorf("quality %d: %d bytes, %d with less: %v", quality, len(made), before, err)
+		}
+		before = len(made)
+	}
+}
+
 // Whatever a source or Darkroom returns, encoding it fails or makes something smaller of the same size.
 func FuzzWebP(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff"), 75)
