@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,15 +37,13 @@ func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName
 		return nil, err
 	}
 	e.Darkroom.SetGroupVersionKind(v1alpha1.GroupVersionKind)
-	mine := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}}
-	pods := &corev1.PodList{}
-	if err := e.list(ctx, cluster, "Pod", pods, mine...); err != nil {
+	if err := e.gatherPods(ctx, cluster); err != nil {
 		return nil, err
 	}
-	e.Pods = pods.Items
 	if err := e.gatherEvents(ctx, cluster); err != nil {
 		return nil, err
 	}
+	mine := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}}
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -65,6 +64,18 @@ func (e *Evidence) list(ctx context.Context, cluster client.Client, kind string,
 		return fmt.Errorf("list each %s of the Darkroom: %w", kind, err)
 	}
 	return nil
+}
+
+// gatherPods lists the pods by the selector in the status. A Darkroom without a Deployment has none.
+func (e *Evidence) gatherPods(ctx context.Context, cluster client.Client) error {
+	selector, err := labels.Parse(e.Darkroom.Status.Selector)
+	if err != nil || selector.Empty() {
+		return err
+	}
+	pods := &corev1.PodList{}
+	err = e.list(ctx, cluster, "Pod", pods, client.InNamespace(e.Darkroom.Namespace), client.MatchingLabelsSelector{Selector: selector})
+	e.Pods = pods.Items
+	return err
 }
 
 func (e *Evidence) gatherEvents(ctx context.Context, cluster client.Client) error {

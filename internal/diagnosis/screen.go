@@ -114,10 +114,11 @@ func (*Evidence) table(b *strings.Builder, heading string, rows func(row func(..
 			fmt.Fprintf(b, "\n%s\n", heading)
 		}
 		written++
-		for _, cell := range cells {
-			fmt.Fprintf(w, "  %v\t", strings.Join(strings.Fields(fmt.Sprint(cell)), " "))
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			texts[i] = strings.Join(strings.Fields(fmt.Sprint(cell)), " ")
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, "  "+strings.TrimSpace(strings.Join(texts, "\t")))
 	})
 	w.Flush() //nolint:errcheck // a builder does not fail
 }
