@@ -86,20 +86,45 @@ func TestWhatIsTooHeavyToEncodeKeepsItsFormat(t *testing.T) {
 	}
 }
 
-// An entry that is too old, or of an original that was replaced, is not encoded.
+// A result in its own format is encoded once, without the source, if it may be served; what the source
+// says about it remains.
 func TestOnlyWhatMayBeServedIsEncoded(t *testing.T) {
-	opened := 0
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
-		opened++
-		return respond(square(), nil)
-	})
-	for age, want := range map[time.Duration]int{0: 0, 3 * time.Hour: 1} {
-		entry := cache.NewEntry(square(), "image/png", time.Now().Add(-age))
-		p.cache.Put(request.Request{Path: "/a.png"}.Key(), entry)
-		opened = 0
-		if got, _, status := getWebP(t, p); status != http.StatusOK || got.ContentType != "image/webp" || opened != want {
-			t.Errorf("an entry of %v: %d, the source is asked %d times, want %d", age, status, opened, want)
-		}
-		p.cache.Remove(request.Request{Path: "/a.png", WebP: 75}.Key())
+	own, webp := request.Request{Path: "/a.png"}.Key(), request.Request{Path: "/a.png", WebP: 75}.Key()
+	for name, test := range map[string]struct {
+		own, webp time.Duration // ages; zero means that there is none
+		asked     int
+	}{
+		"fresh":              {own: time.Minute},
+		"too old":            {own: 3 * time.Hour, asked: 1},
+		"fresher than WebP":  {own: time.Minute, webp: 3 * time.Hour},
+		"both are too old":   {own: 3 * time.Hour, webp: 3 * time.Hour, asked: 1},
+		"only WebP is fresh": {own: 3 * time.Hour, webp: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+				asked++
+				return respond(square(), nil)
+			})
+			put := func(key string, age time.Duration) *cache.Entry {
+				entry := cache.NewEntry(square(), "image/png", time.Now().Add(-age))
+				entry.Original, entry.Source.ETag, entry.Control = "original", `"1"`, original.Control{Bounded: true, MaxAge: 2 * time.Hour}
+				if age != 0 {
+					p.cache.Put(key, entry)
+				}
+				return entry
+			}
+			from := put(own, test.own)
+			put(webp, test.webp)
+			first, _, status := getWebP(t, p)
+			again, _, _ := getWebP(t, p)
+			if status != http.StatusOK || asked != test.asked || again != first {
+				t.Errorf("%d, the source is asked %d times, want %d; encoded once: %t", status, asked, test.asked, again == first)
+			}
+			if encoded := test.asked == 0 && name != "only WebP is fresh"; encoded && (first.ContentType != "image/webp" ||
+				first.Original != from.Original || first.Source != from.Source || first.Control != from.Control || !first.Validated.Equal(from.Validated)) {
+				t.Errorf("got %+v, want that of %+v", first, from)
+			}
+		})
 	}
 }

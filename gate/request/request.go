@@ -80,10 +80,10 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	return Request{Path: clean, Transform: transform}, err
 }
 
-// Own returns what remains of a transformation without the values of the default parameters. It is
-// zero for the transformation of a request without parameters.
+// Own returns what remains of a transformation without the values of the default parameters, also of
+// those that the request repeats. It is zero for the transformation of a request without parameters.
 func (r Rules) Own(t Transform) Transform {
-	defaults, err := r.parseTransform(r.Defaults)
+	defaults, err := r.parseParameters(r.Defaults) // each is valid, but maybe not all together
 	if err != nil {
 		return t
 	}
