@@ -108,7 +108,8 @@ func (s *shell) typeIn(ctx context.Context, timeout time.Duration, commands stri
 		}
 		select {
 		case <-s.ended:
-			return output, errors.New("a command failed")
+			text, _ := os.ReadFile(step + ".out")
+			return string(text), errors.New("a command failed")
 		case <-ctx.Done():
 			return output, errors.Join(context.Cause(ctx), wrong)
 		case <-ticker.C:
