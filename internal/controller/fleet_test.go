@@ -7,7 +7,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -17,6 +19,11 @@ import (
 // withImage sets the default image, and the number of Darkrooms that may replace their pods at once.
 func withImage(image string, rollouts int) operatorOption {
 	return func(s *settings) { s.Values.Image, s.MaxConcurrentRollouts = image, rollouts }
+}
+
+// withIngressClass sets the default class of Ingresses, which replaces no pods.
+func withIngressClass(class string) operatorOption {
+	return func(s *settings) { s.Values.IngressClassName = class }
 }
 
 // rollingOf returns the names of the Deployments with an image, and of those among them that replace their pods.
@@ -51,10 +58,15 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		becomeReady(t, namespace, fmt.Sprintf("photos-%d", i))
 		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "Ready", isReady())
 	}
+	// The default image is not that of this one.
+	steady := webFolder(namespace, "steady")
+	steady.Spec.Image, steady.Spec.Version = &v1alpha1.Image{Repository: "registry.example.com/own"}, "v0.4.2"
+	create(t, steady)
+	becomeReady(t, namespace, steady.Name)
 	eventually(t, "rest", quiet(first))
 	first.kill()
 
-	second := startOperator(t, namespace, withImage(after, limit))
+	second := startOperator(t, namespace, withImage(after, limit), withIngressClass("nginx"))
 	exactly := func(ctx context.Context, want int) (rolling []string, err error) {
 		_, rolling, err = rollingOf(ctx, namespace, after)
 		if err == nil && len(rolling) != want {
@@ -63,6 +75,9 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		return rolling, err
 	}
 	eventually(t, "the first rollouts", func(ctx context.Context) error { _, err := exactly(ctx, limit); return err })
+	eventuallyIs(t, "a change that replaces no pods", &networkingv1.Ingress{}, namespace, steady.Name, func(i *networkingv1.Ingress) bool {
+		return ptr.Deref(i.Spec.IngressClassName, "") == "nginx"
+	})
 	eventually(t, "rest", quiet(second))
 	waiting := ""
 	for i := range size {

@@ -55,8 +55,8 @@ type rollouts struct {
 // indexRolling is the index of Deployments that replace their pods.
 const indexRolling = "rolling"
 
-func newRollouts(ctx context.Context, mgr manager.Manager, limit int, darkrooms cache.Cache, releases *release.Releases) (*rollouts, error) {
-	r := &rollouts{
+func newRollouts(mgr manager.Manager, limit int, darkrooms cache.Cache, releases *release.Releases) *rollouts {
+	return &rollouts{
 		limit: limit,
 		rolling: func(ctx context.Context) ([]types.NamespacedName, error) {
 			return rolling(ctx, mgr.GetCache(), darkrooms)
@@ -67,19 +67,20 @@ func newRollouts(ctx context.Context, mgr manager.Manager, limit int, darkrooms 
 			return err != nil || releases.Shown(key, release.DeploymentOf(key), live)
 		},
 	}
-	if limit == 0 {
-		return r, nil
-	}
-	err := mgr.GetCache().IndexField(ctx, &appsv1.Deployment{}, indexRolling, func(object client.Object) []string {
+}
+
+// indexRollouts adds the index of Deployments that replace their pods.
+func indexRollouts(ctx context.Context, deployments client.FieldIndexer) error {
+	err := deployments.IndexField(ctx, &appsv1.Deployment{}, indexRolling, func(object client.Object) []string {
 		if deployment, ok := object.(*appsv1.Deployment); ok && status.IsRolling(deployment) {
 			return []string{indexRolling}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("index rollouts: %w", err)
+		return fmt.Errorf("index rollouts: %w", err)
 	}
-	return r, nil
+	return nil
 }
 
 // rolling lists the Darkrooms whose Deployments replace their pods. Deployments that users label and own as they like do not
@@ -267,7 +268,7 @@ func (r *helmReconciler) queues(ctx context.Context, s *session) (bool, error) {
 		return false, err
 	}
 	return r.rollouts.holds(ctx, key, editionOf(s.darkroom, s.credentials), func() (bool, error) {
-		return r.releases.Rolls(ctx, s.darkroom, s.desired, live)
+		return r.releases.Rolls(ctx, s.darkroom, s.desired)
 	})
 }
 

@@ -158,7 +158,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	for _, index := range []func(context.Context, client.FieldIndexer) error{caches.IndexReleases, credentials.Index} {
+	for _, index := range []func(context.Context, client.FieldIndexer) error{caches.IndexReleases, credentials.Index, indexRollouts} {
 		if err := index(ctx, mgr.GetCache()); err != nil {
 			return nil, err
 		}
@@ -171,10 +171,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
 
 	releases, err := newReleases(mgr, *options, others, clientset, recorder, counters)
-	if err != nil {
-		return nil, err
-	}
-	rollouts, err := newRollouts(ctx, mgr, options.MaxConcurrentRollouts, darkrooms, releases)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +189,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			credentials:  versions,
 			installation: installation,
 			releases:     releases,
-			rollouts:     rollouts,
+			rollouts:     newRollouts(mgr, options.MaxConcurrentRollouts, darkrooms, releases),
 			reports:      &status.Reports{},
 			recorder:     recorder,
 			metrics:      counters,

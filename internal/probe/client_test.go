@@ -364,7 +364,7 @@ func TestPodsAndServicesWithIPv6AreProbed(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // the machine has no IPv6
 	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: answer(200, "image/png", encodedImage(t, "png", 16, 16))}} //nolint:gosec // a test
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: answer(200, "image/png", encodedImage(t, "png", 16, 16))}}
 	server.Start()
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())

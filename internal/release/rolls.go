@@ -35,9 +35,9 @@ func (r *Releases) InSync(ctx context.Context, darkroom *v1alpha1.Darkroom, desi
 	return inSync, err
 }
 
-// Rolls reports whether the desired release of a Darkroom replaces the pods of its Deployment, which a cache has. The API
-// server decides: it knows defaults, and what other clients and webhooks add. One request, which changes nothing.
-func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired, live *appsv1.Deployment) (bool, error) {
+// Rolls reports whether the desired release of a Darkroom replaces the pods of its Deployment. The API server decides: it
+// knows defaults, and what other clients and webhooks add. Two requests, which change nothing: the caches lack most of a template.
+func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) (bool, error) {
 	c := r.clientFor(ctx, darkroom, desired)
 	rendered, err := c.rendered()
 	if err != nil {
@@ -50,6 +50,10 @@ func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desir
 	for _, object := range objects {
 		if manifest.KeyOf(object) != DeploymentOf(c.key) {
 			continue
+		}
+		live := &appsv1.Deployment{}
+		if err := r.Reader.Get(ctx, c.key, live); err != nil {
+			return false, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
 		}
 		next := Marked(darkroom, object)
 		next.SetUID(live.UID)
