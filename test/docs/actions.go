@@ -91,7 +91,7 @@ func isSmall(body []byte) error {
 func removeOperator(ctx context.Context, e *environment) error {
 	for _, args := range [][]string{
 		{"delete", "namespace", "darkroom-system"},
-		{"delete", "clusterrole,clusterrolebinding", "--selector=app.kubernetes.io/name=darkroom-operator"},
+		{"delete", "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding", "--selector=app.kubernetes.io/name=darkroom-operator"},
 	} {
 		if _, err := e.kubectl(ctx, args...); err != nil {
 			return err
