@@ -131,9 +131,9 @@ func TestSmoothAreasStaySmooth(t *testing.T) {
 
 // WebP has no profile of shades of gray, so an image with one would be shown with other shades.
 func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
-	for space, img := range map[string]image.Image{"GRAY": image.NewGray(image.Rect(0, 0, 64, 64)), "RGB ": image.NewNRGBA(image.Rect(0, 0, 64, 64))} {
+	for space, img := range map[string]image.Image{"GRAY": image.NewGray(image.Rect(0, 0, 64, 64)), "RGB": image.NewNRGBA(image.Rect(0, 0, 64, 64))} {
 		profile := make([]byte, 200)
-		copy(profile[16:], space)
+		copy(profile[16:], space+" ") // four bytes
 		var file bytes.Buffer
 		_ = jpeg.Encode(&file, img, nil)
 		from, _ := New(original.WithProfile(file.Bytes(), profile))

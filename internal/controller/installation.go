@@ -108,29 +108,15 @@ func (i *installation) report(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 // until the next check; 0 if none is needed.
 func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, now time.Time) (time.Duration, error) {
 	owner := v1alpha1.HandledBy(darkroom)
-	value, _ := i.seen.Load(keyOf(darkroom))
-	known, _ := value.(foreign)
-	if known.uid != darkroom.UID || known.owner != owner {
-		i.recorder.Event(darkroom, false, v1alpha1.EventOtherInstallation, i.message(darkroom, owner, ""))
+	silent, err := i.silentSince(ctx, darkroom, owner, now)
+	if err != nil || silent.IsZero() {
+		return 0, err
 	}
-	if known.uid != darkroom.UID || known.owner != owner || known.generation != darkroom.Generation {
-		known = foreign{darkroom.UID, owner, darkroom.Generation, now}
-		i.seen.Store(keyOf(darkroom), known)
-	}
-	silent := known.since
-	if reported := darkroom.Status; reported.ObservedGeneration == darkroom.Generation && (reported.Installation == owner || reported.Installation == "") {
-		expires, err := i.leases.expiry(ctx, reported.Lease, now)
-		if err != nil || expires.IsZero() {
-			return 0, err
-		}
-		silent = expires
+	if left := unhandledPeriod - now.Sub(silent); left > 0 {
+		return left, nil
 	}
 	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
-	left := unhandledPeriod - now.Sub(silent)
-	switch {
-	case left > 0:
-		return left, nil
-	case stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation && stalled.ObservedGeneration == darkroom.Generation:
+	if stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation && stalled.ObservedGeneration == darkroom.Generation {
 		return 0, nil
 	}
 	message := i.message(darkroom, owner, ", which does not react")
@@ -139,6 +125,26 @@ func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 	}
 	i.recorder.Event(darkroom, true, v1alpha1.EventOtherInstallation, message)
 	return 0, nil
+}
+
+// silentSince returns since when the installation that handles a Darkroom owes a report on its generation, or until when its
+// lease lasts if it has reported; zero if it has, and nothing is known of its lease.
+func (i *installation) silentSince(ctx context.Context, darkroom *v1alpha1.Darkroom, owner string, now time.Time) (time.Time, error) {
+	value, _ := i.seen.Load(keyOf(darkroom))
+	known, _ := value.(foreign)
+	isNew := known.uid != darkroom.UID || known.owner != owner
+	if isNew {
+		i.recorder.Event(darkroom, false, v1alpha1.EventOtherInstallation, i.message(darkroom, owner, ""))
+	}
+	if isNew || known.generation != darkroom.Generation {
+		known = foreign{darkroom.UID, owner, darkroom.Generation, now}
+		i.seen.Store(keyOf(darkroom), known)
+	}
+	last := darkroom.Status
+	if last.ObservedGeneration == darkroom.Generation && (last.Installation == owner || last.Installation == "") {
+		return i.leases.expiry(ctx, last.Lease, now)
+	}
+	return known.since, nil
 }
 
 func (i *installation) message(darkroom *v1alpha1.Darkroom, owner, state string) string {
