@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -55,13 +56,15 @@ func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRe
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:       r.darkroom.Namespace,
 			Name:            v1alpha1.RevisionName(r.darkroom, release.Version),
-			Labels:          map[string]string{v1alpha1.LabelDarkroom: r.darkroom.Name, v1alpha1.LabelDarkroomUID: string(r.darkroom.UID)},
+			Labels:          map[string]string{},
 			Annotations:     map[string]string{v1alpha1.AnnotationRevisionStatus: release.Info.Status.String()},
 			OwnerReferences: []metav1.OwnerReference{ownership.Reference(r.darkroom)},
 		},
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: int64(release.Version),
 	}
+	maps.Copy(record.Labels, release.Labels) // as Helm's Secrets have them: policies may demand them of all objects
+	record.Labels[v1alpha1.LabelDarkroom], record.Labels[v1alpha1.LabelDarkroomUID] = r.darkroom.Name, string(r.darkroom.UID)
 	if author := r.author(); author != "" {
 		record.Annotations[v1alpha1.AnnotationRevisionAuthor] = author
 	}
