@@ -34,8 +34,8 @@ const (
 	settledAfter = 3
 )
 
-// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, or has
-// another minor version. The next process starts with what the cluster serves then.
+// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, has
+// another minor version, or was restored from a backup. The next process starts with what the cluster serves then.
 var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.

@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -148,7 +149,13 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
 	cluster := options.Cluster
-	if err := mgr.Add(&clusterWatch{known: cluster, api: clientset.DiscoveryClient, period: cmp.Or(options.DiscoveryPeriod, discoveryPeriod)}); err != nil {
+	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
+	restored := &restoreWatch{live: mgr.GetAPIReader(), period: period}
+	if len(options.Namespaces) > 0 {
+		restored.namespace = options.Namespaces[0]
+	}
+	err = errors.Join(mgr.Add(&clusterWatch{known: cluster, api: clientset.DiscoveryClient, period: period}), mgr.Add(restored))
+	if err != nil {
 		return nil, err
 	}
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {

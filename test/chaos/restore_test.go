@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ func restoreEtcd(t *testing.T) string {
 		upgradeAll(t)
 		eventually(t, "upgraded", wrong)
 	}
+	time.Sleep(25 * time.Second) // a backup is older than the last look of the operator
 	// It is started again after a second.
 	must(t, syscall.Kill(etcd, syscall.SIGKILL))
 	must(t, os.Rename(data, saved+"-lost"))
@@ -36,6 +38,17 @@ func restoreEtcd(t *testing.T) string {
 	eventually(t, "the API server is back", func(ctx context.Context) error {
 		return clientset.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	})
+	// Kubernetes asks for a restart of its controllers after a restore. The operator sees it by itself.
+	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "kwok"} {
+		must(t, syscall.Kill(component(t, name), syscall.SIGKILL))
+	}
+	eventually(t, "the operator ends", func(context.Context) error {
+		if theOperator.Ended() == nil {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	theOperator = start(t, "restored")
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "chaos", Name: "darkroom-0"}
 	patch := mergePatch(`{"spec":{"template":{"spec":{"containers":[{"name":"darkroom","image":%q}]}}}}`, "example.com/another:v1")
