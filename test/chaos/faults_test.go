@@ -37,15 +37,12 @@ var clusterFaults = []struct {
 	{"CRD deleted, with all Darkrooms, and applied again", removeDefinition},
 }
 
-// theOperator is the operator of TestChaos.
-var theOperator *program.Program
-
 // TestChaos puts the faults in one after the other, over one fleet and one operator
-// that is never restarted, unless it ends by itself.
+// that is never restarted.
 func TestChaos(t *testing.T) {
 	create(t, namespace("chaos"))
-	theOperator = start(t, "operator")
-	defer func() { end(t, theOperator, syscall.SIGKILL) }()
+	o := start(t, "operator")
+	defer end(t, o, syscall.SIGKILL)
 	createFleet(t)
 	eventually(t, "the fleet is ready", wrong)
 	var rows []string
@@ -53,7 +50,7 @@ func TestChaos(t *testing.T) {
 		if !t.Run(fault.name, func(t *testing.T) {
 			seen := fault.inject(t)
 			took := eventually(t, "all is as it should be", wrong)
-			must(t, theOperator.Ended())
+			must(t, o.Ended())
 			rows = append(rows, fmt.Sprintf("| %s | %s | %.1f s | 0 |", fault.name, seen, took.Seconds()))
 		}) {
 			rows = append(rows, fmt.Sprintf("| %s | it did not recover | | ! |", fault.name))
