@@ -286,15 +286,15 @@ func hostsAreRouted(w *world) error {
 	return nil
 }
 
-// isHeld reports whether a Darkroom that is paused, or handled by another installation, was assigned a
-// host that it must release first. The operator may know of it although its route is gone.
+// isHeld reports whether a Darkroom that is paused, handled by another installation, or untouched for a cause that a
+// condition names, was assigned a host that it must release first. The operator may know of it although its route is gone.
 func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
 	for reference, hosts := range r.assigned {
 		holder := r.darkrooms[reference.NamespacedName]
 		if holder == nil || holder == owner || !slices.Contains(hosts, host) {
 			continue
 		}
-		if v1alpha1.IsPaused(holder) || !v1alpha1.MayBeHandledBy(mainInstallation, holder) {
+		if v1alpha1.IsPaused(holder) || !v1alpha1.MayBeHandledBy(mainInstallation, holder) || explains(holder) != "" {
 			return true
 		}
 	}
