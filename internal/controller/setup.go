@@ -149,13 +149,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
 	cluster := options.Cluster
-	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
-	restored := &restoreWatch{live: mgr.GetAPIReader(), period: period}
-	if len(options.Namespaces) > 0 {
-		restored.namespace = options.Namespaces[0]
-	}
-	err = errors.Join(mgr.Add(&clusterWatch{known: cluster, api: clientset.DiscoveryClient, period: period}), mgr.Add(restored))
-	if err != nil {
+	if err := watchCluster(mgr, clientset.DiscoveryClient, *options); err != nil {
 		return nil, err
 	}
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
@@ -205,6 +199,16 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		},
 		recorder: recorder, cluster: cluster, others: others, darkrooms: darkrooms,
 	}, nil
+}
+
+// watchCluster ends the manager when the cluster serves something else, or was restored from a backup.
+func watchCluster(mgr manager.Manager, api Discovery, options Options) error {
+	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
+	restored := &restoreWatch{live: mgr.GetAPIReader(), period: period}
+	if len(options.Namespaces) > 0 {
+		restored.namespace = options.Namespaces[0]
+	}
+	return errors.Join(mgr.Add(&clusterWatch{known: options.Cluster, api: api, period: period}), mgr.Add(restored))
 }
 
 // newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will, and

@@ -86,8 +86,8 @@ func TestARestartWithStricterFlagsTouchesNothingThatServes(t *testing.T) {
 	must(t, kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), served))
 	kill()
 	for flag, field := range map[string]string{
-		"--ingress-annotations=example.com/*":                                         "spec.ingress.annotations",
-		"--base-domain=" + strings.Repeat(strings.Repeat("d", 60)+".", 4) + "example": "spec.subDomains",
+		"--ingress-annotations=example.com/*":          "spec.ingress.annotations",
+		"--reserved-hosts=photos.darkroom.example.com": "spec.subDomains",
 	} {
 		kill := limited(t, namespace, "strict", flag)
 		is(t, "refused", darkroom, blocked(field))
