@@ -135,7 +135,7 @@ test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffl
 
 # test/prometheus has no code of its own that runs concurrently, and Prometheus is slow to
 # build with the race detector.
-go-test = $(if $(RACE),$$(test $$module = test/prometheus || echo CGO_ENABLED=1) go test $$(test $$module = test/prometheus || echo $(RACE)),go test)
+go-test = $(if $(RACE),$$(test $$module = test/prometheus && echo go test || echo CGO_ENABLED=1 go test $(RACE)),go test)
 
 # PACKAGES limits the tests of the main module to packages whose path contains it, and EXCEPT to the others.
 PACKAGES ?=

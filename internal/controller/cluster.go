@@ -163,32 +163,33 @@ func (c *Cluster) Capabilities() *chartutil.Capabilities {
 	return capabilities
 }
 
-// clusterWatch ends the manager when the cluster has changed for good.
-type clusterWatch struct {
-	known  *Cluster
-	api    Discovery
+// recurring is a check that ends the manager by an error. Managers that stand by run it too: their caches and kinds
+// are those of the same cluster.
+type recurring struct {
 	period time.Duration
-	// differing is the number of consecutive answers that differ from what is known.
-	differing int
+	// atOnce is set if the first check is not due after a period, but at the start.
+	atOnce bool
+	check  func(context.Context) error
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: managers that stand by end too.
-func (*clusterWatch) NeedLeaderElection() bool { return false }
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (recurring) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable.
-func (w *clusterWatch) Start(ctx context.Context) error {
-	ticker := time.NewTicker(w.period)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-			if err := w.check(ctx); err != nil {
-				return err
-			}
-		}
+func (r recurring) Start(ctx context.Context) error {
+	err := wait.PollUntilContextCancel(ctx, r.period, r.atOnce, func(ctx context.Context) (done bool, err error) { return false, r.check(ctx) })
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the manager stops
 	}
+	return err
+}
+
+// clusterWatch ends the manager when the cluster has changed for good.
+type clusterWatch struct {
+	known *Cluster
+	api   Discovery
+	// differing is the number of consecutive answers that differ from what is known.
+	differing int
 }
 
 // check asks once. An incomplete answer changes nothing.

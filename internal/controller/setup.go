@@ -204,11 +204,14 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 // watchCluster ends the manager when the cluster serves something else, or was restored from a backup.
 func watchCluster(mgr manager.Manager, api Discovery, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
-	restored := &restoreWatch{live: mgr.GetAPIReader(), period: period}
+	changed, restored := &clusterWatch{known: options.Cluster, api: api}, &restoreWatch{live: mgr.GetAPIReader()}
 	if len(options.Namespaces) > 0 {
 		restored.namespace = options.Namespaces[0]
 	}
-	return errors.Join(mgr.Add(&clusterWatch{known: options.Cluster, api: api, period: period}), mgr.Add(restored))
+	return errors.Join(
+		mgr.Add(recurring{period: period, check: changed.check}),
+		mgr.Add(recurring{period: period, atOnce: true, check: restored.check}),
+	)
 }
 
 // newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will, and

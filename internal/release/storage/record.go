@@ -82,7 +82,9 @@ func (r *Revisions) rewrite(ctx context.Context, record *appsv1.ControllerRevisi
 	case !ownership.Owns(r.darkroom, existing):
 		return fmt.Errorf("ControllerRevision %s exists and does not belong to the Darkroom: %s: delete it", record.Name, ownership.Owner(existing))
 	case bytes.Equal(existing.Data.Raw, record.Data.Raw):
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": existing.UID, "annotations": record.Annotations}})
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+			"uid": existing.UID, "resourceVersion": existing.ResourceVersion, "annotations": record.Annotations,
+		}})
 		if err != nil {
 			return err
 		}
@@ -110,12 +112,12 @@ func (r *Revisions) removeRecord(ctx context.Context, version int) error {
 	return r.deleteRecord(ctx, existing)
 }
 
-// deleteRecord deletes a record, but not another one that has taken its name.
+// deleteRecord deletes a record as it was read: neither another one that has taken its name, nor one that was taken over.
 func (r *Revisions) deleteRecord(ctx context.Context, record *appsv1.ControllerRevision) error {
 	err := r.records.ControllerRevisions(record.Namespace).Delete(ctx, record.Name, metav1.DeleteOptions{
-		Preconditions: &metav1.Preconditions{UID: &record.UID},
+		Preconditions: &metav1.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion},
 	})
-	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete ControllerRevision %s/%s: %w", record.Namespace, record.Name, err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,9 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	appsv1client "k8s.io/client-go/kubernetes/typed/apps/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -127,6 +130,57 @@ func TestAForeignControllerRevisionIsNeitherOverwrittenNorDeleted(t *testing.T) 
 	}
 	if now, err := records.Get(t.Context(), foreign.Name, metav1.GetOptions{}); err != nil || now.Revision != 7 || len(now.Annotations) > 0 {
 		t.Errorf("it is %v (%v)", now, err)
+	}
+}
+
+// meanwhile has somebody take over each record once it was read.
+type meanwhile struct {
+	appsv1client.ControllerRevisionsGetter
+}
+
+func (m meanwhile) ControllerRevisions(namespace string) appsv1client.ControllerRevisionInterface {
+	return takenOver{m.ControllerRevisionsGetter.ControllerRevisions(namespace)}
+}
+
+type takenOver struct {
+	appsv1client.ControllerRevisionInterface
+}
+
+func (o takenOver) Get(ctx context.Context, name string, options metav1.GetOptions) (*appsv1.ControllerRevision, error) {
+	read, err := o.ControllerRevisionInterface.Get(ctx, name, options)
+	if err == nil {
+		taken := read.DeepCopy()
+		taken.OwnerReferences = nil
+		_, err = o.Update(ctx, taken, metav1.UpdateOptions{})
+	}
+	return read, err
+}
+
+func TestARecordThatIsTakenOverMeanwhileIsNeitherOverwrittenNorDeleted(t *testing.T) {
+	for what, write := range map[string]func(*v1alpha1.Darkroom, *storage.Revisions) error{
+		"a retry": func(d *v1alpha1.Darkroom, store *storage.Revisions) error {
+			return store.Record(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed))
+		},
+		"other settings": func(d *v1alpha1.Darkroom, store *storage.Revisions) error {
+			d.Spec.SubDomains = []string{"other"}
+			return store.Record(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed))
+		},
+		"pruning": func(d *v1alpha1.Darkroom, store *storage.Revisions) error {
+			mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
+			mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
+			return store.Prune(t.Context(), 1)
+		},
+	} {
+		d, store := newDarkroom(t)
+		mustRecord(t, store, revisionOf(d, 1, helmrelease.StatusFailed))
+		store = read(storage.New(typed.CoreV1(), meanwhile{typed.AppsV1()}, uncached{kube, true}, uncached{kube, false}, clock), d)
+		if err := write(d, store); !apierrors.IsConflict(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+		now, err := typed.AppsV1().ControllerRevisions(d.Namespace).Get(t.Context(), "photos-uid-v1", metav1.GetOptions{})
+		if err != nil || len(now.OwnerReferences) > 0 || now.Annotations[v1alpha1.AnnotationRevisionStatus] != "failed" {
+			t.Errorf("%s: it is %v (%v)", what, now, err)
+		}
 	}
 }
 

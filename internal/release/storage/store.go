@@ -178,7 +178,7 @@ func (r *Revisions) Prune(ctx context.Context, keep int) error {
 	return nil
 }
 
-// prune deletes a revision and its record, which would be missed if it was left.
+// prune deletes the record of a revision, and then the revision: nothing would lead to a record that is left.
 func (r *Revisions) prune(ctx context.Context, secret metav1.Object) error {
 	if err := r.removeRecord(ctx, versionOf(secret)); err != nil {
 		return err
