@@ -59,14 +59,15 @@ func TestHistories(t *testing.T) {
 		seed, next = next, next+1
 		return seed, end.IsZero() && seed <= fixedSeeds || time.Now().Before(end)
 	}
-	for worker := range workers {
-		t.Run(fmt.Sprintf("worker %d", worker), func(t *testing.T) {
-			t.Parallel()
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
 			for seed, ok := take(); ok; seed, ok = take() {
 				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { check(t, seed) })
 			}
 		})
 	}
+	running.Wait()
 }
 
 // seeding guards the seed, a flag of the library.
@@ -152,6 +153,9 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 
 // judge returns the first invariant that does not hold.
 func (w *world) judge(invariants []invariant) (violated string, err error) {
+	if w.judging, err = w.objects(); err != nil {
+		return "the API server lists objects", err
+	}
 	for _, invariant := range invariants {
 		if err := invariant.holds(w); err != nil {
 			return invariant.name, fmt.Errorf("%s", w.plain(err.Error()))

@@ -45,10 +45,7 @@ var atRest = []invariant{
 }
 
 func foreignObjectsStay(w *world) error {
-	objects, err := w.objects()
-	if err != nil {
-		return err
-	}
+	objects := w.judging
 	live := map[reference]*unstructured.Unstructured{}
 	for i := range objects {
 		live[referTo(&objects[i])] = &objects[i]
@@ -68,10 +65,7 @@ func foreignObjectsStay(w *world) error {
 // nothingIsLeft looks for objects that the operator made and that have no owner, though neither their
 // owner nor another controller took it away; and for such objects without their Helm release.
 func nothingIsLeft(w *world) error {
-	objects, err := w.objects()
-	if err != nil {
-		return err
-	}
+	objects := w.judging
 	releases := map[string]bool{}
 	for i := range objects {
 		if labels := objects[i].GetLabels(); objects[i].GetKind() == "Secret" && labels["owner"] == "helm" && labels["version"] != "" {
@@ -352,10 +346,7 @@ func keepsSecrets(w *world) error {
 			return errors.New("an event has it")
 		}
 	}
-	objects, err := w.objects()
-	if err != nil {
-		return err
-	}
+	objects := w.judging
 	for _, object := range objects {
 		if object.GetKind() != "Secret" && strings.Contains(encoded(object.Object), canary) {
 			return fmt.Errorf("%s has it", referTo(&object))

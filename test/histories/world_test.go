@@ -82,8 +82,10 @@ type world struct {
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
 	// policies end the policies that are in force.
 	policies []func() error
-	// judged is the number of requests when the invariants were judged last.
-	judged int
+	// judged is the number of requests when the invariants were judged last, and judging the objects that they
+	// are judged by.
+	judged  int
+	judging []unstructured.Unstructured
 }
 
 // reference names an object.
@@ -262,16 +264,17 @@ func (w *world) remove(object client.Object, options ...client.DeleteOption) err
 	return kube.Delete(w.ctx, object, options...)
 }
 
-// settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed.
+// settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed. They have
+// nothing to do unless an operator sent a request.
 func (w *world) settle(most time.Duration) error {
 	deadline := time.Now().Add(most)
-	sent, since := -1, time.Now()
+	sent, since, changed := -1, time.Now(), false
 	for time.Now().Before(deadline) {
-		changed, err := w.control()
-		if err != nil {
-			return err
-		}
 		if now := w.sent(); changed || now != sent {
+			var err error
+			if changed, err = w.control(); err != nil {
+				return err
+			}
 			sent, since = now, time.Now()
 		}
 		if time.Since(since) > restPeriod {
