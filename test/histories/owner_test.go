@@ -35,7 +35,8 @@ type kind struct {
 	draw   func(*rapid.T) step
 }
 
-// history generates the steps of a history.
+// history generates the steps of a history. Few kinds of steps take part in each, so that those that only do
+// harm together meet often enough.
 func history() *rapid.Generator[[]step] {
 	var choices []kind
 	for _, kind := range slices.Concat(ownersSteps, hostileSteps, platformSteps) {
@@ -43,11 +44,10 @@ func history() *rapid.Generator[[]step] {
 			choices = append(choices, kind)
 		}
 	}
-	one := rapid.Custom(func(t *rapid.T) step {
-		return choices[rapid.IntRange(0, len(choices)-1).Draw(t, "kind")].draw(t)
-	})
 	return rapid.Custom(func(t *rapid.T) []step {
-		steps := []step{openings[rapid.IntRange(0, len(openings)-1).Draw(t, "opening")]}
+		steps := []step{rapid.SampledFrom(openings).Draw(t, "opening")}
+		kinds := rapid.SliceOfN(rapid.SampledFrom(choices), 3, 10).Draw(t, "kinds")
+		one := rapid.Custom(func(t *rapid.T) step { return rapid.SampledFrom(kinds).Draw(t, "kind").draw(t) })
 		return append(steps, rapid.SliceOfN(one, 1, 14).Draw(t, "steps")...)
 	})
 }
