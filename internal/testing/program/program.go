@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -56,14 +58,21 @@ func APIServer(binaries, kubeconfig, logFile string, flags ...string) (*Program,
 	return start(binaries, "", kubeconfig, logFile, address, append([]string{"apiserver", "--bind-address", address}, flags...))
 }
 
+// lastPort is below the ports that the system gives to outgoing connections: one of those could take a port
+// between its choice and its use.
+var lastPort atomic.Int32
+
+func init() { lastPort.Store(10_000 + rand.Int32N(15_000)) } //nolint:gosec // no secret
+
 // FreeAddress returns a free address of loopback.
 func FreeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+	for range 1000 {
+		address := fmt.Sprintf("127.0.0.1:%d", lastPort.Add(1))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			return address, listener.Close()
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return "", errors.New("no port is free")
 }
 
 func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*Program, error) {
