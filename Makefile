@@ -217,6 +217,7 @@ ifeq ($(ARCH),arm64)
 	@printf '#!/bin/sh\nexec qemu-aarch64-static "$${0%%/*}/emulated" "$$@"\n' > $(BIN)/arm64/darkroom-operator
 	@chmod +x $(BIN)/arm64/darkroom-operator
 endif
+	@hack/older.sh
 	BIN_DIR=$(BIN)$(and $(ARCH),/$(ARCH)) $(CLUSTER_TOOL) exec -- $(call gotestsum,standard-verbose) \
 		go test -json -count=1 -tags chaos -parallel 8 -timeout 40m -run '$(RUN)' ./test/chaos/...
 

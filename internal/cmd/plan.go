@@ -49,8 +49,8 @@ and prints what differs from what is deployed: what replaces pods and which fiel
 without that, what would be refused, which fields the CRD of this version drops, and which hosts move.
 
 It changes nothing: it asks the API server how objects would look, in requests that are not persisted
-(dry run). For that you need the operator's permissions to read and patch the objects of Darkrooms. The
-data of Secrets is neither read nor printed.
+(dry run). For that you need the operator's permissions to read and patch the objects of Darkrooms, and
+to read the Secrets that they reference. No data of a Secret is printed.
 
 --flags-from takes the flags of an operator that runs, the images that OLM or Helm set included; flags of
 the command line take precedence. The exit code is 0, with --exit-code 2 if something would change, and 1

@@ -16,13 +16,16 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/plan"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -89,6 +92,8 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
 	namespace := newNamespace(t)
+	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "key", "secretKey": "secret"}}
+	create(t, keys)
 	// The first settings refuse nothing.
 	running := startOperator(t, namespace, withValues(values.Options{BaseDomain: "ex.com", AllowedAnnotations: []string{"*"}}))
 	fleet := make([]*v1alpha1.Darkroom, 12)
@@ -108,7 +113,10 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	var err error
 	for _, settings := range all {
 		running.kill()
-		// Some specs are changed meanwhile: only their hosts follow another base domain.
+		// Some specs are changed meanwhile, so that their hosts follow another base domain, and sometimes the keys.
+		change(t, keys, func(secret *corev1.Secret) {
+			secret.StringData = map[string]string{"secretKey": fmt.Sprint(random.IntN(3))}
+		})
 		for _, i := range random.Perm(len(fleet))[:3] {
 			change(t, fleet[i], func(darkroom *v1alpha1.Darkroom) { darkroom.Spec.CacheTTLSeconds = ptr.To(random.Int64N(1e6)) })
 		}
@@ -139,7 +147,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 			}
 		}
 		for _, darkroom := range fleet {
-			if want, err := translator.Values(darkroom); err == nil {
+			if want, err := translator.ValuesIn(darkroom, values.ClusterState{CredentialsVersion: versionOfCredentials(t, darkroom)}); err == nil {
 				eventually(t, "the new translation of "+darkroom.Name, translated(t, darkroom, want))
 				delete(before, darkroom.Name)
 			} else {
@@ -186,6 +194,17 @@ func planOf(t *testing.T, namespace string, edited *chart.Chart, settings values
 	return said
 }
 
+// versionOfCredentials is that which new pods of a Darkroom get.
+func versionOfCredentials(t *testing.T, darkroom *v1alpha1.Darkroom) string {
+	t.Helper()
+	unknown := func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) { return nil, nil }
+	version, err := (&credentials.Versions{Find: unknown, Caches: kube, Live: kube}).Version(t.Context(), darkroom)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
+}
+
 // templatesOf returns the templates of the pods of all Darkrooms of a namespace.
 func templatesOf(t *testing.T, namespace string) map[string]corev1.PodTemplateSpec {
 	t.Helper()
@@ -228,6 +247,11 @@ func randomDarkroom(random *rand.Rand, namespace, name string) *v1alpha1.Darkroo
 	}
 	if random.IntN(3) == 0 {
 		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains, name+"."+strings.Repeat("a", 60)+"."+strings.Repeat("b", 60))
+	}
+	if random.IntN(3) == 0 {
+		darkroom.Spec.Source = v1alpha1.Source{
+			Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-2", CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "keys"},
+		}
 	}
 	darkroom.Spec.LogLevel = []v1alpha1.LogLevel{"info", "warn", "error"}[random.IntN(3)]
 	if random.IntN(2) == 0 {

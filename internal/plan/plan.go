@@ -2,7 +2,8 @@
 // Darkroom, and asks the API server how the objects would look after an apply, in requests that are not persisted.
 //
 // What is applied is what the operator applies (package release), so the answer is that of the API server, with its
-// defaults and policies, and no model of it. Secrets are compared by name: their names contain a digest of their data.
+// defaults and policies, and no model of it. Secrets of the chart are compared by name, which contains a digest of their data;
+// those that Darkrooms reference are read for the digest on their pods. No data of a Secret is in a plan.
 package plan
 
 import (
@@ -17,6 +18,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,6 +27,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
@@ -62,11 +65,13 @@ type comparison struct {
 	// refused are the hosts of each Darkroom that belong to others.
 	refused map[types.NamespacedName][]string
 	live    inventory
+	// credentials are read as the operator reads them: another digest of the same data replaces pods, too.
+	credentials *credentials.Versions
 }
 
 // Make compares the Darkrooms of a namespace that match a selector; of all namespaces if it is empty.
 func (p Planner) Make(ctx context.Context, namespace string, selector labels.Selector) (*Plan, error) {
-	c := &comparison{Planner: p}
+	c := &comparison{Planner: p, credentials: &credentials.Versions{Find: unknown, Caches: p.Client, Live: p.Client}}
 	var err error
 	if c.translator, err = values.New(p.Values); err != nil {
 		return nil, err
@@ -103,6 +108,11 @@ func (p Planner) Make(ctx context.Context, namespace string, selector labels.Sel
 		})
 	}
 	return plan, group.Wait()
+}
+
+// unknown finds no Secret, so that each is read.
+func unknown(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	return nil, nil
 }
 
 // subject is a Darkroom as this version reads it.
@@ -159,7 +169,11 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 		return out, nil
 	}
 	live := c.live.of(s.darkroom)
-	desired, err := c.render(s.darkroom, live)
+	version, err := c.credentials.Version(ctx, s.darkroom)
+	if err != nil {
+		return out, err
+	}
+	desired, err := c.render(s.darkroom, version)
 	if err != nil {
 		out.Refused = values.Redact(s.darkroom, err.Error())
 		return out, nil
@@ -181,16 +195,9 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 	return out, nil
 }
 
-// render returns the objects of a Darkroom. A referenced Secret is not read: its version is that of the pods.
-func (c *comparison) render(darkroom *v1alpha1.Darkroom, live objects) ([]*unstructured.Unstructured, error) {
-	state := values.ClusterState{RefusedHosts: c.refused[client.ObjectKeyFromObject(darkroom)]}
-	if values.CredentialsSecret(&darkroom.Spec.Source) != "" {
-		for key, object := range live {
-			if key.Kind == "Deployment" {
-				state.CredentialsVersion, _, _ = unstructured.NestedString(object.Object, "spec", "template", "metadata", "annotations", values.AnnotationCredentials)
-			}
-		}
-	}
+// render returns the objects of a Darkroom.
+func (c *comparison) render(darkroom *v1alpha1.Darkroom, credentialsVersion string) ([]*unstructured.Unstructured, error) {
+	state := values.ClusterState{RefusedHosts: c.refused[client.ObjectKeyFromObject(darkroom)], CredentialsVersion: credentialsVersion}
 	vals, err := c.translator.ValuesIn(darkroom, state)
 	if err != nil {
 		return nil, err

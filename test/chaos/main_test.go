@@ -128,13 +128,19 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 	return time.Since(began)
 }
 
-// launch starts an operator that reconciles each Darkroom every ten seconds.
-func launch(t *testing.T, name string, flags ...string) *program.Program {
+// manager starts the operator of a folder; it reconciles each Darkroom every ten seconds.
+func manager(t *testing.T, binaries, repository, name string, flags ...string) *program.Program {
 	t.Helper()
 	flags = append([]string{"--metrics-bind-address", "0", "--reconcile-period", "10s"}, flags...)
 	o, err := program.Manager(binaries, repository, filepath.Join(scratch, "kubeconfig"), filepath.Join(scratch, name+".log"), flags...)
 	must(t, err)
 	return o
+}
+
+// launch starts the operator under test.
+func launch(t *testing.T, name string, flags ...string) *program.Program {
+	t.Helper()
+	return manager(t, binaries, repository, name, flags...)
 }
 
 // start is launch, and waits until the operator is ready.
