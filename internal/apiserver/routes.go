@@ -146,6 +146,7 @@ func (s *Server) register(api huma.API) {
 		Responses:   map[string]*huma.Response{"202": {Description: "The operator uninstalls it"}},
 	}, s.remove)
 	s.registerRelated(api)
+	s.registerExplain(api)
 	s.registerSecrets(api)
 	s.registerSession(api)
 	requireIfMatch(api.OpenAPI())
@@ -228,6 +229,16 @@ func (s *Server) registerRelated(api huma.API) {
 			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
 		Responses: content("text/event-stream", "Server-sent events"),
 	}, s.stream)
+}
+
+func (s *Server) registerExplain(api huma.API) {
+	huma.Register(api, s.admitted(huma.Operation{
+		OperationID: "explainURL", Method: http.MethodPost, Path: "/explain", Tags: []string{"Pods, events, manifests and images"},
+		Summary: "Explain how the URL of an image is served", Errors: append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...),
+		Description: "Names the Darkroom that has the host, each hop to the source, the one to blame, and what helps. Only Darkrooms that you " +
+			"may get are considered. The image is requested from the Service of the Darkroom, never from the host of the URL, which requires " +
+			"permission to get services/proxy; what else you may not read is unknown.",
+	}, typeJSON, maxToken, nil), s.explain)
 }
 
 func (s *Server) registerSecrets(api huma.API) {

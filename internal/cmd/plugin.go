@@ -45,7 +45,7 @@ func newPlugin() *cobra.Command {
 	root.Long = `Shows and previews Darkrooms. The same program, under the name darkroom-operator, is the operator.
 
 The exit code is 1 after an error; status and plan have others of their own.`
-	root.AddCommand(newStatus(), newReport(), newPlan(), newTemplate(), newSign())
+	root.AddCommand(newStatus(), newExplain(), newReport(), newPlan(), newTemplate(), newSign())
 	return root
 }
 

@@ -154,7 +154,7 @@ func (c *Client) judge(target Target, status int, contentType string, body []byt
 	case c.base != nil && contentType == "application/json":
 		outcome = fromAPIServer(target, status)
 	case status != http.StatusOK:
-		outcome = target.failed(classify(status), fmt.Sprintf("HTTP %d", status)+target.explanation(contentType, body))
+		outcome = target.failed(Classify(status), fmt.Sprintf("HTTP %d", status)+target.explanation(contentType, body))
 	default:
 		outcome = judgeImage(target, contentType, body)
 	}

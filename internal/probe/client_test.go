@@ -326,8 +326,8 @@ func TestEachReasonHasARemedyForEachTypeOfSource(t *testing.T) {
 		}
 	}
 	for status := 300; status < 600; status++ {
-		if _, found := remedies[classify(status)]; !found {
-			t.Errorf("HTTP %d is %s, which has no remedy", status, classify(status))
+		if _, found := remedies[Classify(status)]; !found {
+			t.Errorf("HTTP %d is %s, which has no remedy", status, Classify(status))
 		}
 	}
 }

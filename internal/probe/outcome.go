@@ -1,12 +1,14 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -46,11 +48,11 @@ func shownPath(path string) string {
 	return shown + "?" + Query
 }
 
-// classify returns the reason for an HTTP status other than 200. It is the status of
+// Classify returns the reason for an HTTP status other than 200. It is the status of
 // the source where Darkroom passes that on (S3, Google Cloud Storage, 403 of
 // CloudFront), and 422 for most other faults. A gate returns 413 and 415 for originals that
 // Darkroom should not or cannot process, and 504 for a source that is too slow.
-func classify(status int) string {
+func Classify(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return v1alpha1.ReasonSourceDenied
@@ -119,7 +121,8 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 		v1alpha1.GoogleCloudStorage: "Check that source.bucket exists and has an object at this path.",
 		v1alpha1.CloudFront: "Check that the distribution at source.host has this path, and that source.pathPrefix, if set, is the beginning " +
 			"of the path: it is not stripped.",
-		anySource: "Check that spec.probe.path is the path of an image in the source.",
+		v1alpha1.WebFolder: "Check that source.baseUrl followed by this path is an image.",
+		anySource:          "Check that the source has an image at this path.",
 	},
 	v1alpha1.ReasonImageUnprocessable: {
 		v1alpha1.WebFolder: "Darkroom could not fetch the image, or what it fetched is not an image that it can process: check that source.baseUrl " +
@@ -178,4 +181,10 @@ func remedy(reason string, target Target) string {
 		return text
 	}
 	return bySource[anySource]
+}
+
+// Remedy returns what to check when a Darkroom fails to serve an image for a reason.
+func Remedy(reason string, darkroom *v1alpha1.Darkroom) string {
+	text := remedy(reason, Target{Source: cmp.Or(darkroom.Spec.Source.Type, v1alpha1.WebFolder), Gate: darkroom.Spec.Gate != nil})
+	return strings.TrimSuffix(text, ".")
 }

@@ -46,3 +46,15 @@ func Sign(key string, u url.URL, expires time.Time) *url.URL {
 	u.RawQuery = query.Encode()
 	return &u
 }
+
+// Verifies reports whether a URL has the signature of one of the keys, which are in lines.
+func Verifies(keys string, u url.URL) bool {
+	given := []byte(u.Query().Get("s"))
+	for line := range strings.Lines(keys) {
+		key := strings.TrimSpace(line)
+		if len(key) >= minKey && hmac.Equal(given, []byte(Sign(key, u, time.Time{}).Query().Get("s"))) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,85 @@
+package apiserver
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/explain"
+)
+
+// maxExplained bounds the Darkrooms with a host that are looked for among those that the caller may see.
+const maxExplained = 20
+
+// Question is a URL to explain. It is in the body, because URLs of requests are logged.
+type Question struct {
+	URL    string `json:"url" minLength:"1" maxLength:"4096" doc:"URL of an image, for example https://photos.example.com/cat.jpg?w=300"`
+	Status int    `json:"status,omitempty" minimum:"100" maximum:"599" doc:"HTTP status that the client got, if it is known"`
+}
+
+type explainInput struct {
+	Body Question
+}
+
+// explain explains a URL to a caller, who learns nothing about Darkrooms that they may not get.
+func (s *Server) explain(ctx context.Context, in *explainInput) (*output[explain.Explanation], error) {
+	parsed, err := explain.Parse(in.Body.URL)
+	if err != nil {
+		return nil, problem.New(http.StatusUnprocessableEntity, "invalid URL of an image", problem.Field{Location: "body.url", Message: err.Error()})
+	}
+	leave, err := s.images.Enter(ctx, auth.CallerOf(ctx).Name())
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	evidence := &explain.Evidence{
+		URL: parsed, Seen: in.Body.Status,
+		BaseDomains: append([]string{s.options.BaseDomain}, s.options.OtherBaseDomains...),
+	}
+	all, _ := s.journal.All()
+	if evidence.Claimants, err = s.visible(ctx, explain.Claimants(all, parsed.Host, s.options.Hosts)); err != nil {
+		return nil, err
+	}
+	if len(evidence.Claimants) == 0 {
+		if evidence.Near, err = s.near(ctx, all, parsed.Host); err != nil {
+			return nil, err
+		}
+	}
+	explain.Cluster{API: s.auth.Clients.Core, HTTP: s.auth.Clients.HTTP}.Collect(ctx, evidence)
+	return &output[explain.Explanation]{Body: *explain.Decide(evidence)}, nil
+}
+
+// visible returns the Darkrooms that the caller may get.
+func (s *Server) visible(ctx context.Context, darkrooms []*v1alpha1.Darkroom) ([]*v1alpha1.Darkroom, error) {
+	var out []*v1alpha1.Darkroom
+	for _, darkroom := range darkrooms[:min(len(darkrooms), maxExplained)] {
+		allowed, err := s.auth.Access.May(ctx, auth.ToDarkrooms("get", darkroom.Namespace, darkroom.Name))
+		if err != nil {
+			return nil, err
+		}
+		if allowed {
+			out = append(out, darkroom)
+		}
+	}
+	return out, nil
+}
+
+// near returns the hosts that resemble another, of Darkrooms that the caller may get.
+func (s *Server) near(ctx context.Context, all []*v1alpha1.Darkroom, host string) ([]string, error) {
+	found := explain.Near(all, host)
+	var out []string
+	for _, similar := range slices.Sorted(maps.Keys(found)) {
+		visible, err := s.visible(ctx, []*v1alpha1.Darkroom{found[similar]})
+		if err != nil {
+			return nil, err
+		}
+		if len(visible) > 0 {
+			out = append(out, similar)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,242 @@
+package explain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/signing"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+const (
+	// maxObject and maxImage bound what is read of an object and of an image, in bytes; maxProblem what is kept of a failure.
+	maxObject, maxImage, maxProblem = 1 << 20, 32 << 20, 8 << 10
+	// readTimeout bounds the reads of objects, and imageTimeout the request of the image.
+	readTimeout, imageTimeout = 5 * time.Second, 20 * time.Second
+	// signatureTTL is for how long the signature of the image's request is valid: the audit log of Kubernetes has it.
+	signatureTTL = time.Minute
+	// maxDetail bounds the sentence of a gate that is quoted.
+	maxDetail = 300
+)
+
+// Cluster sends requests to the Kubernetes API with the identity of a caller.
+type Cluster struct {
+	// API sends requests for objects, and HTTP for images.
+	API  rest.Interface
+	HTTP *http.Client
+}
+
+// Collect adds what the caller may read about the subject of the evidence, and the response to a request of the image.
+func (c Cluster) Collect(ctx context.Context, e *Evidence) {
+	subject := e.Subject()
+	if subject == nil {
+		return
+	}
+	reads, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	var group errgroup.Group
+	in := func(group, resource string) string {
+		return fmt.Sprintf("/apis/%s/namespaces/%s/%s", group, subject.Namespace, resource)
+	}
+	group.Go(func() error {
+		e.Ingress.Access = c.read(reads, in("networking.k8s.io/v1", "ingresses/"+subject.Name), nil, &e.Ingress.Object)
+		return nil
+	})
+	group.Go(func() error {
+		e.HTTPRoute.Access = c.read(reads, in("gateway.networking.k8s.io/v1", "httproutes/"+subject.Name), nil, &e.HTTPRoute.Object)
+		return nil
+	})
+	group.Go(func() error {
+		slices := &discoveryv1.EndpointSliceList{}
+		query := url.Values{"labelSelector": {discoveryv1.LabelServiceName + "=" + subject.Name}}
+		e.Endpoints.Access = c.read(reads, in("discovery.k8s.io/v1", "endpointslices"), query, slices)
+		e.Endpoints.Object = count(slices)
+		return nil
+	})
+	group.Go(func() error {
+		e.Answer = c.ask(ctx, e, subject)
+		return nil
+	})
+	_ = group.Wait()
+}
+
+// read reads an object.
+func (c Cluster) read(ctx context.Context, path string, query url.Values, into any) Access {
+	request := c.API.Get().AbsPath(path).MaxRetries(0)
+	for name := range query {
+		request = request.Param(name, query.Get(name))
+	}
+	body, err := request.Stream(ctx)
+	switch {
+	case apierrors.IsForbidden(err):
+		return Forbidden
+	case apierrors.IsNotFound(err):
+		return Missing
+	case err != nil:
+		return Unread
+	}
+	defer body.Close()
+	if err := json.NewDecoder(io.LimitReader(body, maxObject)).Decode(into); err != nil {
+		return Unread
+	}
+	return Found
+}
+
+// count counts the endpoints of a Service.
+func count(slices *discoveryv1.EndpointSliceList) Endpoints {
+	var out Endpoints
+	for i := range slices.Items {
+		for _, endpoint := range slices.Items[i].Endpoints {
+			out.All++
+			if ready := endpoint.Conditions.Ready; ready == nil || *ready {
+				out.Ready++
+			}
+		}
+	}
+	return out
+}
+
+// ask requests the image from the Service of a Darkroom, unless that would be refused.
+func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroom) Answer {
+	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
+	defer cancel()
+	if detail, _, _ := e.outside(&subject.Spec); detail != "" {
+		return Answer{Failure: NotSent}
+	}
+	query := e.URL.Query.Encode()
+	if needsSignature(&subject.Spec, e.URL.Path, query) {
+		keys := c.keys(ctx, subject)
+		e.Signature = e.URL.signature(keys, time.Now())
+		if e.Signature == SignatureInvalid && subject.Spec.Gate.Signing.Scheme == v1alpha1.SigningImgix {
+			e.Signature = SignatureUnverified // It may be one of imgix.
+		}
+		key, err := signing.FirstKey(keys)
+		if err != nil {
+			return Answer{Failure: NoKeys}
+		}
+		if detail, _ := unsigned(e.Signature); detail != "" {
+			return Answer{Failure: NotSent}
+		}
+		query = signing.Sign(key, url.URL{Path: e.URL.Path, RawQuery: query}, time.Now().Add(signatureTTL)).RawQuery
+	}
+	target := c.API.Get().Namespace(subject.Namespace).Resource("services").Name("http:" + subject.Name + ":http").SubResource("proxy").URL()
+	target.Path += e.URL.Path
+	target.RawQuery = query
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return Answer{Failure: NotSent}
+	}
+	request.Header.Set("Accept", "image/avif,image/webp,image/*")
+	return c.send(request)
+}
+
+// needsSignature reports whether the gate refuses a URL of a Darkroom without a signature.
+func needsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
+	if spec.Gate == nil || spec.Gate.Signing == nil || spec.Gate.Signing.Mode == v1alpha1.SigningReport {
+		return false
+	}
+	return spec.Probe == nil || path != spec.Probe.Path || query != probe.Query
+}
+
+// keys returns the keys that sign URLs of a Darkroom; empty if the caller may not read them.
+func (c Cluster) keys(ctx context.Context, subject *v1alpha1.Darkroom) string {
+	name, key := values.SigningSecret(subject.Spec.Gate)
+	secret := &corev1.Secret{}
+	if c.read(ctx, fmt.Sprintf("/api/v1/namespaces/%s/secrets/%s", subject.Namespace, name), nil, secret) != Found {
+		return ""
+	}
+	return string(secret.Data[key])
+}
+
+// send sends the request of an image, and reads the response.
+func (c Cluster) send(request *http.Request) Answer {
+	start := time.Now()
+	response, err := c.HTTP.Do(request) //nolint:gosec // G704: the host is that of the Kubernetes API; see isPlain for the path
+	if err != nil {
+		return Answer{Failure: failureOf(err)}
+	}
+	defer response.Body.Close()
+	beginning, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
+	rest := int64(0)
+	if err == nil {
+		rest, err = io.Copy(io.Discard, io.LimitReader(response.Body, maxImage))
+	}
+	if err != nil {
+		return Answer{Failure: failureOf(err)}
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		if failure := ofKubernetes(beginning); failure != "" {
+			return Answer{Failure: failure}
+		}
+	}
+	out := Answer{Status: response.StatusCode, Bytes: int64(len(beginning)) + rest, Took: time.Since(start)}
+	out.ContentType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
+	out.Cache, out.Parts = serverTiming(response.Header.Get("Server-Timing"))
+	if out.ContentType == "application/problem+json" {
+		problem := struct{ Detail string }{}
+		_ = json.Unmarshal(beginning, &problem)
+		out.Detail = strings.ToValidUTF8(problem.Detail[:min(len(problem.Detail), maxDetail)], "")
+	}
+	return out
+}
+
+func failureOf(err error) Failure {
+	if timeout := interface{ Timeout() bool }(nil); errors.As(err, &timeout) && timeout.Timeout() {
+		return TimedOut
+	}
+	return Unreachable
+}
+
+// ofKubernetes returns why the Kubernetes API did not reach the Darkroom; empty if the response is the Darkroom's.
+func ofKubernetes(body []byte) Failure {
+	status := metav1.Status{}
+	if !bytes.Contains(body, []byte(`"Status"`)) || json.Unmarshal(body, &status) != nil || status.Kind != "Status" {
+		return ""
+	}
+	switch err := (&apierrors.StatusError{ErrStatus: status}); {
+	case apierrors.IsForbidden(err):
+		return NoRight
+	case apierrors.IsUnauthorized(err), apierrors.IsTooManyRequests(err):
+		return NotSent
+	// Since 1.37, Kubernetes does not distinguish a missing Service from one without pods.
+	case apierrors.IsNotFound(err), strings.HasPrefix(status.Message, "no endpoints available"):
+		return NoEndpoints
+	}
+	return Unreachable
+}
+
+// serverTiming reads the header of a gate: cache;desc=miss, fetch;dur=12.1.
+func serverTiming(header string) (cache string, parts []Part) {
+	for entry := range strings.SplitSeq(header, ",") {
+		name, attribute, _ := strings.Cut(strings.TrimSpace(entry), ";")
+		key, value, _ := strings.Cut(attribute, "=")
+		switch {
+		case name == "cache" && key == "desc":
+			cache = value
+		case key == "dur":
+			if milliseconds, err := strconv.ParseFloat(value, 64); err == nil && milliseconds >= 0 && milliseconds < 1e9 {
+				parts = append(parts, Part{Name: name, Milliseconds: milliseconds})
+			}
+		}
+	}
+	return cache, parts
+}

@@ -1,0 +1,265 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	documents "github.com/darkroom-operator/darkroom-operator/docs"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+)
+
+// finding is the state of a hop, with the remedy if it failed.
+type finding struct {
+	Hop
+
+	remedy, field string
+}
+
+func (f finding) failed(detail, remedy, field string) finding {
+	f.State, f.Detail, f.remedy, f.field = Failed, detail, remedy, field
+	return f
+}
+
+func (f finding) is(state State, format string, args ...any) finding {
+	f.State, f.Detail = state, fmt.Sprintf(format, args...)
+	return f
+}
+
+func hop(kind Kind, name string) finding { return finding{Hop: Hop{Kind: kind, Name: name}} }
+
+// Subject returns the Darkroom that a URL is about: the one that has its host, else the oldest that claims it; nil if there is
+// none.
+func (e *Evidence) Subject() *v1alpha1.Darkroom {
+	if at := slices.IndexFunc(e.Claimants, e.isHolder); at >= 0 {
+		return e.Claimants[at]
+	}
+	if len(e.Claimants) > 0 {
+		return e.Claimants[0]
+	}
+	return nil
+}
+
+// isHolder reports whether the host is routed to a Darkroom: users cannot write its status.
+func (e *Evidence) isHolder(darkroom *v1alpha1.Darkroom) bool {
+	return slices.Contains(darkroom.Status.Domains, e.URL.Host)
+}
+
+// Decide returns the explanation that follows from evidence. The first hop that failed is to blame.
+func Decide(e *Evidence) *Explanation {
+	out := &Explanation{URL: e.URL.String(), Hops: []Hop{}}
+	subject := e.Subject()
+	findings := []finding{e.host(subject)}
+	if subject != nil {
+		out.Darkroom = &Subject{Namespace: subject.Namespace, Name: subject.Name}
+		findings = append(findings, e.routes(subject)...)
+		findings = append(findings, e.service(subject))
+		findings = append(findings, e.inside(subject)...)
+	}
+	findings = e.front(findings)
+	for _, found := range findings {
+		out.Hops = append(out.Hops, found.Hop)
+		if found.State == Failed && out.Blame == "" {
+			out.Blame, out.Verdict, out.Remedy, out.Field = found.Kind, found.Name+": "+found.Detail, found.remedy, found.field
+		}
+	}
+	if out.Blame == "" {
+		out.Verdict, out.Remedy = e.acquittal(subject, findings)
+	}
+	return out
+}
+
+// acquittal is the verdict if no hop failed.
+func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (verdict, remedy string) {
+	if e.Answer.Failure == "" && e.Answer.Status < 300 {
+		return fmt.Sprintf("Darkroom %s/%s serves this image", subject.Namespace, subject.Name),
+			"If a client gets something else, look at what is in front of the cluster: DNS, the load balancer, a CDN and its cache"
+	}
+	at := slices.IndexFunc(findings, func(f finding) bool { return f.State == Unknown && f.remedy != "" })
+	if at < 0 {
+		return "nothing is known to fail", ""
+	}
+	return "the image was not requested: " + findings[at].Detail, findings[at].remedy
+}
+
+// host decides who has the host.
+func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
+	out := hop(Host, e.URL.Host)
+	if subject == nil {
+		return e.stranger(out)
+	}
+	var refused []string
+	for _, other := range e.Claimants {
+		if other != subject && !e.isHolder(other) {
+			refused = append(refused, nameOf(other))
+		}
+	}
+	also := ""
+	if len(refused) > 0 {
+		also = "; also claimed by " + strings.Join(refused, ", ") + ", without effect, because the oldest claim counts"
+	}
+	switch {
+	case subject.DeletionTimestamp != nil:
+		return out.failed(nameOf(subject)+", which has the host, is being deleted"+also, advice(subject, v1alpha1.ReasonTerminating), "")
+	case e.isHolder(subject):
+		return out.is(OK, "%s has the host%s", nameOf(subject), also)
+	}
+	domains := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionDomainsReady)
+	if domains == nil || domains.ObservedGeneration != subject.Generation {
+		return out.failed(nameOf(subject)+" claims the host, and the operator has not handled this yet"+also,
+			"Check the status with: kubectl darkroom status "+subject.Name+" -n "+subject.Namespace, "")
+	}
+	return out.failed(fmt.Sprintf("%s claims the host, and does not have it: %s%s", nameOf(subject), trimmed(domains.Message), also),
+		advice(subject, domains.Reason), "subDomains")
+}
+
+// stranger explains a host that nobody claims whom the caller may see.
+func (e *Evidence) stranger(out finding) finding {
+	detail, remedy := "no Darkroom that you may see has this host", "Check the host and the cluster: status.domains of each Darkroom lists its hosts"
+	for _, domain := range e.BaseDomains {
+		below, isBelow := strings.CutSuffix(e.URL.Host, "."+strings.TrimPrefix(domain, "{namespace}."))
+		if isBelow {
+			detail += fmt.Sprintf(", which is below the base domain %s", domain)
+			remedy = fmt.Sprintf("Check the spelling of %q, or add it to subDomains of the Darkroom that has the image", below)
+			break
+		}
+	}
+	if len(e.Near) > 0 {
+		remedy = "Check the spelling; there is " + strings.Join(e.Near, ", ")
+	}
+	return out.failed(detail, remedy, "")
+}
+
+// routes decides about the objects that lead the host to the Service.
+func (e *Evidence) routes(subject *v1alpha1.Darkroom) []finding {
+	var out []finding
+	if subject.Spec.Gateway == nil || subject.Spec.Ingress != nil {
+		out = append(out, e.ingress(subject))
+	}
+	if subject.Spec.Gateway != nil {
+		out = append(out, e.httpRoute(subject))
+	}
+	return out
+}
+
+func (e *Evidence) ingress(subject *v1alpha1.Darkroom) finding {
+	ingress := &e.Ingress.Object
+	out := hop(Route, "Ingress "+subject.Name)
+	switch {
+	case e.Ingress.Access == Unread || e.Ingress.Access == Forbidden:
+		return e.reported(out, subject, "ingresses.networking.k8s.io")
+	case e.Ingress.Access == Missing || !metav1.IsControlledBy(ingress, subject):
+		return out.failed("it does not exist", advice(subject, v1alpha1.ConditionReady), "")
+	case !slices.Contains(gateway.Hosts(ingress), e.URL.Host):
+		return out.failed("it has no rule for the host", advice(subject, v1alpha1.ConditionDomainsReady), "subDomains")
+	}
+	class := "the default class"
+	if name := ingress.Spec.IngressClassName; name != nil {
+		class = "class " + *name
+	}
+	if addresses := addressesOf(ingress); addresses != "" {
+		return out.is(OK, "routes the host to the Service, %s, at %s", class, addresses)
+	}
+	return out.is(Unknown, "routes the host to the Service, %s; no ingress controller has published an address for it", class)
+}
+
+func addressesOf(ingress *networkingv1.Ingress) string {
+	var addresses []string
+	for _, at := range ingress.Status.LoadBalancer.Ingress {
+		addresses = append(addresses, cmp.Or(at.Hostname, at.IP))
+	}
+	return strings.Join(addresses, ", ")
+}
+
+func (e *Evidence) httpRoute(subject *v1alpha1.Darkroom) finding {
+	route := &e.HTTPRoute.Object
+	out := hop(Route, "HTTPRoute "+subject.Name)
+	switch {
+	case e.HTTPRoute.Access == Unread || e.HTTPRoute.Access == Forbidden:
+		return e.reported(out, subject, "httproutes.gateway.networking.k8s.io")
+	case e.HTTPRoute.Access == Missing || !metav1.IsControlledBy(route, subject):
+		return out.failed("it does not exist", advice(subject, v1alpha1.ConditionReady), "gateway")
+	case !slices.Contains(gateway.Hosts(route), e.URL.Host):
+		return out.failed("it does not have the host", advice(subject, v1alpha1.ConditionDomainsReady), "subDomains")
+	}
+	accepted, all := gateway.AcceptedBy(route)
+	names := make([]string, len(accepted))
+	for i, parent := range accepted {
+		names[i] = parent.String()
+	}
+	if all {
+		return out.is(OK, "accepted by %s", strings.Join(names, ", "))
+	}
+	return out.failed("not every Gateway has accepted it: "+messageOf(subject, v1alpha1.ConditionDomainsReady),
+		advice(subject, v1alpha1.ConditionDomainsReady), "gateway.parentRefs")
+}
+
+// reported is the state of a route that the caller may not read, as the operator reports it.
+func (e *Evidence) reported(out finding, subject *v1alpha1.Darkroom, resource string) finding {
+	if e.isHolder(subject) {
+		return out.is(OK, "routes the host, as the operator reports")
+	}
+	out = out.is(Unknown, "you may not read it")
+	out.remedy = "Ask for permission to get " + resource
+	return out
+}
+
+// service decides whether requests reach a pod.
+func (e *Evidence) service(subject *v1alpha1.Darkroom) finding {
+	out := hop(Service, "Service "+subject.Name)
+	endpoints := e.Endpoints.Object
+	if e.Endpoints.Access != Found {
+		endpoints = Endpoints{Ready: int(subject.Status.ReadyReplicas), All: int(subject.Status.Replicas)}
+	}
+	count := fmt.Sprintf("%d of %d endpoints are ready", endpoints.Ready, endpoints.All)
+	switch {
+	case endpoints.Ready > 0:
+		return out.is(OK, "%s", count)
+	case subject.Status.Phase == v1alpha1.PhaseIdle:
+		return out.failed("the Darkroom is scaled to zero", "Set replicas to at least 1", "replicas")
+	}
+	return out.failed(strings.TrimSuffix(count+": "+messageOf(subject, v1alpha1.ConditionReady), ": "), advice(subject, v1alpha1.ConditionReady), "")
+}
+
+// front blames what is in front of the Darkroom if a client got a failure, and the Darkroom serves the image.
+func (e *Evidence) front(findings []finding) []finding {
+	failed := slices.ContainsFunc(findings, func(f finding) bool { return f.State == Failed })
+	at := slices.IndexFunc(findings, func(f finding) bool { return f.Kind == Route })
+	if failed || at < 0 || e.Answer.Failure != "" || e.Seen < 400 {
+		return findings
+	}
+	route := &findings[at]
+	route.Status = e.Seen
+	remedy := "Check that a controller serves it, that DNS leads the host there, and its log: kubectl describe " + strings.ToLower(strings.Replace(route.Name, " ", "/", 1))
+	*route = route.failed("the client got "+statusText(e.Seen)+", while the Service serves the image: the response is one of what is in front of the Service, such as the "+
+		"default page of an ingress controller", remedy, map[bool]string{true: "gateway.parentRefs", false: "ingress.className"}[strings.HasPrefix(route.Name, "HTTPRoute")])
+	return findings
+}
+
+func nameOf(darkroom *v1alpha1.Darkroom) string { return darkroom.Namespace + "/" + darkroom.Name }
+
+func messageOf(darkroom *v1alpha1.Darkroom, conditionType string) string {
+	if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, conditionType); condition != nil {
+		return trimmed(condition.Message)
+	}
+	return "the operator has not handled the Darkroom yet"
+}
+
+func trimmed(message string) string { return strings.TrimSuffix(message, ".") }
+
+// advice is what the page on conditions says about the reason of a condition, or about a reason; else how to see more.
+func advice(darkroom *v1alpha1.Darkroom, of string) string {
+	if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, of); condition != nil {
+		of = condition.Reason
+	}
+	advice := documents.Advice(of)
+	if advice == "" || advice == "Nothing." {
+		return fmt.Sprintf("Look at: kubectl darkroom status %s -n %s", darkroom.Name, darkroom.Namespace)
+	}
+	return trimmed(advice)
+}

@@ -1,0 +1,146 @@
+package explain
+
+import (
+	"slices"
+	"time"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Explanation is the answer for one URL.
+type Explanation struct {
+	URL      string   `json:"url" doc:"The URL without signature and unknown parameters, which may be credentials"`
+	Darkroom *Subject `json:"darkroom,omitempty" doc:"The Darkroom that has the host, or claims it"`
+	Verdict  string   `json:"verdict" doc:"The result in a sentence"`
+	Blame    Kind     `json:"blame,omitempty" enum:"host,route,service,gate,darkroom,source" doc:"The hop to blame; none if the image is served, or if it is not known"`
+	Remedy   string   `json:"remedy,omitempty" doc:"What helps, in a sentence that names the field or command"`
+	Field    string   `json:"field,omitempty" doc:"The field of the Darkroom to edit, for example source.baseUrl"`
+	Hops     []Hop    `json:"hops" doc:"From the host to the source"`
+}
+
+// Subject names a Darkroom.
+type Subject struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// Kind is what a hop is.
+type Kind string
+
+// The kinds of hops, in the order of a request.
+const (
+	Host     Kind = "host"
+	Route    Kind = "route"
+	Service  Kind = "service"
+	Gate     Kind = "gate"
+	Darkroom Kind = "darkroom"
+	Source   Kind = "source"
+)
+
+// State is what is known of a hop.
+type State string
+
+// The states of hops.
+const (
+	OK       State = "ok"
+	Failed   State = "failed"
+	Unknown  State = "unknown"
+	NotAsked State = "notAsked"
+)
+
+// Hop is a part of the way of a request.
+type Hop struct {
+	Kind         Kind    `json:"kind" enum:"host,route,service,gate,darkroom,source"`
+	Name         string  `json:"name" doc:"For example Ingress photos"`
+	State        State   `json:"state" enum:"ok,failed,unknown,notAsked" doc:"notAsked: the hops before it answered, or the request did not reach it"`
+	Detail       string  `json:"detail,omitempty"`
+	Status       int     `json:"status,omitempty" doc:"HTTP status of its response"`
+	Milliseconds float64 `json:"milliseconds,omitempty"`
+	Bytes        int64   `json:"bytes,omitempty"`
+}
+
+// Evidence is what is known about a URL. Decide needs nothing else.
+type Evidence struct {
+	URL URL
+	// BaseDomains are those of the operator, as far as they are known.
+	BaseDomains []string
+	// Claimants are the Darkrooms that claim or have the host, and Near are similar hosts of others: those that the caller
+	// may see, the oldest first.
+	Claimants []*v1alpha1.Darkroom
+	Near      []string
+	// Seen is the status that a client got from the host of the URL; 0 if it is not known.
+	Seen int
+
+	Ingress   Read[networkingv1.Ingress]
+	HTTPRoute Read[gatewayv1.HTTPRoute]
+	// Endpoints are those of the Service.
+	Endpoints Read[Endpoints]
+	Signature Signature
+	Answer    Answer
+}
+
+// Endpoints are those of a Service.
+type Endpoints struct{ Ready, All int }
+
+// Access is the outcome of a read with the rights of the caller.
+type Access int
+
+// Outcomes of reads.
+const (
+	Unread Access = iota
+	Forbidden
+	Missing
+	Found
+)
+
+// Read is an object, if it was found.
+type Read[T any] struct {
+	Access Access
+	Object T
+}
+
+// Failure is why there is no response of a Darkroom.
+type Failure string
+
+// Failures of requests.
+const (
+	NotSent     Failure = "notSent"
+	NoRight     Failure = "noRight"
+	NoKeys      Failure = "noKeys"
+	NoEndpoints Failure = "noEndpoints"
+	Unreachable Failure = "unreachable"
+	TimedOut    Failure = "timedOut"
+)
+
+// Answer is the response of a Darkroom through its Service.
+type Answer struct {
+	// Failure is set if there is none.
+	Failure     Failure
+	Status      int
+	ContentType string
+	Bytes       int64
+	Took        time.Duration
+	// Detail is the sentence of a gate about its failure.
+	Detail string
+	// Cache is the state of the gate's cache, and Parts are the times of Server-Timing.
+	Cache string
+	Parts []Part
+}
+
+// Part is the time of a part of a request.
+type Part struct {
+	Name         string
+	Milliseconds float64
+}
+
+// part returns the time of a part, and whether the response names it.
+func (a *Answer) part(name string) (milliseconds float64, found bool) {
+	at := slices.IndexFunc(a.Parts, func(p Part) bool { return p.Name == name })
+	if at < 0 {
+		return 0, false
+	}
+	return a.Parts[at].Milliseconds, true
+}

@@ -1,0 +1,199 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+)
+
+// inside decides about gate, Darkroom and source, of which only the response of the first is known.
+func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
+	source := &subject.Spec.Source
+	way := []finding{hop(Darkroom, nameOf(subject)), hop(Source, fmt.Sprintf("%s %s", cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host)))}
+	if subject.Spec.Gate != nil {
+		way = append([]finding{hop(Gate, "gate of "+subject.Name)}, way...)
+	}
+	for i := range way {
+		way[i].State = NotAsked
+	}
+	first, last := &way[0], &way[len(way)-1]
+	if detail, remedy, field := e.outside(&subject.Spec); detail != "" {
+		*first = first.failed(detail, remedy, field)
+		return way
+	}
+	if detail, remedy := unsigned(e.Signature); detail != "" {
+		*first = first.failed(detail, remedy, "")
+		first.Status = http.StatusForbidden
+		if e.Signature == SignatureExpired {
+			first.Status = http.StatusGone
+		}
+		return way
+	}
+	if e.Answer.Failure != "" {
+		e.unanswered(subject, first, last)
+		return way
+	}
+	first.Status, first.Bytes, first.Milliseconds = e.Answer.Status, e.Answer.Bytes, float64(e.Answer.Took)/float64(time.Millisecond)
+	e.times(way)
+	at, detail, remedy, field := e.blame(subject)
+	for i := range way {
+		switch {
+		case way[i].Kind == at:
+			way[i] = way[i].failed(detail, remedy, field)
+		case at == Gate, way[i].State != NotAsked:
+		case i == 0, at == Darkroom, at == "" && e.Answer.Cache == "":
+			way[i].State = OK
+		}
+	}
+	return way
+}
+
+// times adds what Server-Timing of a gate has.
+func (e *Evidence) times(way []finding) {
+	if way[0].Kind != Gate || e.Answer.Cache == "" {
+		return
+	}
+	way[0] = way[0].is(OK, "cache: %s", e.Answer.Cache)
+	for i, name := range []string{"transform", "fetch"} {
+		if took, found := e.Answer.part(name); found {
+			way[i+1].State, way[i+1].Milliseconds = OK, took
+		}
+	}
+	for _, part := range e.Answer.Parts {
+		if part.Name != "transform" && part.Name != "fetch" && part.Name != "total" {
+			way[0].Detail += fmt.Sprintf(", %s: %.0f ms", part.Name, part.Milliseconds)
+		}
+	}
+}
+
+// internal are the paths that a Darkroom serves besides images.
+var internal = []string{"/metrics", "/ping", "/debug"}
+
+// outside explains a path that cannot be one of an image.
+func (e *Evidence) outside(spec *v1alpha1.DarkroomSpec) (detail, remedy, field string) {
+	prefix := strings.TrimSuffix(spec.Source.PathPrefix, "/")
+	hasPrefix := spec.Source.Type == v1alpha1.S3 || spec.Source.Type == v1alpha1.CloudFront
+	for _, path := range internal {
+		if e.URL.Path == path || strings.HasPrefix(e.URL.Path, path+"/") {
+			return "the path is not one of an image", "Request the path of an image in the source", ""
+		}
+	}
+	switch {
+	case e.URL.Path == "/":
+		return "the URL has no path of an image", "Add the path of an image in the source, for example /cat.jpg", ""
+	case !e.URL.isPlain():
+		return "the path contains .., //, or one of \\ ? # %, which browsers and proxies change", "Use the plain path of the image in the URL", ""
+	case hasPrefix && prefix != "" && !strings.HasPrefix(e.URL.Path, prefix):
+		return fmt.Sprintf("the path does not begin with %s", spec.Source.PathPrefix),
+			"Begin the path of the URL with source.pathPrefix, which is not stripped, or change that field", "source.pathPrefix"
+	}
+	return "", "", ""
+}
+
+// unsigned explains a signature that the gate refuses.
+func unsigned(signature Signature) (detail, remedy string) {
+	const sign = "Sign the URL: kubectl darkroom sign, or GET …/signed-url of the REST API"
+	switch signature {
+	case SignatureMissing:
+		return "the URL is not signed, and gate.signing requires it", sign
+	case SignatureInvalid:
+		return "the signature of the URL is invalid: the URL was changed, or signed with another key",
+			sign + "; check that the key is in the Secret of gate.signing.secretRef"
+	case SignatureExpired:
+		return "the URL has expired", sign
+	}
+	return "", ""
+}
+
+// unanswered explains why there is no response.
+func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) {
+	switch e.Answer.Failure {
+	case NoRight:
+		*first = first.is(Unknown, "you may not request it")
+		first.remedy = fmt.Sprintf("Ask for permission to get services/proxy in the namespace %s", subject.Namespace)
+	case NoKeys:
+		*first = first.is(Unknown, "URLs are signed, and you may not read the key")
+		first.remedy = fmt.Sprintf("Ask for permission to get the Secret of gate.signing in the namespace %s", subject.Namespace)
+	case TimedOut:
+		*last = last.failed("no response in time", probe.Remedy(v1alpha1.ReasonSourceTimeout, subject), fieldOf(&subject.Spec.Source))
+	case NoEndpoints, Unreachable:
+		*first = first.failed("the pods cannot be reached", readLog(subject, "darkroom"), "")
+	default:
+		*first = first.is(Unknown, "the request could not be sent")
+		first.remedy = "Try again"
+	}
+	// Without a request, the last probe is what is known of the source.
+	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
+	if last.State == NotAsked && first.State == Unknown && condition != nil && condition.Status == metav1.ConditionFalse {
+		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message), advice(subject, v1alpha1.ConditionSourceReady), fieldOf(&subject.Spec.Source))
+	}
+}
+
+// blame decides which hop a response is to blame on; none if it is an image.
+func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, field string) {
+	a := &e.Answer
+	detail = cmp.Or(a.Detail, "the response has "+statusText(a.Status))
+	switch {
+	case a.Status == http.StatusOK && strings.HasPrefix(a.ContentType, "image/"):
+		return "", "", "", ""
+	case a.Status == http.StatusOK:
+		detail = fmt.Sprintf("the response is %s, not an image: without a gate, Darkroom passes on the error page of a source", cmp.Or(a.ContentType, "of no type"))
+		return Source, detail, probe.Remedy(v1alpha1.ReasonImageNotFound, subject), fieldOf(&subject.Spec.Source)
+	case subject.Spec.Gate != nil:
+		if at, remedy, field = e.blameInGate(subject); at != Source {
+			return at, detail, remedy, field
+		}
+	}
+	return Source, detail, cmp.Or(remedy, probe.Remedy(probe.Classify(a.Status), subject)), fieldOf(&subject.Spec.Source)
+}
+
+// fieldOf is the field that names the place of a source.
+func fieldOf(source *v1alpha1.Source) string {
+	switch source.Type {
+	case v1alpha1.S3, v1alpha1.GoogleCloudStorage:
+		return "source.bucket"
+	case v1alpha1.CloudFront:
+		return "source.host"
+	}
+	return "source.baseUrl"
+}
+
+// blameInGate decides by the status of a gate, and by what it did before: Server-Timing has it.
+func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, field string) {
+	a := &e.Answer
+	_, transformed := a.part("transform")
+	signs, silent := subject.Spec.Gate.Signing != nil, subject.Spec.Gate.ServerTiming != nil && !*subject.Spec.Gate.ServerTiming
+	switch status := a.Status; {
+	case transformed && status >= 500:
+		return Darkroom, readLog(subject, "darkroom"), "resources"
+	case status == http.StatusForbidden && signs && a.Cache == "" && !silent:
+		return Gate, "Pods read a changed Secret of gate.signing within two minutes: try again, or check gate.signing.secretRef", "gate.signing"
+	case status == http.StatusRequestEntityTooLarge:
+		return Gate, "Raise the limit of gate.limits or the memory of resources that the message names, or store a smaller original", "gate.limits"
+	case status == http.StatusServiceUnavailable:
+		return Gate, "Try again; if it lasts, raise replicas, or resources of Darkroom and of the gate", "replicas"
+	case status == http.StatusInternalServerError:
+		return Gate, readLog(subject, "gate"), ""
+	case status == http.StatusLoopDetected:
+		return Source, "Set the source to where the images are stored: it leads back to the gate", ""
+	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusUnsupportedMediaType, status >= 500:
+		return Source, "", ""
+	}
+	return Gate, "Change the parameter of the URL that the message names, or what gate allows", "gate"
+}
+
+// readLog is how to read the log of a container.
+func readLog(darkroom *v1alpha1.Darkroom, container string) string {
+	return fmt.Sprintf("Read the log: kubectl logs -n %s deployment/%s -c %s", darkroom.Namespace, darkroom.Name, container)
+}
+
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("status %d %s", status, http.StatusText(status)))
+}
