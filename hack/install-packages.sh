@@ -16,9 +16,11 @@ ca-certificates /etc/ssl/certs/ca-certificates.crt
 chromium /usr/bin/chromium
 curl curl
 gcc gcc
+gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc
 git git
 imagemagick convert
 libc6-dev /usr/include/stdlib.h
+libc6-dev-arm64-cross /usr/aarch64-linux-gnu/include/stdlib.h
 make make
 nodejs node
 npm npm

@@ -1,10 +1,12 @@
 package install
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -61,13 +63,24 @@ func TestTheOperandIsBuiltOfOneCommitAlone(t *testing.T) {
 		return string(out), err
 	}
 
-	out, err := build(commit, "amd64")
-	if err != nil || !strings.Contains(out, "amd64: static, of "+commit+" without changes, with go1.") || !strings.Contains(out, "licenses of all modules: found") {
+	runs := map[string][]string{"amd64": nil}
+	if _, err := exec.LookPath("aarch64-linux-gnu-gcc"); err == nil {
+		runs["arm64"] = []string{"qemu-aarch64-static"}
+	}
+	architectures := slices.Sorted(maps.Keys(runs))
+	out, err := build(commit, strings.Join(architectures, " "))
+	if err != nil || !strings.Contains(out, "licenses of all modules: found") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	said, err := exec.CommandContext(t.Context(), filepath.Join(output, "darkroom-linux-amd64")).CombinedOutput()
-	if err != nil || string(said) != "42 true\n" {
-		t.Errorf("the program says %q (%v)", said, err)
+	for _, arch := range architectures {
+		if !strings.Contains(out, arch+": static, of "+commit+" without changes, with go1.") {
+			t.Errorf("%s: %s", arch, out)
+		}
+		command := slices.Concat(runs[arch], []string{filepath.Join(output, "darkroom-linux-"+arch)})
+		said, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput()
+		if err != nil || string(said) != "42 true\n" {
+			t.Errorf("the program for %s says %q (%v)", arch, said, err)
+		}
 	}
 	refused := func(commit, architectures, why string) {
 		t.Helper()
