@@ -2,17 +2,21 @@ package apiserver_test
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
@@ -153,6 +157,51 @@ func TestStreamSendsEvents(t *testing.T) {
 	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":2}`, "If-Match", "*", "Content-Type", "application/merge-patch+json")
 	s.want(http.StatusNoContent, token, "DELETE", path(namespace, "photos"), "")
 	f.wants("added photos", "modified photos", "deleted photos")
+}
+
+func TestStreamIsCompressedAndEachEventArrivesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	namespace := newNamespace(t)
+	editor := newEditor(t, namespace)
+	const many = 60
+	for i := range many {
+		create(t, darkrooms.New(fmt.Sprintf("photos-%d", i), namespace).SubDomains(fmt.Sprintf("photos-%d", i)).Obj())
+	}
+	eventually(t, "the server knows all", func() error {
+		if n := len(listed(t, s, editor.token, "?namespace="+namespace)); n != many {
+			return fmt.Errorf("%d Darkrooms", n)
+		}
+		return nil
+	})
+	response, err := s.send(t.Context(), editor.token, http.MethodGet, "/events/stream?namespace="+namespace, nil, "Accept-Encoding", "br, gzip")
+	expect.NoError(t, err)
+	if got := response.Header; got.Get("Content-Encoding") != "gzip" || !slices.Contains(got.Values("Vary"), "Accept-Encoding") {
+		t.Fatalf("the headers are %v", got)
+	}
+	raw, plain := &counter{in: response.Body}, &counter{}
+	plain.in, err = gzip.NewReader(raw)
+	expect.NoError(t, err)
+	f := &follower{t: t, messages: make(chan message, 1024)}
+	go f.read(io.NopCloser(plain))
+	f.until("synced")
+	if sent, said := raw.n.Load(), plain.n.Load(); said < 5*sent {
+		t.Errorf("%d bytes are sent in %d", said, sent)
+	}
+	create(t, darkrooms.New("later", namespace).SubDomains("later").Obj())
+	f.wants("added later")
+}
+
+// counter counts what is read.
+type counter struct {
+	in io.Reader
+	n  atomic.Int64
+}
+
+func (c *counter) Read(into []byte) (int, error) {
+	n, err := c.in.Read(into)
+	c.n.Add(int64(n))
+	return n, err
 }
 
 func TestStreamResumes(t *testing.T) {

@@ -18,7 +18,7 @@ const minCompressed = 2 << 10
 var packedTypes = []string{"application/json", problem.MediaType, "application/yaml", "application/vnd.oai.openapi+json"}
 
 // Compress compresses responses: a long list shrinks to a fifteenth. Responses to requests
-// that are sent piece by piece pass as they are, because the compressor buffers them.
+// that are sent piece by piece pass as they are, because this compressor buffers them.
 //
 // The length of a compressed response discloses its content to attackers who can place
 // their own text in it (BREACH). It is safe here because responses contain no secrets: no
