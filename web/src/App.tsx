@@ -19,6 +19,7 @@ import { SettingsContext } from "./settings";
 // Views other than the list are loaded in idle time, or when they are opened.
 const DetailView = lazyView(() => import("./detail/DetailView"));
 const HostsView = lazyView(() => import("./list/HostsView"));
+const ExplainView = lazyView(() => import("./explain/ExplainView"));
 const FormView = lazyView(() => import("./form/FormView"));
 const SignIn = lazyView(() => import("./layout/SignIn"));
 const SignInDialog = lazyView(() => import("./layout/SignInDialog"));
@@ -162,6 +163,8 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
       return <ListView />;
     case "hosts":
       return <HostsView />;
+    case "explain":
+      return <ExplainView />;
     case "create":
       return <FormView />;
     case "edit":
@@ -186,6 +189,8 @@ function titleOf(route: ReturnType<typeof routeOf>): string {
   switch (route.view) {
     case "hosts":
       return "Hosts · Darkrooms";
+    case "explain":
+      return "Explain a URL · Darkrooms";
     case "create":
       return "Create Darkroom · Darkrooms";
     case "edit":

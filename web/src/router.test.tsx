@@ -6,6 +6,7 @@ test.each([
   ["/", { view: "list" }],
   ["/ui/create", { view: "create" }],
   ["/ui/hosts", { view: "hosts" }],
+  ["/ui/explain", { view: "explain" }],
   ["/ui/photos/cats", { view: "detail", key: { namespace: "photos", name: "cats" } }],
   ["/ui/photos/cats/edit", { view: "edit", key: { namespace: "photos", name: "cats" } }],
   ["/ui/photos", { view: "unknown" }],

@@ -6,6 +6,7 @@ export type Route =
   | { view: "list" }
   | { view: "create" }
   | { view: "hosts" }
+  | { view: "explain" }
   | { view: "detail" | "edit"; key: Key }
   | { view: "unknown" };
 
@@ -13,6 +14,7 @@ export const paths = {
   list: "/",
   create: "/ui/create",
   hosts: "/ui/hosts",
+  explain: (url?: string): string => "/ui/explain" + (url ? `?${new URLSearchParams({ url }).toString()}` : ""),
   clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
   /** The form, which can open at a field. */
@@ -38,7 +40,7 @@ export function routeOf(pathname: string): Route {
   }
   const [ui, namespace, name, edit] = parts;
   if (ui === "ui" && namespace !== undefined) {
-    if (parts.length === 2 && (namespace === "create" || namespace === "hosts")) {
+    if (parts.length === 2 && (namespace === "create" || namespace === "hosts" || namespace === "explain")) {
       return { view: namespace };
     }
     if (name !== undefined && (parts.length === 3 || (parts.length === 4 && edit === "edit"))) {

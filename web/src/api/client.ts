@@ -1,5 +1,5 @@
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Figures, Key, Namespaces, NewSecret, Pod, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Explanation, Figures, Key, Namespaces, NewSecret, Pod, Question, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -81,6 +81,7 @@ export const api = {
     json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),
 
   namespaces: (signal?: AbortSignal) => json<Namespaces>("/access/namespaces", { signal }),
+  explain: (body: Question, signal?: AbortSignal) => json<Explanation>("/explain", { method: "POST", body, signal }),
   createSecret: (body: NewSecret) => json<Secret>("/secrets", { method: "POST", body }),
 
   get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),

@@ -1,4 +1,4 @@
-import { Breadcrumb, BreadcrumbItem, Button, Label, PageSection, Tab, TabContent, Tabs, TabTitleText, Title, Tooltip } from "@patternfly/react-core";
+import { Button, Label, PageSection, Tab, TabContent, Tabs, TabTitleText, Title, Tooltip } from "@patternfly/react-core";
 import { Suspense, useEffect, useState } from "react";
 import { lazyView } from "../lazyView";
 import { ActionDialog } from "../actions/ActionDialog";
@@ -7,10 +7,11 @@ import type { ActionName } from "../actions/actions";
 import { api } from "../api/client";
 import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
+import { Crumbs } from "../layout/Crumbs";
 import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { useDarkroom, useSynced } from "../live/useLive";
-import { Link, linkTo, navigate, paths, usePathname, useSearch } from "../router";
+import { linkTo, navigate, paths, usePathname, useSearch } from "../router";
 import { useAccess } from "../useAccess";
 import { useLoaded } from "../useLoaded";
 import { PhaseLabel, phaseOf, sentenceOf } from "../words/phases";
@@ -39,12 +40,7 @@ export default function DetailView({ of }: { of: Key }) {
   const access = useAccess(of.namespace, of.name);
   return (
     <>
-      <PageSection type="breadcrumb">
-        <Breadcrumb aria-label="Breadcrumb">
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
-          <BreadcrumbItem isActive>{of.name}</BreadcrumbItem>
-        </Breadcrumb>
-      </PageSection>
+      <Crumbs here={of.name} />
       {darkroom ? (
         <Shown darkroom={darkroom} access={access} />
       ) : read.problem ? (

@@ -10,6 +10,7 @@ import { phaseOf, phases } from "../words/phases";
 import { placeOf, sourceNames } from "../words/sources";
 import { useWaiting } from "../words/waiting";
 import { typeOf } from "../model/model";
+import { Link, paths } from "../router";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
 import { Figures } from "./Figures";
@@ -78,6 +79,7 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
               </a>
             </code>
             <CopyButton text={url} label="Copy the URL" />
+            <Link to={paths.explain(url)}>Explain</Link>
           </span>
         ) : (
           <span className="dr-quiet">No host is routed yet</span>

@@ -1,11 +1,12 @@
-import { Breadcrumb, BreadcrumbItem, Button, PageSection, Title } from "@patternfly/react-core";
+import { Button, PageSection, Title } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Problem } from "../api/problem";
 import { keyOf, type Key } from "../api/types";
+import { Crumbs } from "../layout/Crumbs";
 import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
-import { Link, navigate, paths, useSearch } from "../router";
+import { navigate, paths, useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { useNamespaces } from "../useAccess";
 import { readDraft, type Draft } from "./drafts";
@@ -19,15 +20,7 @@ const asOpened = { fresh: Infinity, once: true };
 export default function FormView({ edited }: { edited?: Key }) {
   return (
     <>
-      <PageSection type="breadcrumb">
-        <Breadcrumb aria-label="Breadcrumb">
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
-          {edited && (
-            <BreadcrumbItem render={({ className }) => <Link to={paths.detail(edited)} className={className}>{edited.name}</Link>} />
-          )}
-          <BreadcrumbItem isActive>{edited ? "Edit" : "Create"}</BreadcrumbItem>
-        </Breadcrumb>
-      </PageSection>
+      <Crumbs of={edited} here={edited ? "Edit" : "Create"} />
       <PageSection>
         <Title headingLevel="h1">{edited ? `Edit ${edited.name}` : "Create Darkroom"}</Title>
       </PageSection>

@@ -59,7 +59,7 @@ export function DarkroomTable({ darkrooms, query, onChange, ticks, onTick }: Pro
           <Head query={query} onChange={onChange} />
         </tr>
       </thead>
-      <tbody role="rowgroup">
+      <tbody role="rowgroup" id="rows" tabIndex={-1}>
         {darkrooms.map((darkroom) => (
           <Row key={keyOf(darkroom)} darkroom={darkroom} dense={query.dense} ticked={ticks.has(keyOf(darkroom))} onTick={onTick} />
         ))}

@@ -1,4 +1,4 @@
-import { Breadcrumb, BreadcrumbItem, Checkbox, EmptyState, PageSection, Pagination, Title } from "@patternfly/react-core";
+import { Checkbox, EmptyState, PageSection, Pagination, Title } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
 import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
 import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
@@ -6,6 +6,7 @@ import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { Fragment, useMemo, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { useSnapshot } from "../live/useLive";
+import { Crumbs } from "../layout/Crumbs";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useSettings } from "../settings";
@@ -38,12 +39,7 @@ export default function HostsView() {
   };
   return (
     <>
-      <PageSection type="breadcrumb">
-        <Breadcrumb aria-label="Breadcrumb">
-          <BreadcrumbItem render={({ className }) => <Link to={paths.list} className={className}>Darkrooms</Link>} />
-          <BreadcrumbItem isActive>Hosts</BreadcrumbItem>
-        </Breadcrumb>
-      </PageSection>
+      <Crumbs here="Hosts" />
       <PageSection>
         <Title headingLevel="h1">Hosts</Title>
       </PageSection>

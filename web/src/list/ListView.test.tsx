@@ -154,3 +154,23 @@ test("one Darkroom that waits for the operator needs attention, whatever the clo
   const group = await screen.findByRole("group", { name: "Needs attention" });
   expect(group.textContent).toBe("Needs attention (1):Waiting for the operator (1): late");
 });
+
+test("a keyboard reaches the first row from the heading in three steps", async () => {
+  const user = userEvent.setup();
+  const store = show("cats", "dogs");
+  store.take(event("synced", { items: 2, all: true }));
+  view(store);
+  const heading = screen.getByRole("heading", { level: 1 });
+  heading.tabIndex = -1; // as when the view is opened
+  heading.focus();
+  await user.tab();
+  expect(document.activeElement?.textContent).toBe("Skip to the first Darkroom");
+  await user.keyboard("{Enter}");
+  await user.tab();
+  const first = document.activeElement;
+  if (first?.getAttribute("type") === "checkbox") {
+    expect(first.getAttribute("aria-label")).toBe("Tick cats");
+    await user.tab();
+  }
+  expect(document.activeElement).toBe(screen.getByRole("link", { name: "cats" }));
+});

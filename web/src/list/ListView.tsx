@@ -1,5 +1,5 @@
-import { Button, PageSection, Title } from "@patternfly/react-core";
-import { memo, Suspense, useCallback, useMemo, useState } from "react";
+import { Button, PageSection, SkipToContent, Title } from "@patternfly/react-core";
+import { memo, Suspense, useCallback, useMemo, useState, type MouseEvent } from "react";
 import { lazyView } from "../lazyView";
 import type { BulkAction } from "../actions/actions";
 import { keyOf } from "../api/types";
@@ -67,18 +67,30 @@ export function ListView() {
   );
 }
 
+/** Not a jump of the browser, which would be an entry of the history. */
+function skip(event: MouseEvent) {
+  event.preventDefault();
+  document.getElementById("rows")?.focus();
+}
+
 /** Hosts collide between namespaces: users of one see theirs in the list. */
 const Head = memo(function Head({ severalNamespaces }: { severalNamespaces: boolean }) {
   return (
     <PageSection>
       <div className="dr-row dr-row--apart">
         <Title headingLevel="h1">Darkrooms</Title>
+        <SkipToContent href="#rows" onClick={skip}>
+          Skip to the first Darkroom
+        </SkipToContent>
         <div className="dr-row">
           {severalNamespaces && (
             <Button variant="link" {...linkTo(paths.hosts)}>
               Hosts
             </Button>
           )}
+          <Button variant="link" {...linkTo(paths.explain())}>
+            Explain a URL
+          </Button>
           <Create />
         </div>
       </div>
