@@ -54,7 +54,8 @@ func command(ctx context.Context, args []string) error {
 
 func run(ctx context.Context, getenv func(string) string) error {
 	c, err := config.Read(getenv)
-	from, sourceErr := source.New(c.Source) //nolint:contextcheck // it requests tokens for as long as the gate runs
+	metrics := pipeline.NewMetrics(version)
+	from, sourceErr := source.NewTable(c.Sources, metrics.FellBack) //nolint:contextcheck // it requests tokens for as long as the gate runs
 	if err := errors.Join(err, sourceErr); err != nil {
 		return err
 	}
@@ -63,7 +64,6 @@ func run(ctx context.Context, getenv func(string) string) error {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: c.LogLevel}))
 
 	transformer := darkroom.New(c.Darkroom, c.Memory/16)
-	metrics := pipeline.NewMetrics(version)
 	results := cache.New(cache.Options{
 		Memory: c.Memory / 4, Folder: c.CacheFolder,
 		// The rest is for files that are being written and for the file system itself.
@@ -72,7 +72,7 @@ func run(ctx context.Context, getenv func(string) string) error {
 	})
 	c.Options.Source = from
 	handler := &serve.Handler{
-		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Source.ID(),
+		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Sources[0].Gate,
 		CacheTTL: c.CacheTTL, ServerTiming: c.ServerTiming, AccessLog: c.AccessLog, Log: log,
 	}
 	if c.Signing.File != "" {

@@ -56,6 +56,8 @@ type DarkroomList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.limits) || !has(self.gate.limits.parameters) || 'w' in self.gate.limits.parameters",fieldPath=".gate.limits.parameters",message="must contain w, because probe requests w=16"
 // +kubebuilder:validation:XValidation:rule="!has(self.source.caBundleRef) || has(self.gate)",fieldPath=".source.caBundleRef",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
 // +kubebuilder:validation:XValidation:rule="!has(self.source.auth) || has(self.gate)",fieldPath=".source.auth",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
+// +kubebuilder:validation:XValidation:rule="!has(self.additionalSources) || has(self.gate)",fieldPath=".additionalSources",message="requires gate, which reads the sources in place of Darkroom: set gate: {}"
+// +kubebuilder:validation:XValidation:rule="!has(self.additionalSources) || self.additionalSources.all(a, !has(a.auth) || (!has(self.source.auth) || self.source.type == a.type) && self.additionalSources.all(b, !has(b.auth) || a.type == b.type))",fieldPath=".additionalSources",message="source.auth and additionalSources[].auth: the pods have one workload identity, so all sources with auth must have the same type; use credentialsSecretRef for the others"
 type DarkroomSpec struct {
 	// version is the Darkroom release to run, used as the container image tag. A
 	// semantic version such as 0.4.2 means the tag v0.4.2, because release tags have
@@ -73,6 +75,14 @@ type DarkroomSpec struct {
 	// source is the source of the original images.
 	// +required
 	Source Source `json:"source"`
+
+	// additionalSources are sources of other paths, and fallbacks. They require gate.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.path) || (has(a.fallback) && a.fallback) || self.exists_one(b, (!has(b.fallback) || !b.fallback) && has(b.path) && a.path == b.path))",message="each path must be that of one source only, unless the others set fallback"
+	AdditionalSources []AdditionalSource `json:"additionalSources,omitempty"`
 
 	// subDomains are the sub-domains at which images are served. Each is a DNS label
 	// or several joined by dots. The host is <subDomain>.<base domain>; the base

@@ -41,9 +41,11 @@ func RevisionName(darkroom *Darkroom, revision int) string {
 // values of environment variables.
 func (s *DarkroomSpec) Concealed() *DarkroomSpec {
 	out := s.DeepCopy()
-	for _, key := range []*string{&out.Source.AccessKey, &out.Source.SecretKey} {
-		if *key != "" {
-			*key = Concealed
+	for source := range out.Sources() {
+		for _, key := range []*string{&source.AccessKey, &source.SecretKey} {
+			if *key != "" {
+				*key = Concealed
+			}
 		}
 	}
 	for i := range out.ExtraEnv {

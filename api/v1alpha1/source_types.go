@@ -1,5 +1,10 @@
 package v1alpha1
 
+import (
+	"fmt"
+	"iter"
+)
+
 // SourceType is the type of a source.
 //
 // +kubebuilder:validation:Enum=WebFolder;S3;GoogleCloudStorage;CloudFront
@@ -107,6 +112,56 @@ type Source struct {
 	// public ones. It requires gate. Pods read the certificates when they start.
 	// +optional
 	CABundleRef *CABundleRef `json:"caBundleRef,omitempty"`
+}
+
+// AdditionalSource is a source beside that of the Darkroom: of the images below a path, or a fallback.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.path) || (has(self.fallback) && self.fallback)",fieldPath=".path",reason=FieldValueRequired,message="needed unless fallback is set: the path below which images are read from this source, for example /products"
+// +kubebuilder:validation:XValidation:rule="has(self.path) || !has(self.stripPath) || !self.stripPath",fieldPath=".stripPath",message="requires path"
+type AdditionalSource struct {
+	// name identifies the source in messages and metrics.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must consist of lower-case letters, digits and '-', and start and end with a letter or digit"
+	Name string `json:"name"`
+
+	// path is that below which images are read from this source, and from no other. Of several
+	// sources the one with the longest path counts. A fallback without a path is asked for all
+	// images of source.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$')",message="must be a path such as /products/shoes: names of letters, digits, '.', '_', '~' and '-' that do not start with '.', each after a slash"
+	Path string `json:"path,omitempty"`
+
+	// stripPath removes path from what the source is asked for. By default it is a part of
+	// the path in the source.
+	// +optional
+	StripPath bool `json:"stripPath,omitempty"`
+
+	// fallback asks this source only for images that the sources before it do not have: that of the
+	// path, and fallbacks that are further up. Only a response with status 404 or 410 means that a
+	// source does not have an image.
+	// +optional
+	Fallback bool `json:"fallback,omitempty"`
+
+	Source `json:",inline"`
+}
+
+// Sources returns the source and the additional ones, with their fields below spec, such as source and
+// additionalSources[0].
+func (s *DarkroomSpec) Sources() iter.Seq2[*Source, string] {
+	return func(yield func(*Source, string) bool) {
+		if !yield(&s.Source, "source") {
+			return
+		}
+		for i := range s.AdditionalSources {
+			if !yield(&s.AdditionalSources[i].Source, fmt.Sprintf("additionalSources[%d]", i)) {
+				return
+			}
+		}
+	}
 }
 
 // SourceAuth is a way to authenticate at a source without credentials of the Darkroom.

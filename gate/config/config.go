@@ -5,6 +5,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -23,8 +24,8 @@ type Config struct {
 	Address, Inner, Metrics string
 	// Darkroom is the URL of Darkroom.
 	Darkroom *url.URL
-	// Source selects the source. Options.Source is not set.
-	Source source.Config
+	// Sources select the source, and additional ones. Options.Source is not set.
+	Sources []source.Config
 	pipeline.Options
 	// Signing has no file if URLs are not signed. Its functions are not set.
 	Signing signing.Options
@@ -46,7 +47,7 @@ func Read(getenv func(string) string) (Config, error) {
 		Inner:    e.text("GATE_INNER_ADDRESS", "127.0.0.1:3002"),
 		Metrics:  e.text("GATE_METRICS_ADDRESS", ":3003"),
 		Darkroom: parse(e, "GATE_DARKROOM_URL", "http://127.0.0.1:3001", url.Parse),
-		Source:   readSource(e),
+		Sources:  readSources(e),
 		Options: pipeline.Options{
 			Rules: request.Rules{
 				MaxWidth:    int(e.integer("GATE_MAX_WIDTH", 4096, 1)),
@@ -55,7 +56,6 @@ func Read(getenv func(string) string) (Config, error) {
 				Defaults:    e.pairs("DEFAULTPARAMS"),
 				Presets:     parse(e, "GATE_PRESETS", "{}", presets),
 				OnlyPresets: e.boolean("GATE_ONLY_PRESETS", false),
-				PathPrefix:  e.text("SOURCE_PATHPREFIX", ""),
 			},
 			MaxSourcePixels: e.integer("GATE_MAX_SOURCE_PIXELS", 50_000_000, 1),
 			MaxSourceBytes:  e.integer("GATE_MAX_SOURCE_BYTES", 64<<20, 1),
@@ -84,21 +84,42 @@ func Read(getenv func(string) string) (Config, error) {
 	return c, errors.Join(e.errors...)
 }
 
-func readSource(e *environment) source.Config {
-	c := source.Config{
-		Kind:             strings.ToLower(e.text("SOURCE_KIND", "webfolder")),
-		BaseURL:          e.text("SOURCE_BASEURL", ""),
-		Bucket:           e.text("SOURCE_BUCKET_NAME", ""),
-		Region:           e.text("SOURCE_BUCKET_REGION", ""),
-		Endpoint:         e.text("SOURCE_BUCKET_ENDPOINT", ""),
-		AccessKey:        e.text("SOURCE_BUCKET_ACCESSKEY", ""),
-		SecretKey:        e.text("SOURCE_BUCKET_SECRETKEY", ""),
-		CredentialsJSON:  e.text("SOURCE_BUCKET_CREDENTIALSJSON", ""),
-		WorkloadIdentity: e.boolean("GATE_WORKLOAD_IDENTITY", false),
-		Authorities:      parse(e, "GATE_SOURCE_CA_FILE", "", authorities),
+// readSources reads the source and the additional ones, whose variables have their number after SOURCE.
+func readSources(e *environment) []source.Config {
+	sources := []source.Config{readSource(e, "SOURCE_")}
+	sources[0].WorkloadIdentity = e.boolean("GATE_WORKLOAD_IDENTITY", false)
+	for i, name := range e.names("GATE_ADDITIONAL_SOURCES") {
+		variable := fmt.Sprintf("SOURCE_%d_", i+1)
+		c := readSource(e, variable)
+		c.Name = name
+		c.Path, c.StripPath = e.text("GATE_"+variable+"PATH", ""), e.boolean("GATE_"+variable+"STRIP_PATH", false)
+		c.Fallback = e.boolean("GATE_"+variable+"FALLBACK", false)
+		c.WorkloadIdentity = e.boolean("GATE_"+variable+"WORKLOAD_IDENTITY", false)
+		sources = append(sources, c)
 	}
-	if host := e.text("SOURCE_HOST", ""); c.Kind == "cloudfront" && host != "" {
-		c.BaseURL = map[bool]string{false: "http://", true: "https://"}[e.boolean("SOURCE_SECUREPROTOCOL", false)] + host
+	gate := source.GateOf(sources)
+	for i := range sources {
+		sources[i].Gate = gate
+	}
+	return sources
+}
+
+// readSource reads variables whose names begin with a prefix.
+func readSource(e *environment, prefix string) source.Config {
+	c := source.Config{
+		Kind:            strings.ToLower(e.text(prefix+"KIND", "webfolder")),
+		BaseURL:         e.text(prefix+"BASEURL", ""),
+		Bucket:          e.text(prefix+"BUCKET_NAME", ""),
+		Region:          e.text(prefix+"BUCKET_REGION", ""),
+		Endpoint:        e.text(prefix+"BUCKET_ENDPOINT", ""),
+		PathPrefix:      e.text(prefix+"PATHPREFIX", ""),
+		AccessKey:       e.text(prefix+"BUCKET_ACCESSKEY", ""),
+		SecretKey:       e.text(prefix+"BUCKET_SECRETKEY", ""),
+		CredentialsJSON: e.text(prefix+"BUCKET_CREDENTIALSJSON", ""),
+		Authorities:     parse(e, "GATE_"+prefix+"CA_FILE", "", authorities),
+	}
+	if host := e.text(prefix+"HOST", ""); c.Kind == "cloudfront" && host != "" {
+		c.BaseURL = map[bool]string{false: "http://", true: "https://"}[e.boolean(prefix+"SECUREPROTOCOL", false)] + host
 	}
 	return c
 }

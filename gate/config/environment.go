@@ -62,13 +62,18 @@ func (e *environment) choice(name string, choices ...string) string {
 	return value
 }
 
-// list parses names separated by commas, which must be among those known; unset allows all.
-func (e *environment) list(name string, known []string) []string {
+// names parses names separated by commas.
+func (e *environment) names(name string) []string {
 	text := e.text(name, "")
 	if text == "" {
 		return nil
 	}
-	names := strings.Split(text, ",")
+	return strings.Split(text, ",")
+}
+
+// list parses names that must be among those known; unset allows all.
+func (e *environment) list(name string, known []string) []string {
+	names := e.names(name)
 	for _, each := range names {
 		if !slices.Contains(known, each) {
 			e.fail(name, fmt.Sprintf("%q is not one of %s", each, strings.Join(known, ", ")))

@@ -19,6 +19,8 @@ import (
 // Validators identify a version of an original for its source, as the source returned them.
 type Validators struct {
 	ETag, LastModified string
+	// Source is the source that returned them. They mean nothing to another.
+	Source string
 }
 
 // Info describes an image by its header.

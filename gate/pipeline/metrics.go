@@ -33,6 +33,7 @@ type Metrics struct {
 	// untransformed counts by media types, of which there are a dozen.
 	untransformed *prometheus.CounterVec
 	signatures    *prometheus.CounterVec
+	fallbacks     *prometheus.CounterVec
 }
 
 const namespace = "darkroom_gate"
@@ -65,6 +66,8 @@ func NewMetrics(version string) *Metrics {
 			"Number of originals that were passed on because they cannot be transformed, by media type.", "type"),
 		signatures: counter("signatures_total",
 			"Number of requests by the signature of their URL (valid, missing, invalid, expired), if URLs are signed.", "result"),
+		fallbacks: counter("fallback_originals_total",
+			"Number of originals that a fallback had and the sources before it did not, by the name of the fallback.", "source"),
 		diskErrors: counter("cache_disk_errors_total", "Number of failed operations of the disk cache.").WithLabelValues(),
 	}
 }
@@ -74,6 +77,11 @@ func (m *Metrics) Evicted(tier string) { m.evictions.WithLabelValues(tier).Inc()
 
 // Verified counts a request by its signature.
 func (m *Metrics) Verified(result string) { m.signatures.WithLabelValues(result).Inc() }
+
+// FellBack counts originals of a fallback.
+func (m *Metrics) FellBack(name string, originals float64) {
+	m.fallbacks.WithLabelValues(name).Add(originals)
+}
 
 // DiskFailed counts a failed operation of the disk cache.
 func (m *Metrics) DiskFailed() { m.diskErrors.Inc() }

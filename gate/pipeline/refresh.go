@@ -30,6 +30,13 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 	}
 	if known != nil && (fetched.unchanged || fetched.digest == known.Original) {
 		p.confirm(r.Path, known.Original, fetched)
+		if !fetched.unchanged && fetched.validators != known.Source && !fetched.control.NoStore {
+			// The same original with another name, or of another source, which does not know that of the former.
+			moved := *known
+			moved.Source, moved.Control, moved.Validated = fetched.validators, fetched.control, fetched.at
+			p.cache.Put(key, &moved)
+			return result{&moved, Revalidated}, nil
+		}
 		return result{p.cache.Revalidate(key, known, fetched.at), Revalidated}, nil
 	}
 	p.confirm(r.Path, fetched.digest, fetched)

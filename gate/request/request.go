@@ -32,8 +32,6 @@ type Rules struct {
 	Presets map[string]url.Values
 	// OnlyPresets refuses all parameters except preset.
 	OnlyPresets bool
-	// PathPrefix restricts paths; others are not found. It is not stripped.
-	PathPrefix string
 }
 
 // Request is an image request in canonical form: two requests for the same image with the
@@ -60,7 +58,7 @@ func (r Request) Key() string {
 // Parse returns the canonical form of a URL. All errors are problems. Default parameters never lead
 // to one: those that do not go with the parameters of the request are left out.
 func (r Rules) Parse(u *url.URL) (Request, error) {
-	clean, err := r.cleanPath(u)
+	clean, err := cleanPath(u)
 	if err != nil {
 		return Request{}, err
 	}
@@ -118,7 +116,7 @@ func malformed(query string) error {
 	return nil
 }
 
-func (r Rules) cleanPath(u *url.URL) (string, error) {
+func cleanPath(u *url.URL) (string, error) {
 	if len(u.Path) > MaxURL || len(u.RawQuery) > MaxURL {
 		return "", problem.New(http.StatusRequestURITooLong, "path or query string exceeds %d bytes", MaxURL)
 	}
@@ -126,7 +124,7 @@ func (r Rules) cleanPath(u *url.URL) (string, error) {
 		return "", problem.New(http.StatusBadRequest, "the path contains control characters or is not valid UTF-8")
 	}
 	clean := path.Clean("/" + u.Path)
-	if clean == "/" || !strings.HasPrefix(clean, r.PathPrefix) {
+	if clean == "/" {
 		return "", problem.New(http.StatusNotFound, "no image has this path")
 	}
 	return clean, nil

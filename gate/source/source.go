@@ -27,6 +27,16 @@ type Source interface {
 
 // Config selects a source.
 type Config struct {
+	// Name of an additional source in messages and metrics; empty for the first source.
+	Name string
+	// Path is that below which the source has the images; empty means all. StripPath removes it from what
+	// the source is asked for.
+	Path      string
+	StripPath bool
+	// Fallback is set for a source that is asked only for what those before it do not have.
+	Fallback bool
+	// PathPrefix restricts what the source is asked for. It is not stripped.
+	PathPrefix string
 	// Kind is one of those that Darkroom documents, in lower case.
 	Kind string
 	// BaseURL is the folder of a webfolder, or the URL of a cloudfront distribution.
@@ -43,12 +53,17 @@ type Config struct {
 	WorkloadIdentity bool
 	// Authorities are trusted for TLS; nil means those of the system.
 	Authorities *x509.CertPool
+	// Gate is the name of the gate in Loop.
+	Gate string
 }
 
-// ID returns the name by which the gates of this source recognize their own requests (RFC 8586).
-func (c Config) ID() string {
-	sum := sha256.Sum256(fmt.Append(nil, c.Kind, "\n", c.BaseURL, "\n", c.Endpoint, "\n", c.Bucket))
-	return "darkroom-gate-" + hex.EncodeToString(sum[:8])
+// GateOf returns the name by which the gates of some sources recognize their own requests (RFC 8586).
+func GateOf(sources []Config) string {
+	hash := sha256.New()
+	for _, c := range sources {
+		fmt.Fprint(hash, c.Kind, "\n", c.BaseURL, "\n", c.Endpoint, "\n", c.Bucket)
+	}
+	return "darkroom-gate-" + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
 // Loop is the header in which proxies name themselves.

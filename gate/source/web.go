@@ -39,7 +39,7 @@ func newWeb(variable, baseURL string, c Config) (*web, error) {
 	}
 	client := &http.Client{Transport: newTransport(c, newGuard(base)), CheckRedirect: checkRedirect}
 	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+c.Bucket, ""
-	return &web{base: base, client: client, id: c.ID()}, nil
+	return &web{base: base, client: client, id: c.Gate}, nil
 }
 
 // newTransport never connects to addresses that are refused. Responses are not decompressed,

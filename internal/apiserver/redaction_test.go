@@ -30,8 +30,9 @@ func mustNotLeak(t *testing.T, where, text string) {
 }
 
 func withSecrets(namespace, name string) string {
-	return fmt.Sprintf(`{"name":%q,"namespace":%q,"source":{"type":"S3","bucket":"b","region":"r","accessKey":%q,"secretKey":%q},
-		"subDomains":["x"],"extraEnv":[{"name":"PASSWORD","value":%q}]}`, name, namespace, canaries[0], canaries[1], canaries[2])
+	bucket := fmt.Sprintf(`"type":"S3","bucket":"b","region":"r","accessKey":%q,"secretKey":%q`, canaries[0], canaries[1])
+	return fmt.Sprintf(`{"name":%q,"namespace":%q,"source":{%s},"additionalSources":[{"name":"old","fallback":true,%s}],"gate":{},
+		"subDomains":["x"],"extraEnv":[{"name":"PASSWORD","value":%q}]}`, name, namespace, bucket, bucket, canaries[2])
 }
 
 func TestSecretsGoInAndNeverComeOut(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	const merge = "application/merge-patch+json"
 
 	created := s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "rest"))
-	if spec := stored(t, namespace, "rest").Spec; spec.Source.SecretKey != canaries[1] || spec.ExtraEnv[0].Value != canaries[2] {
+	if spec := stored(t, namespace, "rest").Spec; spec.Source.SecretKey != canaries[1] || spec.AdditionalSources[0].SecretKey != canaries[1] || spec.ExtraEnv[0].Value != canaries[2] {
 		t.Fatalf("the secrets did not go in: %+v", spec)
 	}
 	// kubectl keeps what was applied, secrets included, in an annotation.
@@ -99,6 +100,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	answers["patch"] = s.want(http.StatusOK, token, "PATCH", path(namespace, "rest"), `{"replicas":2}`, "If-Match", "*", "Content-Type", merge)
 	answers["put"] = s.want(http.StatusOK, token, "PUT", path(namespace, "rest"), answers["patch"].body, "If-Match", "*")
 	if spec := stored(t, namespace, "rest").Spec; spec.Source.AccessKey != canaries[0] || spec.Source.SecretKey != canaries[1] ||
+		spec.AdditionalSources[0].AccessKey != canaries[0] || spec.AdditionalSources[0].SecretKey != canaries[1] ||
 		spec.ExtraEnv[0].Value != canaries[2] || *spec.Replicas != 2 {
 		t.Errorf("secrets that were left out did not stay: %+v", spec)
 	}

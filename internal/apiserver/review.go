@@ -248,7 +248,9 @@ func (n *neededSecrets) add(field, name string, keys ...string) {
 func secretsOf(darkroom *v1alpha1.Darkroom) neededSecrets {
 	var needed neededSecrets
 	spec := &darkroom.Spec
-	needed.add("body.source.credentialsSecretRef", values.CredentialsSecret(&spec.Source), values.CredentialsKeys(&spec.Source)...)
+	for _, credentials := range values.CredentialsOf(spec) {
+		needed.add("body."+credentials.Field, credentials.Name, credentials.Keys...)
+	}
 	for _, file := range values.Files(spec) {
 		if file.Kind == "Secret" {
 			needed.add("body."+file.Field, file.Name, file.Key)

@@ -29,7 +29,8 @@ func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
 	sent := review(body)
 	problemOf(t, s.want(http.StatusNotFound, token, "GET", one+"/manifest", ""))
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", body)
-	stays := review(`{"source":{"type":"S3","bucket":"b","region":"r"},"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`)
+	stays := review(`{"source":{"type":"S3","bucket":"b","region":"r"},"gate":{},
+		"additionalSources":[{"name":"old","fallback":true,"type":"S3","bucket":"b","region":"r"}],"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`)
 	mustNotLeak(t, "the review", sent+stays)
 	if stored := s.want(http.StatusOK, token, "GET", one+"/manifest", "").body; sent != stored || stays != stored ||
 		!strings.Contains(stored, "kind: Deployment") || strings.Count(stored, "REDACTED") < 3 {

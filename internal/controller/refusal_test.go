@@ -56,6 +56,24 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	refuses("spec.source.host", "Required value: needed when source.type is CloudFront", source("type: CloudFront"))
 	refuses("spec.source.host", "without scheme or path", source(`type: CloudFront, host: "https://d1.cloudfront.net"`))
 
+	more := func(sources string) string {
+		return `{gate: {}, source: {type: S3, bucket: b, region: r, auth: WorkloadIdentity}, subDomains: [a], additionalSources: [` + sources + `]}`
+	}
+	const a, google = `{name: a, path: /a, baseUrl: "https://example.com"}`, "type: GoogleCloudStorage, bucket: b, fallback: true"
+	refuses("spec.additionalSources", "requires gate", strings.Replace(more(a), "gate: {}, ", "", 1))
+	refuses("spec.additionalSources[0].path", "needed unless fallback is set", more(`{name: a, baseUrl: "https://example.com"}`))
+	refuses("spec.additionalSources[0].path", "must be a path such as /products/shoes", more(strings.Replace(a, "/a", "a", 1)),
+		more(strings.Replace(a, "/a", "/a/", 1)), more(strings.Replace(a, "/a", "/a/../b", 1)))
+	refuses("spec.additionalSources[0].stripPath", "requires path", more(`{name: a, fallback: true, stripPath: true, baseUrl: "https://example.com"}`))
+	refuses("spec.additionalSources", "each path must be that of one source only", more(a+", "+strings.Replace(a, "name: a", "name: b", 1)))
+	refuses("spec.additionalSources[1]", "Duplicate value", more(a+", "+a))
+	refuses("spec.additionalSources[0].name", "must consist of lower-case letters", more(strings.Replace(a, "name: a", "name: A", 1)))
+	refuses("spec.additionalSources[0].baseUrl", "Required value: needed when source.type is WebFolder", more(`{name: a, path: /a}`))
+	refuses("spec.additionalSources[0].credentialsSecretRef", "S3 needs credentials", more(`{name: a, path: /a, type: S3, bucket: b, region: r}`))
+	refuses("spec.additionalSources", "source.auth and additionalSources[].auth: the pods have one workload identity",
+		more("{name: a, auth: WorkloadIdentity, "+google+"}"),
+		strings.Replace(more("{name: a, auth: WorkloadIdentity, "+google+"}, {name: b, fallback: true, type: S3, bucket: b, region: r, auth: WorkloadIdentity}"), "auth: WorkloadIdentity", "credentialsSecretRef: {name: keys}", 1))
+
 	refuses("spec.subDomains", "Required value", `{source: {baseUrl: "https://example.com"}}`)
 	refuses("spec.subDomains", "should have at least 1 items", hosts("[]"))
 	refuses("spec.subDomains[2]", `Duplicate value: "a"`, hosts("[a, b, a]"))

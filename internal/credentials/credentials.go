@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -34,8 +35,8 @@ const index = "credentials"
 
 // Versions finds the versions of the credentials of Darkrooms.
 //
-// For each Darkroom that references a Secret it remembers the version, and which version of the
-// Secret that was found at. Version fills this memory, and Forget drops it. Without it, each
+// For each Darkroom that references Secrets it remembers the version, and which versions of the
+// Secrets that was found at. Version fills this memory, and Forget drops it. Without it, each
 // reconcile would read the Secret.
 type Versions struct {
 	// Find returns the metadata of a Secret from the caches; nil if they do not have it.
@@ -45,62 +46,81 @@ type Versions struct {
 	// Live reads Secrets past the caches.
 	Live client.Reader
 
-	memory sync.Map // of known, by Darkroom
+	memory sync.Map // of []origin, by Darkroom
 }
 
-// known is the version of the credentials of a Darkroom, and its origin.
-type known struct {
-	version string
-	// secret is the Secret that the Darkroom references, and keys are those that it uses.
-	secret string
-	keys   []string
+// origin is a Secret and the keys of it that a Darkroom uses, and what was found of it.
+type origin struct {
+	values.Credentials
 	// uid and resourceVersion are those of the Secret; empty if it was missing.
 	uid             types.UID
 	resourceVersion string
+	// digest is a part of the version.
+	digest string
 }
 
 // Version returns the version of the credentials of a Darkroom; empty if it references no
-// Secret. It sends a request only if the Secret has changed since the last call. While the
-// Secret is missing, the version stays as it is, because new pods could not start.
+// Secret. It sends requests only for Secrets that have changed since the last call. While a
+// Secret is missing, its part of the version stays as it is, because new pods could not start.
 func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
-	source := &darkroom.Spec.Source
-	name, keys := values.CredentialsSecret(source), values.CredentialsKeys(source)
-	if name == "" {
+	used := values.CredentialsOf(&darkroom.Spec)
+	if len(used) == 0 {
 		v.Forget(client.ObjectKeyFromObject(darkroom))
 		return "", nil
 	}
-	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: name}
+	remembered, _ := v.memory.Load(client.ObjectKeyFromObject(darkroom))
+	last, _ := remembered.([]origin)
+	now, digests := make([]origin, len(used)), make([]string, len(used))
+	for i, credentials := range used {
+		of, err := v.find(ctx, darkroom, credentials, last)
+		if err != nil {
+			return "", err
+		}
+		if of.digest == "" {
+			deployed, err := v.deployed(ctx, darkroom)
+			if err != nil {
+				return "", err
+			}
+			if parts := strings.Split(deployed, separator); len(parts) == len(used) {
+				of.digest = parts[i]
+			}
+		}
+		now[i], digests[i] = of, of.digest
+	}
+	v.memory.Store(client.ObjectKeyFromObject(darkroom), now)
+	return strings.Join(digests, separator), nil
+}
+
+// separator is between the digests of several Secrets in a version.
+const separator = "."
+
+// find returns what a Darkroom uses of a Secret, without a digest if the Secret is missing and none is remembered.
+func (v *Versions) find(ctx context.Context, darkroom *v1alpha1.Darkroom, credentials values.Credentials, last []origin) (origin, error) {
+	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: credentials.Name}
 	cached, err := v.Find(ctx, key)
 	if err != nil {
-		return "", err
+		return origin{}, err
 	}
-	remembered, _ := v.memory.Load(client.ObjectKeyFromObject(darkroom))
-	last, found := remembered.(known)
-	found = found && last.secret == name && slices.Equal(last.keys, keys)
-	if found && (cached == nil || cached.UID == last.uid && cached.ResourceVersion == last.resourceVersion) {
-		return last.version, nil
+	now := origin{Credentials: credentials}
+	at := slices.IndexFunc(last, func(o origin) bool { return o.Name == credentials.Name && slices.Equal(o.Keys, credentials.Keys) })
+	if at >= 0 {
+		was := last[at]
+		if cached == nil || cached.UID == was.uid && cached.ResourceVersion == was.resourceVersion {
+			return was, nil
+		}
+		now.digest = was.digest
 	}
 	// Also if the caches do not have the Secret: it may have been created together with the
 	// Darkroom.
 	secret := &corev1.Secret{}
 	err = v.Live.Get(ctx, key, secret)
 	if client.IgnoreNotFound(err) != nil {
-		return "", fmt.Errorf("read Secret %s: %w", key, err)
+		return origin{}, fmt.Errorf("read Secret %s: %w", key, err)
 	}
-	now := known{secret: name, keys: keys, uid: secret.UID, resourceVersion: secret.ResourceVersion}
-	switch {
-	case err == nil:
-		now.version = digest(secret, keys)
-	case found:
-		now.version, err = last.version, nil
-	default:
-		now.version, err = v.deployed(ctx, darkroom)
+	if now.uid, now.resourceVersion = secret.UID, secret.ResourceVersion; err == nil {
+		now.digest = digest(secret, credentials.Keys)
 	}
-	if err != nil {
-		return "", err
-	}
-	v.memory.Store(client.ObjectKeyFromObject(darkroom), now)
-	return now.version, nil
+	return now, nil
 }
 
 // digest hashes some keys of a Secret, keyed with its UID, so that only readers of the Secret can
@@ -129,13 +149,13 @@ func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (s
 
 // Index adds the index that Referrers reads.
 func Index(ctx context.Context, in client.FieldIndexer) error {
-	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, index, func(object client.Object) []string {
+	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, index, func(object client.Object) (names []string) {
 		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
-			if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
-				return []string{name}
+			for _, credentials := range values.CredentialsOf(&darkroom.Spec) {
+				names = append(names, credentials.Name)
 			}
 		}
-		return nil
+		return names
 	})
 	if err != nil {
 		return fmt.Errorf("index Secrets that are referenced: %w", err)

@@ -36,8 +36,8 @@ type Observation struct {
 	Published Published
 	// Refused are those of them that belong to other Darkrooms.
 	Refused []claims.Refusal
-	// Secret is the referenced Secret.
-	Secret Secret
+	// MissingSecrets are Secrets of credentials that do not exist.
+	MissingSecrets []string
 	// Problem is the known cause of pods that are not ready.
 	Problem *Problem
 	// Starting is a pod of the current template that runs and does not become ready, and that
@@ -50,14 +50,6 @@ type Observation struct {
 	Now time.Time
 	// Probe is the result of the prober; nil if probes are turned off.
 	Probe *probe.Result
-}
-
-// Secret is the state of a referenced Secret.
-type Secret struct {
-	// Name is empty if none is referenced.
-	Name string
-	// Found is set if it exists.
-	Found bool
 }
 
 // Problem is a cause: a reason and a message.

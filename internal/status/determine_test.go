@@ -119,7 +119,7 @@ func problem(reason, message string) func(*Observation) {
 	return func(o *Observation) { o.Problem = &Problem{reason, message} }
 }
 
-func noSecret(o *Observation) { o.Secret = Secret{Name: "keys"} }
+func noSecret(o *Observation) { o.MissingSecrets = []string{"keys"} }
 
 func refused(refusals ...claims.Refusal) func(*Observation) {
 	return func(o *Observation) { o.Ingress, o.Refused = nil, refusals }

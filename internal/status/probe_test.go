@@ -245,7 +245,11 @@ func TestCredentialsOfAReferencedSecret(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := determineCredentials(Observation{Darkroom: test.darkroom, Secret: Secret{"keys", test.found}, Problem: test.problem})
+			observed := Observation{Darkroom: test.darkroom, Problem: test.problem}
+			if !test.found {
+				observed.MissingSecrets = []string{"keys"}
+			}
+			got := determineCredentials(observed)
 			if got == nil || got.Reason != test.reason || !strings.Contains(got.Message, test.mentions) {
 				t.Fatalf("got %+v", got)
 			}

@@ -223,12 +223,14 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	if o.Refused, err = r.Refusals(ctx, darkroom); err != nil {
 		return o, err
 	}
-	if name := values.CredentialsSecret(&darkroom.Spec.Source); name != "" {
-		secret, err := r.FindSecret(ctx, types.NamespacedName{Namespace: darkroom.Namespace, Name: name})
+	for _, credentials := range values.CredentialsOf(&darkroom.Spec) {
+		secret, err := r.FindSecret(ctx, types.NamespacedName{Namespace: darkroom.Namespace, Name: credentials.Name})
 		if err != nil {
 			return o, err
 		}
-		o.Secret = Secret{Name: name, Found: secret != nil}
+		if secret == nil {
+			o.MissingSecrets = append(o.MissingSecrets, credentials.Name)
+		}
 	}
 	var errs [4]error
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})

@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,23 +19,33 @@ import (
 // referenced. The controller does not read Secrets: it learns of a missing key from a pod
 // that cannot start.
 func determineCredentials(o Observation) *v1alpha1.Condition {
-	if o.Secret.Name == "" {
-		return nil
-	}
-	keys := values.CredentialsKeys(&o.Darkroom.Spec.Source)
+	var names []string
 	condition := &v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: metav1.ConditionFalse}
-	switch key := missingKey(o, keys); {
-	case !o.Secret.Found:
-		condition.Reason = v1alpha1.ReasonSecretMissing
-		condition.Message = fmt.Sprintf("Secret %s does not exist in namespace %s: create it with %s.",
-			o.Secret.Name, o.Darkroom.Namespace, keyNames(keys))
-	case key != "":
-		condition.Reason = v1alpha1.ReasonSecretKeyMissing
-		condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.", o.Secret.Name, key)
+	for _, credentials := range values.CredentialsOf(&o.Darkroom.Spec) {
+		name := credentials.Name
+		if slices.Contains(o.MissingSecrets, name) {
+			condition.Reason = v1alpha1.ReasonSecretMissing
+			condition.Message = fmt.Sprintf("Secret %s does not exist in namespace %s: create it with %s.",
+				name, o.Darkroom.Namespace, keyNames(credentials.Keys))
+			return condition
+		}
+		if key := missingKey(o, credentials); key != "" {
+			condition.Reason = v1alpha1.ReasonSecretKeyMissing
+			condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.", name, key)
+			return condition
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha1.ReasonSecretFound
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		condition.Message = fmt.Sprintf("Secret %s exists; the pods read it by reference.", names[0])
 	default:
-		condition.Status = metav1.ConditionTrue
-		condition.Reason = v1alpha1.ReasonSecretFound
-		condition.Message = fmt.Sprintf("Secret %s exists; the pods read it by reference.", o.Secret.Name)
+		condition.Message = fmt.Sprintf("Secrets %s exist; the pods read them by reference.", strings.Join(names, ", "))
 	}
 	return condition
 }
@@ -47,10 +58,10 @@ func keyNames(keys []string) string {
 	return `the keys "` + strings.Join(keys, `" and "`) + `"`
 }
 
-// missingKey returns the key that the kubelet reports as missing in the Secret.
-func missingKey(o Observation, keys []string) string {
-	for _, key := range keys {
-		if o.Problem != nil && strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, o.Secret.Name)) {
+// missingKey returns the key that the kubelet reports as missing in a Secret.
+func missingKey(o Observation, of values.Credentials) string {
+	for _, key := range of.Keys {
+		if o.Problem != nil && strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, of.Name)) {
 			return key
 		}
 	}

@@ -71,6 +71,25 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 		"s3-identity": photos().Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: "pictures", Region: "eu-west-2", Auth: v1alpha1.WorkloadIdentity}).
 			PodTemplate(v1alpha1.PodTemplate{ServiceAccountAnnotations: map[string]string{"cert-manager.io/issuer": "acme"}}).
 			Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{} }).Obj(),
+		"sources": photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
+			spec.Gate = &v1alpha1.Gate{}
+			bucket := *s3.Spec.Source.DeepCopy()
+			bucket.CABundleRef = &v1alpha1.CABundleRef{Kind: v1alpha1.CABundleSecret, Name: "authorities", Key: "tls.crt"}
+			spec.AdditionalSources = []v1alpha1.AdditionalSource{
+				{Name: "products", Path: "/products", StripPath: true, Source: bucket},
+				{Name: "inline", Path: "/inline", Source: v1alpha1.Source{
+					Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "AKIAEXAMPLE", SecretKey: "not-a-real-key",
+				}},
+				{Name: "cdn", Path: "/cdn", Source: v1alpha1.Source{
+					Type: v1alpha1.CloudFront, Host: "d111111abcdef8.cloudfront.net", SecureProtocol: ptr.To(false),
+				}},
+				{Name: "gcs", Fallback: true, Source: v1alpha1.Source{
+					Type: v1alpha1.GoogleCloudStorage, Bucket: "b", CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "gcs", CredentialsJSONKey: "key.json"},
+				}},
+				{Name: "identity", Fallback: true, Source: v1alpha1.Source{Type: v1alpha1.GoogleCloudStorage, Bucket: "b", Auth: v1alpha1.WorkloadIdentity}},
+				{Name: "old", Fallback: true, Source: v1alpha1.Source{BaseURL: "https://old.example.com/images/"}},
+			}
+		}).Obj(),
 		"gcs-public": photos().GoogleCloudStorage("pictures").Obj(),
 		"gateway": photos().CloudFront("d111111abcdef8.cloudfront.net").Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Gateway = &v1alpha1.Gateway{
@@ -108,7 +127,7 @@ func TestEveryFieldOfTheAPIIsInACase(t *testing.T) {
 	}
 }
 
-// eachField visits the fields of the API's own types below a struct: of a list those of its first
+// eachField visits the fields of the API's own types below a struct: of a list those of each
 // item. A struct that is not set exists while its fields are visited.
 func eachField(of reflect.Value, path string, visit func(path string, field reflect.Value)) {
 	for i := range of.NumField() {
@@ -121,12 +140,17 @@ func eachField(of reflect.Value, path string, visit func(path string, field refl
 		if absent {
 			field.Set(reflect.New(field.Type().Elem()))
 		}
-		inner := reflect.Indirect(field)
-		if inner.Kind() == reflect.Slice && inner.Len() > 0 {
-			inner = inner.Index(0)
+		inner := []reflect.Value{reflect.Indirect(field)}
+		if list := inner[0]; list.Kind() == reflect.Slice {
+			inner = nil
+			for i := range list.Len() {
+				inner = append(inner, list.Index(i))
+			}
 		}
-		if inner.Kind() == reflect.Struct && inner.Type().PkgPath() == of.Type().PkgPath() {
-			eachField(inner, below, visit)
+		for _, inner := range inner {
+			if inner.Kind() == reflect.Struct && inner.Type().PkgPath() == of.Type().PkgPath() {
+				eachField(inner, below, visit)
+			}
 		}
 		if absent {
 			field.SetZero()

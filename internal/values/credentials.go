@@ -51,8 +51,10 @@ func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 			}
 		}
 	}
-	add(darkroom.Spec.Source.AccessKey)
-	add(darkroom.Spec.Source.SecretKey)
+	for source := range darkroom.Spec.Sources() {
+		add(source.AccessKey)
+		add(source.SecretKey)
+	}
 	for _, variable := range darkroom.Spec.ExtraEnv {
 		if !isTrivial(darkroom, variable.Value) {
 			add(variable.Value)

@@ -6,17 +6,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// gate writes the proxy beside Darkroom, which reads the source and needs the certificates of its
-// private authorities. Without it, no value is set, so that the pods are the
+// gate writes the proxy beside Darkroom, which reads the source. Without it, no value is set, so that the pods are the
 // same as with a chart that has no gate.
 func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	gate := spec.Gate
-	if spec.Source.CABundleRef != nil {
-		kind, name, key := CABundle(&spec.Source)
-		b.set(string(kind), "source", "caBundle", "kind")
-		b.set(name, "source", "caBundle", "name")
-		b.set(key, "source", "caBundle", "key")
-	}
 	if gate == nil {
 		return
 	}
@@ -94,8 +87,10 @@ type File struct {
 
 // Files returns the files of a Darkroom.
 func Files(spec *v1alpha1.DarkroomSpec) (files []File) {
-	if kind, name, key := CABundle(&spec.Source); name != "" {
-		files = append(files, File{string(kind), name, key, "source.caBundleRef"})
+	for source, path := range spec.Sources() {
+		if kind, name, key := CABundle(source); name != "" {
+			files = append(files, File{string(kind), name, key, path + ".caBundleRef"})
+		}
 	}
 	if name, key := SigningSecret(spec.Gate); name != "" {
 		files = append(files, File{"Secret", name, key, "gate.signing.secretRef"})

@@ -47,7 +47,7 @@ const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // th
 type ClusterState struct {
 	// RefusedHosts belong to other Darkrooms and are not routed to this one.
 	RefusedHosts []string
-	// CredentialsVersion changes with the data of the referenced Secret that the pods read. It
+	// CredentialsVersion changes with the data of referenced Secrets that the pods read. It
 	// must not disclose that data: more users can read pods than Secrets. Empty if no Secret is
 	// referenced or its version is not known.
 	CredentialsVersion string
@@ -69,7 +69,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.common(darkroom, labels, annotations)
 	b.podMetadata(&darkroom.Spec, labels, annotations, state.CredentialsVersion)
 	b.image(&darkroom.Spec, t.options)
-	b.source(&darkroom.Spec.Source)
+	b.sources(&darkroom.Spec)
 	b.hosts(darkroom, t.options, state.RefusedHosts)
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources, darkroom.Spec.Autoscaling != nil)
@@ -90,25 +90,27 @@ const (
 	DefaultCredentialsJSONKey = "credentials.json"
 )
 
-// CredentialsSecret is the name of the Secret that the pods of a Darkroom read
-// credentials from; empty where the Darkroom references none.
-func CredentialsSecret(source *v1alpha1.Source) string {
-	ref := source.CredentialsSecretRef
-	if ref == nil || source.Type != v1alpha1.S3 && source.Type != v1alpha1.GoogleCloudStorage {
-		return ""
-	}
-	return ref.Name
+// Credentials are keys of a Secret that the pods of a Darkroom read.
+type Credentials struct {
+	// Name is that of the Secret, and Field refers to it.
+	Name, Field string
+	Keys        []string
 }
 
-// CredentialsKeys are the keys that the pods need of that Secret.
-func CredentialsKeys(source *v1alpha1.Source) []string {
-	switch ref := source.CredentialsSecretRef; {
-	case ref == nil:
-		return nil
-	case source.Type == v1alpha1.S3:
-		return []string{cmp.Or(ref.AccessKeyKey, DefaultAccessKeyKey), cmp.Or(ref.SecretKeyKey, DefaultSecretKeyKey)}
-	case source.Type == v1alpha1.GoogleCloudStorage:
-		return []string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}
+// CredentialsOf returns the credentials that the sources of a Darkroom refer to, in the order of the sources.
+func CredentialsOf(spec *v1alpha1.DarkroomSpec) (found []Credentials) {
+	for source, path := range spec.Sources() {
+		ref := source.CredentialsSecretRef
+		if ref == nil {
+			continue
+		}
+		switch path += ".credentialsSecretRef"; source.Type {
+		case v1alpha1.S3:
+			keys := []string{cmp.Or(ref.AccessKeyKey, DefaultAccessKeyKey), cmp.Or(ref.SecretKeyKey, DefaultSecretKeyKey)}
+			found = append(found, Credentials{ref.Name, path, keys})
+		case v1alpha1.GoogleCloudStorage:
+			found = append(found, Credentials{ref.Name, path, []string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}})
+		}
 	}
-	return nil
+	return found
 }

@@ -139,7 +139,7 @@ func (b *builder) volumes(path *field.Path, template *v1alpha1.PodTemplate) {
 }
 
 // podMetadata sets the labels and annotations of the pods: those of the pod template, over those
-// that the Darkroom hands down, and the version of the Secret that it references: a change of the
+// that the Darkroom hands down, and the version of the Secrets that it references: a change of the
 // version rolls the pods.
 func (b *builder) podMetadata(spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string) {
 	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
@@ -150,7 +150,7 @@ func (b *builder) podMetadata(spec *v1alpha1.DarkroomSpec, labels, annotations m
 		maps.Copy(labels, template.Labels)
 		maps.Copy(annotations, template.Annotations)
 	}
-	if credentialsVersion != "" && CredentialsSecret(&spec.Source) != "" {
+	if credentialsVersion != "" && len(CredentialsOf(spec)) > 0 {
 		annotations[AnnotationCredentials] = credentialsVersion
 	}
 	b.setPlain(labels, path.Child("labels"), "podLabels")

@@ -27,28 +27,7 @@ HTTPS_PROXY: {{ . | quote }}
 {{- with .Values.proxy.noProxy }}
 NO_PROXY: {{ . | quote }}
 {{- end }}
-{{- if eq $source.type "WebFolder" }}
-SOURCE_KIND: webfolder
-# Darkroom concatenates URL and path without checking for slashes.
-SOURCE_BASEURL: {{ $source.baseUrl | trimSuffix "/" | quote }}
-{{- else if eq $source.type "S3" }}
-SOURCE_KIND: s3
-SOURCE_BUCKET_NAME: {{ $source.bucket.name | quote }}
-SOURCE_BUCKET_REGION: {{ $source.bucket.region | quote }}
-{{- with $source.bucket.endpoint }}
-SOURCE_BUCKET_ENDPOINT: {{ . | quote }}
-{{- end }}
-{{- else if eq $source.type "GoogleCloudStorage" }}
-SOURCE_KIND: gcs
-SOURCE_BUCKET_NAME: {{ $source.bucket.name | quote }}
-{{- else if eq $source.type "CloudFront" }}
-SOURCE_KIND: cloudfront
-SOURCE_HOST: {{ $source.host | quote }}
-SOURCE_SECUREPROTOCOL: {{ $source.secureProtocol | toString | quote }}
-{{- end }}
-{{- if and $source.pathPrefix (has $source.type (list "S3" "CloudFront")) }}
-SOURCE_PATHPREFIX: {{ $source.pathPrefix | quote }}
-{{- end }}
+{{- include "darkroom.sourceConfig" (index (include "darkroom.sources" . | fromJson).items 0) }}
 {{- if eq $source.type "S3" }}
 # The circuit breaker of the S3 source needs a name.
 SOURCE_HYSTRIX_COMMANDNAME: s3
@@ -61,6 +40,52 @@ SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD: {{ $breaker.errorPercentThreshold | int64 
 {{- if .Values.gate.enabled }}
 {{- include "darkroom.gateConfig" . }}
 {{- end }}
+{{- end -}}
+
+{{/* The variables of one of darkroom.sources. */}}
+{{- define "darkroom.sourceConfig" -}}
+{{- if eq .type "WebFolder" }}
+{{ .variables }}KIND: webfolder
+# Darkroom concatenates URL and path without checking for slashes.
+{{ .variables }}BASEURL: {{ .baseUrl | trimSuffix "/" | quote }}
+{{- else if eq .type "S3" }}
+{{ .variables }}KIND: s3
+{{ .variables }}BUCKET_NAME: {{ .bucket.name | quote }}
+{{ .variables }}BUCKET_REGION: {{ .bucket.region | quote }}
+{{- with .bucket.endpoint }}
+{{ $.variables }}BUCKET_ENDPOINT: {{ . | quote }}
+{{- end }}
+{{- else if eq .type "GoogleCloudStorage" }}
+{{ .variables }}KIND: gcs
+{{ .variables }}BUCKET_NAME: {{ .bucket.name | quote }}
+{{- else if eq .type "CloudFront" }}
+{{ .variables }}KIND: cloudfront
+{{ .variables }}HOST: {{ .host | quote }}
+{{ .variables }}SECUREPROTOCOL: {{ .secureProtocol | toString | quote }}
+{{- end }}
+{{- if and .pathPrefix (has .type (list "S3" "CloudFront")) }}
+{{ .variables }}PATHPREFIX: {{ .pathPrefix | quote }}
+{{- end }}
+{{- end -}}
+
+{{/*
+The source and the additional ones, with all fields. Each has the beginning of its variables (variables) and of its
+keys in the chart's own Secret (keys), and the end of the name of its volume (suffix). A YAML document {items: […]}.
+*/}}
+{{- define "darkroom.sources" -}}
+{{- $items := list (mergeOverwrite (deepCopy .Values.source) (dict "variables" "SOURCE_" "keys" "" "suffix" "")) -}}
+{{- range $i, $source := .Values.additionalSources -}}
+  {{- $n := add1 $i -}}
+  {{- $defaults := dict "baseUrl" "" "pathPrefix" "" "host" "" "secureProtocol" true "auth" ""
+    "path" "" "stripPath" false "fallback" false
+    "bucket" (dict "name" "" "region" "" "endpoint" "")
+    "credentials" (dict "accessKey" "" "secretKey" "" "credentialsJson" ""
+      "existingSecret" (dict "name" "" "accessKeyKey" "accessKey" "secretKeyKey" "secretKey" "credentialsJsonKey" "credentials.json"))
+    "caBundle" (dict "kind" "ConfigMap" "name" "" "key" "ca.crt") -}}
+  {{- $items = append $items (mergeOverwrite $defaults (deepCopy $source)
+    (dict "variables" (printf "SOURCE_%d_" $n) "keys" (printf "%s." $source.name) "suffix" (printf "-%d" $n))) -}}
+{{- end -}}
+{{- dict "items" $items | toJson -}}
 {{- end -}}
 
 {{/* "k=v;k=v", sorted, so that the same parameters always render the same pods. */}}
@@ -78,31 +103,39 @@ SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD: {{ $breaker.errorPercentThreshold | int64 
 {{- end -}}
 
 {{/*
-The credentials of the source: environment variable, key in the chart's own
-Secret, key in an existing one, inline value. A YAML document {items: […]}, as
-includes return text.
+The credentials of the sources: environment variable, the Secret that has it (empty: the chart's own), its key
+there, and the inline value. A YAML document {items: […]}, as includes return text.
 */}}
 {{- define "darkroom.credentials" -}}
-{{- $credentials := .Values.source.credentials -}}
 {{- $items := list -}}
-{{- if .Values.source.auth -}}
-{{- else if eq .Values.source.type "S3" -}}
-  {{- $items = list
-    (dict "env" "SOURCE_BUCKET_ACCESSKEY" "key" "accessKey" "existingKey" $credentials.existingSecret.accessKeyKey "inline" $credentials.accessKey)
-    (dict "env" "SOURCE_BUCKET_SECRETKEY" "key" "secretKey" "existingKey" $credentials.existingSecret.secretKeyKey "inline" $credentials.secretKey) -}}
-{{- else if and (eq .Values.source.type "GoogleCloudStorage") (or $credentials.existingSecret.name $credentials.credentialsJson) -}}
-  {{- $items = list
-    (dict "env" "SOURCE_BUCKET_CREDENTIALSJSON" "key" "credentials.json" "existingKey" $credentials.existingSecret.credentialsJsonKey "inline" $credentials.credentialsJson) -}}
+{{- range (include "darkroom.sources" . | fromJson).items -}}
+  {{- $credentials := .credentials -}}
+  {{- $existing := $credentials.existingSecret -}}
+  {{- $own := list -}}
+  {{- if .auth -}}
+  {{- else if eq .type "S3" -}}
+    {{- $own = list
+      (dict "env" "BUCKET_ACCESSKEY" "key" "accessKey" "existingKey" $existing.accessKeyKey "inline" $credentials.accessKey)
+      (dict "env" "BUCKET_SECRETKEY" "key" "secretKey" "existingKey" $existing.secretKeyKey "inline" $credentials.secretKey) -}}
+  {{- else if and (eq .type "GoogleCloudStorage") (or $existing.name $credentials.credentialsJson) -}}
+    {{- $own = list
+      (dict "env" "BUCKET_CREDENTIALSJSON" "key" "credentials.json" "existingKey" $existing.credentialsJsonKey "inline" $credentials.credentialsJson) -}}
+  {{- end -}}
+  {{- $source := . -}}
+  {{- range $own -}}
+    {{- $key := ternary .existingKey (printf "%s%s" $source.keys .key) (not (empty $existing.name)) -}}
+    {{- $items = append $items (dict "env" (printf "%s%s" $source.variables .env) "secret" $existing.name "key" $key "inline" .inline) -}}
+  {{- end -}}
 {{- end -}}
 {{- dict "items" $items | toJson -}}
 {{- end -}}
 
 {{/* Data of the Secret with inline credentials; empty without any. */}}
 {{- define "darkroom.secretData" -}}
-{{- if not .Values.source.credentials.existingSecret.name -}}
 {{- range (include "darkroom.credentials" . | fromJson).items }}
+{{- if not .secret }}
 {{ .key }}: {{ .inline | b64enc | quote }}
-{{- end -}}
+{{- end }}
 {{- end -}}
 {{- end -}}
 
@@ -114,8 +147,6 @@ both. Therefore:
     this list.
 */}}
 {{- define "darkroom.env" -}}
-{{- $existing := .Values.source.credentials.existingSecret.name -}}
-{{- $secret := default (include "darkroom.credentialsName" .) $existing -}}
 {{- $taken := dict -}}
 {{- range .Values.extraEnv -}}
   {{- $_ := set $taken .name true -}}
@@ -127,8 +158,8 @@ both. Therefore:
 - name: {{ .env | quote }}
   valueFrom:
     secretKeyRef:
-      name: {{ $secret | quote }}
-      key: {{ ternary .existingKey .key (not (empty $existing)) | quote }}
+      name: {{ default (include "darkroom.credentialsName" $) .secret | quote }}
+      key: {{ .key | quote }}
 {{- end }}
 {{- end }}
 {{- with .Values.extraEnv }}

@@ -34,14 +34,42 @@ GATE_CACHE_DISK_BYTES: {{ . | quote }}
 {{- if $.Values.source.caBundle.name }}
 GATE_SOURCE_CA_FILE: /source-ca/ca.crt
 {{- end }}
-{{- if include "darkroom.workloadIdentity" $ }}
+{{- if include "darkroom.identityOf" $.Values.source }}
 GATE_WORKLOAD_IDENTITY: "true"
 {{- end }}
+{{- include "darkroom.additionalConfig" $ }}
 GATE_REVALIDATE_SECONDS: {{ .cache.revalidateSeconds | int64 | quote }}
 GATE_STALE_IF_ERROR_SECONDS: {{ .cache.staleIfErrorSeconds | int64 | quote }}
 GATE_SHRINK_FIRST: {{ .shrinkFirst | toString | quote }}
 GATE_SERVER_TIMING: {{ .serverTiming | toString | quote }}
 GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Variables of additional sources. */}}
+{{- define "darkroom.additionalConfig" -}}
+{{- $names := list }}
+{{- range rest (include "darkroom.sources" . | fromJson).items }}
+{{- $names = append $names .name }}
+{{- include "darkroom.sourceConfig" . }}
+{{- if .path }}
+GATE_{{ .variables }}PATH: {{ .path | quote }}
+{{- end }}
+{{- if .stripPath }}
+GATE_{{ .variables }}STRIP_PATH: "true"
+{{- end }}
+{{- if .fallback }}
+GATE_{{ .variables }}FALLBACK: "true"
+{{- end }}
+{{- if .caBundle.name }}
+GATE_{{ .variables }}CA_FILE: /source-ca{{ .suffix }}/ca.crt
+{{- end }}
+{{- if include "darkroom.identityOf" . }}
+GATE_{{ .variables }}WORKLOAD_IDENTITY: "true"
+{{- end }}
+{{- end }}
+{{- with $names }}
+GATE_ADDITIONAL_SOURCES: {{ join "," . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -153,16 +181,17 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
   securityContext:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- if or .Values.gate.cache.diskBytes .Values.source.caBundle.name .Values.gate.signing.secret.name .Values.extraVolumeMounts }}
+  {{- $bundles := include "darkroom.caBundles" . | fromJson }}
+  {{- if or .Values.gate.cache.diskBytes $bundles.items .Values.gate.signing.secret.name .Values.extraVolumeMounts }}
   volumeMounts:
     {{- if .Values.gate.signing.secret.name }}
     - name: gate-signing
       mountPath: /signing
       readOnly: true
     {{- end }}
-    {{- if .Values.source.caBundle.name }}
-    - name: source-ca
-      mountPath: /source-ca
+    {{- range $bundles.items }}
+    - name: source-ca{{ .suffix }}
+      mountPath: /source-ca{{ .suffix }}
       readOnly: true
     {{- end }}
     {{- if .Values.gate.cache.diskBytes }}
@@ -175,18 +204,27 @@ GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
   {{- end }}
 {{- end -}}
 
-{{/* The volume with the certificates of private authorities. */}}
+{{/* Those of darkroom.sources that have certificates of private authorities. */}}
+{{- define "darkroom.caBundles" -}}
+{{- $items := list -}}
+{{- range (include "darkroom.sources" . | fromJson).items -}}
+  {{- if .caBundle.name -}}{{- $items = append $items . -}}{{- end -}}
+{{- end -}}
+{{- dict "items" $items | toJson -}}
+{{- end -}}
+
+{{/* The volume with the certificates of private authorities of a source. */}}
 {{- define "darkroom.sourceCAVolume" -}}
-- name: source-ca
-  {{- if eq .kind "Secret" }}
+- name: source-ca{{ .suffix }}
+  {{- if eq .caBundle.kind "Secret" }}
   secret:
-    secretName: {{ .name | quote }}
+    secretName: {{ .caBundle.name | quote }}
   {{- else }}
   configMap:
-    name: {{ .name | quote }}
+    name: {{ .caBundle.name | quote }}
   {{- end }}
     items:
-      - key: {{ .key | quote }}
+      - key: {{ .caBundle.key | quote }}
         path: ca.crt
 {{- end -}}
 
@@ -198,15 +236,24 @@ httpGet:
 {{ toYaml (index . 2) }}
 {{- end -}}
 
-{{/* Not empty if the gate reads a bucket as the pods' ServiceAccount. */}}
+{{/* The type of a source whose bucket the gate reads as the pods' ServiceAccount; otherwise empty. */}}
+{{- define "darkroom.identityOf" -}}
+{{- if and .auth (has .type (list "S3" "GoogleCloudStorage")) }}{{ .type }}{{ end -}}
+{{- end -}}
+
+{{/* The type of the sources with an identity, which darkroom.validate lets be one; empty if there are none. */}}
 {{- define "darkroom.workloadIdentity" -}}
-{{- if and .Values.source.auth (has .Values.source.type (list "S3" "GoogleCloudStorage")) }}true{{ end -}}
+{{- $type := "" -}}
+{{- range (include "darkroom.sources" . | fromJson).items -}}
+  {{- $type = default $type (include "darkroom.identityOf" .) -}}
+{{- end -}}
+{{- $type -}}
 {{- end -}}
 
 {{/* Annotations of the pods. On EKS only the container of the gate is given the identity. */}}
 {{- define "darkroom.podAnnotations" -}}
 {{- $annotations := dict -}}
-{{- if and (include "darkroom.workloadIdentity" .) (eq .Values.source.type "S3") -}}
+{{- if eq (include "darkroom.workloadIdentity" .) "S3" -}}
   {{- $annotations = dict "eks.amazonaws.com/skip-containers" "darkroom,gate-install" -}}
 {{- end -}}
 {{- with mergeOverwrite $annotations .Values.podAnnotations }}{{ toYaml . }}{{ end -}}

@@ -31,12 +31,26 @@ message names the value and the remedy.
 {{- if and .Values.source.caBundle.name (not .Values.gate.enabled) -}}
   {{- fail "source.caBundle.name: requires gate.enabled: true, because Darkroom itself is not given the certificates" -}}
 {{- end -}}
-{{- with .Values.source -}}
+{{- if and .Values.additionalSources (not .Values.gate.enabled) -}}
+  {{- fail "additionalSources: requires gate.enabled: true, because Darkroom itself reads one source" -}}
+{{- end -}}
+{{- $field := "source" -}}
+{{- $identity := dict -}}
+{{- range $i, $source := (include "darkroom.sources" . | fromJson).items -}}
+  {{- if $i -}}
+    {{- $field = printf "additionalSources[%d]" (sub $i 1) -}}
+  {{- end -}}
   {{- if and .auth (not $.Values.gate.enabled) -}}
-    {{- fail "source.auth: requires gate.enabled: true, because Darkroom itself has no identity" -}}
+    {{- fail (printf "%s.auth: requires gate.enabled: true, because Darkroom itself has no identity" $field) -}}
   {{- end -}}
   {{- if and .auth (or .credentials.existingSecret.name .credentials.accessKey .credentials.secretKey .credentials.credentialsJson) -}}
-    {{- fail "source.auth: replaces source.credentials; remove one of them" -}}
+    {{- fail (printf "%s.auth: replaces %s.credentials; remove one of them" $field $field) -}}
+  {{- end -}}
+  {{- with include "darkroom.identityOf" . -}}
+    {{- if and $identity.type (ne $identity.type .) -}}
+      {{- fail (printf "%s.auth and %s.auth: the pods have one workload identity, that of %s or of %s; use credentials for one of them" $identity.field $field $identity.type .) -}}
+    {{- end -}}
+    {{- $identity = dict "type" . "field" $field -}}
   {{- end -}}
 {{- end -}}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}

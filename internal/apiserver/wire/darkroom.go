@@ -20,8 +20,9 @@ type Darkroom struct {
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty" doc:"Annotations, except kubectl.kubernetes.io/last-applied-configuration"`
 	v1alpha1.DarkroomSpec
-	Source   Source   `json:"source"`
-	ExtraEnv []EnvVar `json:"extraEnv,omitempty" doc:"Additional environment variables; literal values are write-only"`
+	Source            Source             `json:"source"`
+	AdditionalSources []AdditionalSource `json:"additionalSources,omitempty"`
+	ExtraEnv          []EnvVar           `json:"extraEnv,omitempty" doc:"Additional environment variables; literal values are write-only"`
 
 	UID             string     `json:"uid,omitempty" doc:"Distinguishes a Darkroom from an earlier one of the same name"`
 	ResourceVersion string     `json:"resourceVersion,omitempty" doc:"Version of the Darkroom, which changes with each write"`
@@ -35,8 +36,9 @@ type Darkroom struct {
 // RevisionSettings are the settings of a Darkroom at some time, without what is write-only.
 type RevisionSettings struct {
 	v1alpha1.DarkroomSpec
-	Source   Source   `json:"source"`
-	ExtraEnv []EnvVar `json:"extraEnv,omitempty"`
+	Source            Source             `json:"source"`
+	AdditionalSources []AdditionalSource `json:"additionalSources,omitempty"`
+	ExtraEnv          []EnvVar           `json:"extraEnv,omitempty"`
 }
 
 // Storage of the credentials of a source.
@@ -48,6 +50,14 @@ const (
 // Source is a source in responses. It has no keys, whatever the embedded source holds.
 type Source struct {
 	v1alpha1.Source
+	AccessKey   *struct{} `json:"accessKey,omitempty" hidden:"true"`
+	SecretKey   *struct{} `json:"secretKey,omitempty" hidden:"true"`
+	Credentials string    `json:"credentials,omitempty" enum:"inline,secretRef" doc:"Where the credentials are stored; they are never shown"`
+}
+
+// AdditionalSource is an additional source in responses. It has no keys, as Source.
+type AdditionalSource struct {
+	v1alpha1.AdditionalSource
 	AccessKey   *struct{} `json:"accessKey,omitempty" hidden:"true"`
 	SecretKey   *struct{} `json:"secretKey,omitempty" hidden:"true"`
 	Credentials string    `json:"credentials,omitempty" enum:"inline,secretRef" doc:"Where the credentials are stored; they are never shown"`

@@ -58,8 +58,11 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	for _, field := range readOnly {
 		delete(merged, field)
 	}
-	if source, ok := merged["source"].(map[string]any); ok {
-		delete(source, "credentials")
+	additional, _ := merged["additionalSources"].([]any)
+	for _, source := range append(additional, merged["source"]) {
+		if source, ok := source.(map[string]any); ok {
+			delete(source, "credentials")
+		}
 	}
 	result := &huma.ValidateResult{}
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
@@ -154,7 +157,7 @@ func typeProblem(err error) problem.Field {
 }
 
 // embedded are the Go types whose fields are those of the type around them in JSON.
-var embedded = []string{reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name()}
+var embedded = []string{reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name(), reflect.TypeFor[v1alpha1.AdditionalSource]().Name()}
 
 // fieldName returns the path of a field in JSON: Go's decoder has the names of embedded
 // types in it.

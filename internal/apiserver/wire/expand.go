@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"strings"
@@ -18,14 +19,22 @@ type DarkroomInput struct {
 	Labels      map[string]string `json:"labels,omitempty" doc:"Unchanged if omitted in PUT"`
 	Annotations map[string]string `json:"annotations,omitempty" doc:"Unchanged if omitted in PUT"`
 	v1alpha1.DarkroomSpec
-	Source   SourceInput   `json:"source"`
-	ExtraEnv []EnvVarInput `json:"extraEnv,omitempty" doc:"Additional environment variables. A variable without value and valueFrom keeps its literal value"`
+	Source            SourceInput             `json:"source"`
+	AdditionalSources []AdditionalSourceInput `json:"additionalSources,omitempty"`
+	ExtraEnv          []EnvVarInput           `json:"extraEnv,omitempty" doc:"Additional environment variables. A variable without value and valueFrom keeps its literal value"`
 }
 
 // SourceInput is a source in requests.
 type SourceInput struct {
 	v1alpha1.Source
 	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted and the keys go to the same service: type and endpoint do not change"`
+	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; use credentialsSecretRef instead where possible"`
+}
+
+// AdditionalSourceInput is an additional source in requests.
+type AdditionalSourceInput struct {
+	v1alpha1.AdditionalSource
+	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted and the source of this name keeps its type and endpoint"`
 	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; use credentialsSecretRef instead where possible"`
 }
 
@@ -40,6 +49,11 @@ type EnvVarInput struct {
 func (in *DarkroomInput) SendsSecrets() bool {
 	for _, variable := range in.ExtraEnv {
 		if variable.Value != nil {
+			return true
+		}
+	}
+	for i := range in.AdditionalSources {
+		if source := &in.AdditionalSources[i]; source.AccessKey != "" || source.SecretKey != "" {
 			return true
 		}
 	}
@@ -64,35 +78,58 @@ func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	out.Spec = in.DarkroomSpec
 	out.Spec.Source = in.Source.Source
 	out.Spec.Source.AccessKey, out.Spec.Source.SecretKey = in.Source.AccessKey, in.Source.SecretKey
-	out.Spec.ExtraEnv = expandEnv(in.ExtraEnv, before.Spec.ExtraEnv)
-	if keepsKeys(in, &out.Spec, &before.Spec) {
-		out.Spec.Source.AccessKey, out.Spec.Source.SecretKey = before.Spec.Source.AccessKey, before.Spec.Source.SecretKey
+	for i := range in.AdditionalSources {
+		source := in.AdditionalSources[i].AdditionalSource
+		source.AccessKey, source.SecretKey = in.AdditionalSources[i].AccessKey, in.AdditionalSources[i].SecretKey
+		out.Spec.AdditionalSources = append(out.Spec.AdditionalSources, source)
 	}
+	out.Spec.ExtraEnv = expandEnv(in.ExtraEnv, before.Spec.ExtraEnv)
+	keepKeys(&out.Spec, &before.Spec)
 	return out
 }
 
-// keepsKeys reports whether inline keys are kept. They are not if a Secret is referenced, or
-// if Darkroom would send them to another service than the one that they were entered for.
-func keepsKeys(in *DarkroomInput, after, before *v1alpha1.DarkroomSpec) bool {
-	source := &in.Source
-	return source.AccessKey == "" && source.SecretKey == "" && source.CredentialsSecretRef == nil && source.Auth == "" &&
-		reflect.DeepEqual(recipientOf(after), recipientOf(before))
+// keepKeys keeps inline keys that were omitted. They are not kept if a Secret is referenced, or
+// if they would be sent to another service than the one that they were entered for.
+func keepKeys(after, before *v1alpha1.DarkroomSpec) {
+	known := recipientsOf(before)
+	for name, now := range recipientsOf(after) {
+		source, was := now.source, known[name]
+		if source.AccessKey == "" && source.SecretKey == "" && source.CredentialsSecretRef == nil && source.Auth == "" &&
+			was.source != nil && reflect.DeepEqual(now.service, was.service) {
+			source.AccessKey, source.SecretKey = was.source.AccessKey, was.source.SecretKey
+		}
+	}
 }
 
-// recipient is the service that gets the keys of a source.
+// recipient is a source and the service that gets its keys.
 type recipient struct {
+	source  *v1alpha1.Source
+	service service
+}
+
+type service struct {
 	kind     v1alpha1.SourceType
 	endpoint string
 	// variables override kind and endpoint.
 	variables []corev1.EnvVar
 }
 
-func recipientOf(spec *v1alpha1.DarkroomSpec) recipient {
-	out := recipient{kind: spec.Source.Type, endpoint: strings.TrimRight(spec.Source.Endpoint, "/")}
-	for _, variable := range spec.ExtraEnv {
-		if variable.Name == "SOURCE_KIND" || variable.Name == "SOURCE_BUCKET_ENDPOINT" {
-			out.variables = append(out.variables, variable)
+// recipientsOf returns the sources by their names; that of the first is empty.
+func recipientsOf(spec *v1alpha1.DarkroomSpec) map[string]recipient {
+	out := map[string]recipient{}
+	add := func(name, prefix string, source *v1alpha1.Source) {
+		to := service{kind: source.Type, endpoint: strings.TrimRight(source.Endpoint, "/")}
+		for _, variable := range spec.ExtraEnv {
+			if variable.Name == prefix+"KIND" || variable.Name == prefix+"BUCKET_ENDPOINT" {
+				to.variables = append(to.variables, variable)
+			}
 		}
+		out[name] = recipient{source, to}
+	}
+	add("", "SOURCE_", &spec.Source)
+	for i := range spec.AdditionalSources {
+		source := &spec.AdditionalSources[i]
+		add(source.Name, fmt.Sprintf("SOURCE_%d_", i+1), &source.Source)
 	}
 	return out
 }

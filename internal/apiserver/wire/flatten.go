@@ -15,20 +15,21 @@ import (
 // so neither may be changed.
 func Flatten(in *v1alpha1.Darkroom) Darkroom {
 	return Darkroom{
-		Name:            in.Name,
-		Namespace:       in.Namespace,
-		Labels:          in.Labels,
-		Annotations:     shownAnnotations(in.Annotations),
-		DarkroomSpec:    settingsOf(&in.Spec),
-		Source:          flattenSource(&in.Spec.Source),
-		ExtraEnv:        flattenEnv(in.Spec.ExtraEnv),
-		UID:             string(in.UID),
-		ResourceVersion: in.ResourceVersion,
-		ETag:            ETag(in),
-		Generation:      in.Generation,
-		CreatedAt:       Time(&in.CreationTimestamp),
-		DeletedAt:       Time(in.DeletionTimestamp),
-		Status:          flattenStatus(&in.Status),
+		Name:              in.Name,
+		Namespace:         in.Namespace,
+		Labels:            in.Labels,
+		Annotations:       shownAnnotations(in.Annotations),
+		DarkroomSpec:      settingsOf(&in.Spec),
+		Source:            flattenSource(&in.Spec.Source),
+		AdditionalSources: flattenSources(in.Spec.AdditionalSources),
+		ExtraEnv:          flattenEnv(in.Spec.ExtraEnv),
+		UID:               string(in.UID),
+		ResourceVersion:   in.ResourceVersion,
+		ETag:              ETag(in),
+		Generation:        in.Generation,
+		CreatedAt:         Time(&in.CreationTimestamp),
+		DeletedAt:         Time(in.DeletionTimestamp),
+		Status:            flattenStatus(&in.Status),
 	}
 }
 
@@ -46,26 +47,44 @@ func shownAnnotations(in map[string]string) map[string]string {
 // FlattenRevision returns the settings of a revision that was made from a spec. It shares maps and
 // slices with the spec.
 func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
-	return &RevisionSettings{settingsOf(spec), flattenSource(&spec.Source), flattenEnv(spec.ExtraEnv)}
+	return &RevisionSettings{settingsOf(spec), flattenSource(&spec.Source), flattenSources(spec.AdditionalSources), flattenEnv(spec.ExtraEnv)}
 }
 
 // settingsOf returns a spec without the fields that bodies hide.
 func settingsOf(spec *v1alpha1.DarkroomSpec) v1alpha1.DarkroomSpec {
 	out := *spec
-	out.Source, out.ExtraEnv = v1alpha1.Source{}, nil
+	out.Source, out.AdditionalSources, out.ExtraEnv = v1alpha1.Source{}, nil, nil
 	return out
 }
 
 func flattenSource(in *v1alpha1.Source) Source {
-	out := Source{Source: *in}
-	out.Source.AccessKey, out.Source.SecretKey = "", ""
-	switch {
-	case in.CredentialsSecretRef != nil:
-		out.Credentials = credentialsSecretRef
-	case in.AccessKey != "" || in.SecretKey != "":
-		out.Credentials = credentialsInline
+	return Source{Source: withoutKeys(in), Credentials: credentialsOf(in)}
+}
+
+func flattenSources(in []v1alpha1.AdditionalSource) []AdditionalSource {
+	var out []AdditionalSource
+	for _, source := range in {
+		credentials := credentialsOf(&source.Source)
+		source.Source = withoutKeys(&source.Source)
+		out = append(out, AdditionalSource{AdditionalSource: source, Credentials: credentials})
 	}
 	return out
+}
+
+func withoutKeys(in *v1alpha1.Source) v1alpha1.Source {
+	out := *in
+	out.AccessKey, out.SecretKey = "", ""
+	return out
+}
+
+func credentialsOf(in *v1alpha1.Source) string {
+	switch {
+	case in.CredentialsSecretRef != nil:
+		return credentialsSecretRef
+	case in.AccessKey != "" || in.SecretKey != "":
+		return credentialsInline
+	}
+	return ""
 }
 
 func flattenEnv(in []corev1.EnvVar) []EnvVar {

@@ -23,6 +23,9 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	darkroom, err := manifests.ReadDarkroom(filepath.Join("..", "..", "..", "config", "samples", "darkroom-full.yaml"))
 	expect.NoError(t, err)
 	darkroom.Spec.ExtraEnv = append(darkroom.Spec.ExtraEnv, corev1.EnvVar{Name: "LITERAL", Value: "literal-value"})
+	darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "old", Fallback: true, Source: v1alpha1.Source{
+		Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "access", SecretKey: "secret",
+	}}}
 	darkroom.Annotations = map[string]string{"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied"}
 	response, err := json.Marshal(Flatten(darkroom))
 	expect.NoError(t, err)
@@ -43,19 +46,22 @@ func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 	darkroom, err := definition.Schema()
 	expect.NoError(t, err)
 	spec, status := darkroom.Properties["spec"], darkroom.Properties["status"]
+	additional := *spec.Properties["additionalSources"].Items.Schema
 	source, variable := spec.Properties["source"], spec.Properties["extraEnv"].Items.Schema
 	for body, c := range map[string]struct {
 		resource apiextensionsv1.JSONSchemaProps
 		without  []string
 	}{
-		"DarkroomInput":    {resource: spec},
-		"Darkroom":         {resource: spec},
-		"RevisionSettings": {resource: spec},
-		"SourceInput":      {resource: source},
-		"Source":           {source, []string{"accessKey", "secretKey"}},
-		"EnvVarInput":      {resource: *variable},
-		"EnvVar":           {*variable, []string{"value"}},
-		"Status":           {status, []string{"selector", "deployedRelease"}},
+		"DarkroomInput":         {resource: spec},
+		"Darkroom":              {resource: spec},
+		"RevisionSettings":      {resource: spec},
+		"SourceInput":           {resource: source},
+		"Source":                {source, []string{"accessKey", "secretKey"}},
+		"AdditionalSourceInput": {resource: additional},
+		"AdditionalSource":      {additional, []string{"accessKey", "secretKey"}},
+		"EnvVarInput":           {resource: *variable},
+		"EnvVar":                {*variable, []string{"value"}},
+		"Status":                {status, []string{"selector", "deployedRelease"}},
 	} {
 		raw, err := json.Marshal(registry.Map()[body])
 		expect.NoError(t, err)
@@ -78,8 +84,9 @@ func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 // TestResponsesHideKeys even if they get into the embedded types.
 func TestResponsesHideKeys(t *testing.T) {
 	secret := v1alpha1.Source{AccessKey: "secret", SecretKey: "secret"}
-	spec := v1alpha1.DarkroomSpec{Source: secret, ExtraEnv: []corev1.EnvVar{{Name: "A", Value: "secret"}}}
-	for _, body := range []any{Darkroom{DarkroomSpec: spec}, RevisionSettings{DarkroomSpec: spec}, Source{Source: secret}} {
+	additional := v1alpha1.AdditionalSource{Source: secret}
+	spec := v1alpha1.DarkroomSpec{Source: secret, AdditionalSources: []v1alpha1.AdditionalSource{additional}, ExtraEnv: []corev1.EnvVar{{Name: "A", Value: "secret"}}}
+	for _, body := range []any{Darkroom{DarkroomSpec: spec}, RevisionSettings{DarkroomSpec: spec}, Source{Source: secret}, AdditionalSource{AdditionalSource: additional}} {
 		if raw, err := json.Marshal(body); err != nil || strings.Contains(string(raw), "secret") {
 			t.Errorf("the response is %s, %v", raw, err)
 		}
@@ -123,9 +130,23 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 			ExtraEnv: []EnvVarInput{{Name: "SOURCE_KIND"}},
 		}
 		c.change(input)
-		source := Expand(input, before).Spec.Source
-		if kept := source.AccessKey == "access" && source.SecretKey == "secret"; kept != c.kept || !kept && source.AccessKey+source.SecretKey != "" {
-			t.Errorf("%s: the keys are %q and %q", name, source.AccessKey, source.SecretKey)
+		// The same as an additional source, whose variables have its number.
+		number := strings.NewReplacer("SOURCE_", "SOURCE_2_")
+		numbered := &DarkroomInput{AdditionalSources: []AdditionalSourceInput{
+			{AdditionalSource: v1alpha1.AdditionalSource{Name: "new"}}, {AdditionalSource: v1alpha1.AdditionalSource{Name: "old", Source: input.Source.Source}},
+		}}
+		for _, variable := range input.ExtraEnv {
+			variable.Name = number.Replace(variable.Name)
+			numbered.ExtraEnv = append(numbered.ExtraEnv, variable)
+		}
+		was := &v1alpha1.Darkroom{Spec: v1alpha1.DarkroomSpec{
+			AdditionalSources: []v1alpha1.AdditionalSource{{Name: "first"}, {Name: "old", Source: before.Spec.Source}},
+			ExtraEnv:          []corev1.EnvVar{{Name: number.Replace(before.Spec.ExtraEnv[0].Name), Value: "aws"}},
+		}}
+		for _, source := range []v1alpha1.Source{Expand(input, before).Spec.Source, Expand(numbered, was).Spec.AdditionalSources[1].Source} {
+			if kept := source.AccessKey == "access" && source.SecretKey == "secret"; kept != c.kept || !kept && source.AccessKey+source.SecretKey != "" {
+				t.Errorf("%s: the keys are %q and %q", name, source.AccessKey, source.SecretKey)
+			}
 		}
 	}
 }

@@ -18,6 +18,9 @@ func Restore(concealed *v1alpha1.DarkroomSpec, now *v1alpha1.Darkroom) (*v1alpha
 		Name: now.Name, Namespace: now.Namespace,
 		DarkroomSpec: settings.DarkroomSpec, Source: SourceInput{Source: settings.Source.Source},
 	}
+	for _, source := range settings.AdditionalSources {
+		in.AdditionalSources = append(in.AdditionalSources, AdditionalSourceInput{AdditionalSource: source.AdditionalSource})
+	}
 	for _, variable := range concealed.ExtraEnv {
 		input := EnvVarInput{Name: variable.Name, ValueFrom: variable.ValueFrom}
 		if variable.ValueFrom == nil && variable.Value == "" {
@@ -27,8 +30,14 @@ func Restore(concealed *v1alpha1.DarkroomSpec, now *v1alpha1.Darkroom) (*v1alpha
 	}
 	out := Expand(in, now)
 	var missing []problem.Field
-	if concealed.Source.SecretKey != "" && out.Spec.Source.SecretKey == "" {
-		missing = append(missing, problem.Field{Location: "source.secretKey", Message: "the revision had inline keys for another service than now"})
+	restored := map[string]*v1alpha1.Source{}
+	for source, field := range out.Spec.Sources() {
+		restored[field] = source
+	}
+	for source, field := range concealed.Sources() {
+		if source.SecretKey != "" && restored[field].SecretKey == "" {
+			missing = append(missing, problem.Field{Location: field + ".secretKey", Message: "the revision had inline keys for another service than now"})
+		}
 	}
 	for i, variable := range concealed.ExtraEnv {
 		if variable.Value != "" && out.Spec.ExtraEnv[i].Value == "" {

@@ -38,9 +38,11 @@ func Describe(registry huma.Registry) error {
 		return err
 	}
 	spec, status := darkroom.Properties["spec"], darkroom.Properties["status"]
+	additional := *spec.Properties["additionalSources"].Items.Schema
 	for name, described := range map[string]apiextensionsv1.JSONSchemaProps{
 		"Darkroom": spec, "DarkroomInput": spec, "RevisionSettings": spec,
 		"Source": spec.Properties["source"], "SourceInput": spec.Properties["source"], "Status": status,
+		"AdditionalSource": additional, "AdditionalSourceInput": additional,
 	} {
 		for field, schema := range registry.Map()[name].Properties {
 			schema.Description = cmp.Or(schema.Description, described.Properties[field].Description)

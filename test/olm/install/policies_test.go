@@ -25,9 +25,12 @@ var policyCases = map[string]struct {
 	allowed, denied []string
 }{
 	"inline_keys": {
-		message: "source.credentialsSecretRef",
+		message: "name it in credentialsSecretRef",
 		allowed: []string{"{}", "source: {type: S3, bucket: b, region: r, credentialsSecretRef: {name: keys}}"},
-		denied:  []string{"source: {type: S3, bucket: b, region: r, accessKey: a, secretKey: s}"},
+		denied: []string{
+			"source: {type: S3, bucket: b, region: r, accessKey: a, secretKey: s}",
+			"{gate: {}, additionalSources: [{name: a, fallback: true, type: S3, bucket: b, region: r, accessKey: a, secretKey: s}]}",
+		},
 	},
 	"registries": {
 		message: "image.repository must be one of: registry.example.com/, gojektech/darkroom",
@@ -35,16 +38,18 @@ var policyCases = map[string]struct {
 		denied:  []string{"image: {repository: gojektech/darkroom-evil}", "image: {repository: docker.io/evil/darkroom}", "image: {repository: registry.example.com.evil.com/x}"},
 	},
 	"source_hosts": {
-		message: "the host of the source must be one of: images.example.com, .cdn.example.com, .cloudfront.net",
+		message: "the host of each source must be one of: images.example.com, .cdn.example.com, .cloudfront.net",
 		allowed: []string{
 			"{}", "source: {baseUrl: 'https://a.cdn.example.com:8443/x'}",
 			"source: {type: S3, bucket: b, region: r, credentialsSecretRef: {name: keys}}",
 			"source: {type: CloudFront, host: d1.cloudfront.net}",
+			"{gate: {}, additionalSources: [{name: a, fallback: true, baseUrl: 'https://a.cdn.example.com'}]}",
 		},
 		denied: []string{
 			"source: {baseUrl: 'http://169.254.169.254/'}", "source: {baseUrl: 'https://images.example.com.evil.com'}",
 			"source: {type: S3, bucket: b, region: r, endpoint: 'http://minio.other:9000', credentialsSecretRef: {name: keys}}",
 			"source: {type: CloudFront, host: evil.com}",
+			"{gate: {}, additionalSources: [{name: a, fallback: true, baseUrl: 'https://a.cdn.example.com'}, {name: b, path: /b, type: CloudFront, host: evil.com}]}",
 		},
 	},
 	"host_suffix": {

@@ -1,0 +1,121 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+// table chooses among sources by the path of an image.
+type table struct {
+	rows []row
+	// served counts originals of a fallback.
+	served func(name string, originals float64)
+}
+
+type row struct {
+	Config
+	source Source
+}
+
+// NewTable returns a source that reads each original from one of several, of which the first has all paths that no
+// other has: from the one with the longest path that contains it, or, if that does not have it, from the fallbacks in
+// their order. A fallback does not have what a longer path than its own leads to. Originals of fallbacks
+// are counted in served.
+func NewTable(configs []Config, served func(name string, originals float64)) (Source, error) {
+	t := table{served: served}
+	var errs []error
+	names, paths := map[string]bool{}, map[string]string{}
+	for _, c := range configs {
+		s, err := New(c)
+		switch other, taken := paths[c.Path]; {
+		case err != nil:
+		case names[c.Name]:
+			err = errors.New("the name is used twice")
+		case !c.Fallback && taken:
+			err = fmt.Errorf("source %q has the same path, and neither is a fallback", other)
+		}
+		if err != nil && c.Name != "" {
+			err = fmt.Errorf("additional source %s: %w", c.Name, err)
+		}
+		errs = append(errs, err)
+		if names[c.Name] = true; c.Fallback {
+			served(c.Name, 0)
+		} else {
+			paths[c.Path] = c.Name
+		}
+		t.rows = append(t.rows, row{c, s})
+	}
+	return t, errors.Join(errs...)
+}
+
+func (t table) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
+	var missing error
+	for _, r := range t.candidates(path) {
+		response, err := r.open(ctx, path, known)
+		if err == nil && r.Fallback {
+			t.served(r.Name, 1)
+		}
+		if err == nil || problem.Of(err).Status != http.StatusNotFound {
+			return response, err
+		}
+		missing = cmp.Or(missing, err)
+	}
+	return nil, missing
+}
+
+// candidates returns the sources that may have an original, in the order in which they are asked.
+func (t table) candidates(path string) []row {
+	found := t.rows[:1:1]
+	for _, r := range t.rows[1:] {
+		if !r.Fallback && r.contains(path) && len(r.Path) > len(found[0].Path) {
+			found = []row{r}
+		}
+	}
+	for _, r := range t.rows[1:] {
+		if r.Fallback && r.contains(path) && len(r.Path) >= len(found[0].Path) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func (r row) contains(path string) bool { return r.Path == "" || strings.HasPrefix(path, r.Path+"/") }
+
+// open asks a source with the validators that it returned itself.
+func (r row) open(ctx context.Context, path string, known original.Validators) (*Response, error) {
+	if r.StripPath {
+		path = strings.TrimPrefix(path, r.Path)
+	}
+	if !strings.HasPrefix(path, r.PathPrefix) {
+		return nil, problem.New(http.StatusNotFound, "no image has this path")
+	}
+	id := r.Name + "@" + GateOf([]Config{r.Config})
+	if known.Source != id {
+		known = original.Validators{}
+	}
+	known.Source = ""
+	response, err := r.source.Open(ctx, path, known)
+	if err != nil {
+		return nil, r.named(err)
+	}
+	response.Validators.Source = id
+	return response, nil
+}
+
+// named adds the name of an additional source to a problem.
+func (r row) named(err error) error {
+	var p *problem.Problem
+	if r.Name == "" || !errors.As(err, &p) {
+		return err
+	}
+	named := *p
+	named.Detail = fmt.Sprintf("additional source %s: %s", r.Name, p.Detail)
+	return &named
+}

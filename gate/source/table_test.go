@@ -1,0 +1,168 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+)
+
+// asked is a request that one of several sources received.
+type asked struct {
+	row   int
+	path  string
+	known original.Validators
+}
+
+// fake answers with the status of each path, and 200 with validators of its own. It confirms those that it is sent.
+type fake struct {
+	row    int
+	status map[string]int
+	log    *[]asked
+}
+
+func (f fake) Open(_ context.Context, path string, known original.Validators) (*Response, error) {
+	*f.log = append(*f.log, asked{f.row, path, known})
+	if err := statusProblem(f.status[path]); err != nil {
+		return nil, err
+	}
+	if known != (original.Validators{}) {
+		return &Response{Unchanged: true, Validators: known}, nil
+	}
+	return &Response{Validators: original.Validators{ETag: fmt.Sprint("of ", f.row, path)}}, nil
+}
+
+var paths = []string{"", "/a", "/a/b", "/ab", "/b"}
+
+// drawTable returns random sources, of which each has its own answers.
+func drawTable(t *rapid.T, log *[]asked, served map[string]float64) table {
+	out := table{served: func(name string, n float64) { served[name] += n }}
+	taken := map[string]bool{}
+	for i := range rapid.IntRange(1, 6).Draw(t, "sources") {
+		c := Config{Bucket: fmt.Sprint(i)}
+		if i > 0 {
+			c.Name = fmt.Sprint("s", i)
+			c.Path = rapid.SampledFrom(paths).Draw(t, "path")
+			c.StripPath = rapid.Bool().Draw(t, "strip")
+			c.Fallback = taken[c.Path] || rapid.Bool().Draw(t, "fallback")
+			c.PathPrefix = rapid.SampledFrom([]string{"", "", "/a", "/x"}).Draw(t, "prefix")
+		}
+		if !c.Fallback {
+			taken[c.Path] = true
+		}
+		status := map[string]int{}
+		for _, folder := range append(paths, "/a/a") {
+			status[folder+"/x.jpg"] = rapid.SampledFrom([]int{200, 200, 404, 404, 410, 403, 500}).Draw(t, "status")
+		}
+		out.rows = append(out.rows, row{c, fake{i, status, log}})
+	}
+	return out
+}
+
+// hides reports whether a longer path of a source that is not a fallback leads away from a source.
+func (t table) hides(r row, path string) bool {
+	return slices.ContainsFunc(t.rows, func(other row) bool {
+		return !other.Fallback && len(other.Path) > len(r.Path) && strings.HasPrefix(path, other.Path+"/")
+	})
+}
+
+func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var log []asked
+		served := map[string]float64{}
+		sources := drawTable(t, &log, served)
+		path := rapid.SampledFrom(paths).Draw(t, "folder") + "/x.jpg"
+		known := original.Validators{}
+		if rapid.Bool().Draw(t, "known") {
+			// Those of an earlier time, when other sources had the original.
+			if response, err := sources.rows[rapid.IntRange(0, len(sources.rows)-1).Draw(t, "origin")].open(t.Context(), path, known); err == nil {
+				known = response.Validators
+			}
+			log = nil
+		}
+		response, err := sources.Open(t.Context(), path, known)
+
+		// What the rules demand: the one source of the path, and the fallbacks that nothing hides.
+		var want []row
+		for i, r := range sources.rows {
+			if (r.Path == "" || strings.HasPrefix(path, r.Path+"/")) && !sources.hides(r, path) && !r.Fallback {
+				want = append(want, sources.rows[i])
+			}
+		}
+		if len(want) != 1 {
+			t.Fatalf("%d sources have %s", len(want), path)
+		}
+		for _, r := range sources.rows {
+			if r.Fallback && (r.Path == "" || strings.HasPrefix(path, r.Path+"/")) && !sources.hides(r, path) {
+				want = append(want, r)
+			}
+		}
+		for _, r := range want {
+			inside := path
+			if r.StripPath {
+				inside = strings.TrimPrefix(path, r.Path)
+			}
+			if !strings.HasPrefix(inside, r.PathPrefix) {
+				continue // has no such image, without being asked
+			}
+			if len(log) == 0 {
+				t.Fatalf("%s was not asked; the result is %v", r.Name, err)
+			}
+			got, at := log[0], r.source.(fake)
+			log = log[1:]
+			if got.row != at.row || got.path != inside {
+				t.Fatalf("source %d was asked for %s, want %d and %s", got.row, got.path, at.row, inside)
+			}
+			if got.known.ETag != "" && got.known.ETag != fmt.Sprint("of ", at.row, inside) || got.known.Source != "" {
+				t.Fatalf("source %d was sent %+v", got.row, got.known)
+			}
+			status := at.status[inside]
+			if status == http.StatusNotFound || status == http.StatusGone {
+				continue
+			}
+			if len(log) > 0 {
+				t.Fatalf("after status %d others were asked: %v", status, log)
+			}
+			switch {
+			case status == http.StatusOK && (err != nil || !strings.Contains(response.Validators.Source, r.Name+"@")):
+				t.Fatalf("%s has the image, but the result is %+v, %v", r.Name, response, err)
+			case status != http.StatusOK && (problem.Of(err).Status != problem.Of(statusProblem(status)).Status || !strings.Contains(err.Error(), r.Name)):
+				t.Fatalf("%s responded with %d, but the result is %v", r.Name, status, err)
+			case status == http.StatusOK && r.Fallback != (served[r.Name] == 1) || len(served) > 1:
+				t.Fatalf("counted %v, want %s", served, r.Name)
+			}
+			return
+		}
+		if problem.Of(err).Status != http.StatusNotFound || len(log) > 0 || len(served) > 0 {
+			t.Fatalf("no source has the image, but the result is %v; also asked: %v; counted %v", err, log, served)
+		}
+	})
+}
+
+func TestSourcesThatContradictEachOtherAreRefused(t *testing.T) {
+	folder := Config{Kind: "webfolder", BaseURL: "http://a"}
+	named := func(name, path string, fallback bool) Config {
+		c := folder
+		c.Name, c.Path, c.Fallback = name, path, fallback
+		return c
+	}
+	for want, sources := range map[string][]Config{
+		"additional source b: the name is used twice":                                                     {folder, named("b", "/b", false), named("b", "/c", false)},
+		`additional source c: source "b" has the same path, and neither is a fallback`:                    {folder, named("b", "/b", false), named("c", "/b", false)},
+		`additional source b: source "" has the same path, and neither is a fallback`:                     {folder, named("b", "", false)},
+		"additional source b: environment variable SOURCE_BASEURL: must be an absolute http or https URL": {folder, {Kind: "webfolder", Name: "b", Fallback: true}},
+		"": {folder, named("b", "/b", false), named("c", "/b", true), named("d", "", true)},
+	} {
+		_, err := NewTable(sources, func(string, float64) {})
+		if err == nil != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
