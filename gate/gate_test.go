@@ -250,6 +250,26 @@ func TestMetricsCountRequestsWithoutPaths(t *testing.T) {
 	g.expect("/healthz", http.StatusOK)
 }
 
+// TestBytesSavedAreThoseOfOriginalsLessResults counts what was sent in full, however it was made.
+func TestBytesSavedAreThoseOfOriginalsLessResults(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	original := len(g.expect("/photo.jpg", http.StatusOK).body)
+	want := 0
+	for _, path := range []string{"/photo.jpg?w=10", "/photo.jpg?w=10", "/photo.jpg?w=20&h=20&fit=crop"} {
+		want += original - len(g.expect(path, http.StatusOK).body)
+	}
+	webp := g.do("GET", "/photo.jpg?w=20&auto=format", map[string]string{"Accept": "image/webp"})
+	want += original - len(webp.body)
+	g.do("HEAD", "/photo.jpg?w=10", nil)
+	g.do("GET", "/photo.jpg?w=10", map[string]string{"Range": "bytes=0-9"})
+	g.do("GET", "/photo.jpg?w=10", map[string]string{"If-None-Match": "*"})
+	g.expect("/none.jpg?w=10", http.StatusNotFound)
+	g.url = g.metrics
+	if line := fmt.Sprintf("darkroom_gate_saved_bytes_total %d\n", want); want <= 0 || !strings.Contains(string(g.expect("/metrics", http.StatusOK).body), line) {
+		t.Errorf("no %s", line)
+	}
+}
+
 var update = flag.Bool("update", false, "write testdata/series.txt")
 
 // mustHaveRecorded compares the gate's series with those that alerts and dashboards are

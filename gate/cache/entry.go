@@ -21,6 +21,8 @@ type Entry struct {
 	ETag string
 	// Original is the digest of the original that the result was made of.
 	Original string
+	// OriginalBytes is the size of that original; 0 if it is not known, as in files of earlier versions.
+	OriginalBytes int64
 	// Source holds what the source needs to confirm that the original is unchanged, and Control
 	// what it says about keeping it.
 	Source  original.Validators

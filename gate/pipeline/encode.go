@@ -55,7 +55,7 @@ func (p *Pipeline) encode(ctx context.Context, client string, e *cache.Entry, qu
 		return e, nil
 	}
 	made := cache.NewEntry(body, "image/webp", e.Validated)
-	made.Source, made.Original, made.Control = e.Source, e.Original, e.Control
+	made.Source, made.Original, made.OriginalBytes, made.Control = e.Source, e.Original, e.OriginalBytes, e.Control
 	return made, nil
 }
 

@@ -24,6 +24,7 @@ type Metrics struct {
 	requests   *prometheus.CounterVec
 	duration   *prometheus.HistogramVec
 	bytes      prometheus.Counter
+	saved      prometheus.Counter
 	fetches    *prometheus.HistogramVec
 	transforms *prometheus.HistogramVec
 	encodes    *prometheus.HistogramVec
@@ -57,6 +58,7 @@ func NewMetrics(version string) *Metrics {
 		requests:   counter("requests_total", "Number of requests by status code and cache state (hit, miss, revalidated, stale, none).", "code", "cache"),
 		duration:   histogram("request_duration_seconds", "Time until a response is sent, by cache state.", "cache"),
 		bytes:      counter("response_bytes_total", "Bytes of response bodies.").WithLabelValues(),
+		saved:      counter("saved_bytes_total", "Bytes of originals less those of the smaller results that were sent in full in their place.").WithLabelValues(),
 		fetches:    histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
 		transforms: histogram("transform_duration_seconds", "Time of transformations by Darkroom, by result (ok, error).", "result"),
 		encodes:    histogram("encode_duration_seconds", "Time of encoding results as WebP, by result (ok, larger, error).", "result"),
@@ -123,8 +125,11 @@ func outcome(err error) string {
 	return "ok"
 }
 
-// Responded counts a response.
-func (m *Metrics) Responded(state State, response httpsnoop.Metrics) {
+// Responded counts a response; sent is the entry that it is of, if any. Parts of it and responses without a body save nothing.
+func (m *Metrics) Responded(state State, sent *cache.Entry, response httpsnoop.Metrics) {
+	if sent != nil && response.Code == http.StatusOK && response.Written == int64(len(sent.Body)) {
+		m.saved.Add(float64(max(sent.OriginalBytes-response.Written, 0)))
+	}
 	m.requests.WithLabelValues(strconv.Itoa(response.Code), string(state)).Inc()
 	m.duration.WithLabelValues(string(state)).Observe(response.Duration.Seconds())
 	m.bytes.Add(float64(response.Written))

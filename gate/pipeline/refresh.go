@@ -50,6 +50,7 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 	}
 	entry := cache.NewEntry(body, contentType, fetched.at)
 	entry.Source, entry.Original, entry.Control = fetched.validators, fetched.digest, fetched.control
+	entry.OriginalBytes = int64(len(fetched.body))
 	if entry, err = p.encode(ctx, client, entry, r.WebP); err != nil {
 		return p.recover(key, key, r, known, err)
 	}

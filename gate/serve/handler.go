@@ -52,14 +52,15 @@ const (
 var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}`)
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var entry *cache.Entry
 	var state pipeline.State
 	response := httpsnoop.CaptureMetricsFn(w, func(w http.ResponseWriter) {
 		var err error
-		if state, err = h.serve(w, r); err != nil {
+		if entry, state, err = h.serve(w, r); err != nil {
 			h.fail(w, r, err)
 		}
 	})
-	h.Pipeline.Metrics().Responded(state, response)
+	h.Pipeline.Metrics().Responded(state, entry, response)
 	if h.AccessLog {
 		h.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery),
@@ -69,28 +70,28 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve responds, or returns a problem or the error of the context.
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State, error) {
+// serve responds, with the entry that it returns, or returns a problem or the error of the context.
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, pipeline.State, error) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return pipeline.None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
+		return nil, pipeline.None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
 	}
 	if r.URL.Path == "/ping" {
 		_, _ = w.Write([]byte("pong"))
-		return pipeline.None, nil
+		return nil, pipeline.None, nil
 	}
 	maxAge, err := h.verify(r.URL)
 	if err != nil {
-		return pipeline.None, err
+		return nil, pipeline.None, err
 	}
 	parsed, err := h.Pipeline.Rules.Parse(r.URL)
 	if err != nil {
-		return pipeline.None, err
+		return nil, pipeline.None, err
 	}
 	parsed, varies := parsed.Negotiate(r.Header.Values("Accept"))
 	via := strings.Join(r.Header.Values(source.Loop), ", ")
 	if h.ID != "" && strings.Contains(via, h.ID) {
-		return pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
+		return nil, pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
 	}
 	client := clientOf(r)
 	ctx, record := timing.With(source.Via(r.Context(), via))
@@ -100,13 +101,13 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 		w.Header().Set("Server-Timing", record.Header(string(state)))
 	}
 	if err != nil {
-		return state, err
+		return nil, state, err
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second))
 	release, err := h.sending.hold(client, entry, h.Pipeline.Memory/10, func() { _ = control.SetWriteDeadline(time.Now()) })
 	if err != nil {
-		return state, err
+		return nil, state, err
 	}
 	defer release()
 	header := w.Header()
@@ -121,7 +122,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (pipeline.State,
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(entry.Body)) // ranges, conditional requests and HEAD
-	return state, nil
+	return entry, state, nil
 }
 
 // verify checks the signature of a URL, and returns the time for which responses may be kept.

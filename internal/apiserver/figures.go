@@ -45,6 +45,7 @@ type GateFigures struct {
 	Images    float64  `json:"images" doc:"Requests of images that the cache could have answered"`
 	Errors    float64  `json:"errors" doc:"Responses with a status of 500 and more"`
 	Bytes     float64  `json:"bytes" doc:"Bytes of response bodies"`
+	Saved     float64  `json:"saved" doc:"Bytes of originals less those of the smaller results that were sent in their place"`
 	Durations []Bucket `json:"durations" doc:"Requests by the time that they took, the shortest first"`
 }
 
@@ -147,6 +148,9 @@ func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 	}
 	for _, metric := range families["darkroom_gate_response_bytes_total"].GetMetric() {
 		out.Bytes += metric.GetCounter().GetValue()
+	}
+	for _, metric := range families["darkroom_gate_saved_bytes_total"].GetMetric() {
+		out.Saved += metric.GetCounter().GetValue()
 	}
 	for _, metric := range families["darkroom_gate_request_duration_seconds"].GetMetric() {
 		for i, bucket := range metric.GetHistogram().GetBucket() {

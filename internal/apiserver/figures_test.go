@@ -25,6 +25,8 @@ darkroom_gate_requests_total{cache="miss",code="502"} 5
 darkroom_gate_requests_total{cache="none",code="404"} 3
 # TYPE darkroom_gate_response_bytes_total counter
 darkroom_gate_response_bytes_total 4096
+# TYPE darkroom_gate_saved_bytes_total counter
+darkroom_gate_saved_bytes_total 65536
 # TYPE darkroom_gate_request_duration_seconds histogram
 darkroom_gate_request_duration_seconds_bucket{cache="hit",le="0.01"} 60
 darkroom_gate_request_duration_seconds_bucket{cache="hit",le="0.1"} 70
@@ -89,7 +91,7 @@ func TestFiguresOfTheGates(t *testing.T) {
 	})
 	got := into[apiserver.Figures](t, s.becomes(http.StatusOK, editor.token, "GET", one, ""))
 	want := []apiserver.GateFigures{{
-		Pod: "photos-2", Requests: 103, Cached: 80, Images: 100, Errors: 5, Bytes: 4096,
+		Pod: "photos-2", Requests: 103, Cached: 80, Images: 100, Errors: 5, Bytes: 4096, Saved: 65536,
 		Durations: []apiserver.Bucket{{Seconds: 0.01, Count: 60}, {Seconds: 0.1, Count: 90}},
 	}}
 	if got.Pods != 3 || !slices.EqualFunc(got.Gates, want, func(a, b apiserver.GateFigures) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {

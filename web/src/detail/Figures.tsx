@@ -2,7 +2,7 @@ import type { Darkroom } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { bytes } from "../words/age";
 import { milliseconds, plural } from "../words/format";
-import { describeHits, describeRequests, lineOf, type Rates } from "./figures";
+import { describeHits, describeRequests, describeSaved, lineOf, type Rates } from "./figures";
 import { useRates } from "./useRates";
 
 /** The time between two requests of the figures, in milliseconds, and the number of answers that the line shows. */
@@ -41,5 +41,6 @@ const words: Record<string, (rates: Rates) => string | undefined> = {
   "From the cache": describeHits,
   "95 % within": ({ p95 }) => p95 === undefined ? undefined : milliseconds(p95),
   Sent: ({ bytesPerSecond }) => `${bytes(Math.round(bytesPerSecond))}/s`,
+  Saved: describeSaved,
   Errors: ({ errorsPerSecond }) => `${errorsPerSecond.toFixed(errorsPerSecond === 0 ? 0 : 1)}/s`,
 };

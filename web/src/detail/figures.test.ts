@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import type { Figures, GateFigures } from "../api/types";
 import { lineOf, quantile, ratesOf } from "./figures";
 
-const gate = (pod: string, part: Partial<GateFigures> = {}): GateFigures => ({ pod, requests: 0, cached: 0, images: 0, errors: 0, bytes: 0, durations: [], ...part });
+const gate = (pod: string, part: Partial<GateFigures> = {}): GateFigures => ({ pod, requests: 0, cached: 0, images: 0, errors: 0, bytes: 0, saved: 0, durations: [], ...part });
 const at = (second: number, ...gates: GateFigures[]): Figures => ({ at: new Date(second * 1_000).toISOString(), pods: gates.length, gates });
 
 test("rates are those of all pods between two answers", () => {
   const durations = (short: number, long: number) => [{ seconds: 0.1, count: short }, { seconds: 1, count: long }];
   const before = at(10, gate("a", { requests: 100, cached: 50, images: 100, bytes: 1000, durations: durations(90, 100) }));
-  const after = at(20, gate("a", { requests: 150, cached: 90, images: 150, bytes: 6000, errors: 5, durations: durations(135, 150) }), gate("new", { requests: 50, cached: 10, images: 50, durations: durations(45, 50) }));
-  expect(ratesOf(before, after)).toEqual({ at: 20_000, requestsPerSecond: 10, hitRate: 0.5, p95: expect.closeTo(550) as number, bytesPerSecond: 500, errorsPerSecond: 0.5 });
+  const after = at(20, gate("a", { requests: 150, cached: 90, images: 150, bytes: 6000, saved: 20_000, errors: 5, durations: durations(135, 150) }), gate("new", { requests: 50, cached: 10, images: 50, durations: durations(45, 50) }));
+  expect(ratesOf(before, after)).toEqual({ at: 20_000, requestsPerSecond: 10, hitRate: 0.5, p95: expect.closeTo(550) as number, bytesPerSecond: 500, savedPerSecond: 2_000, errorsPerSecond: 0.5 });
 });
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   expect(ratesOf(before, after)).toBeUndefined();
 });
 
-const counted = fc.record({ pod: fc.constantFrom("a", "b", "c"), requests: fc.nat(1000), cached: fc.nat(1000), images: fc.nat(1000), errors: fc.nat(1000), bytes: fc.nat(), durations: fc.constant<GateFigures["durations"]>([{ seconds: 1, count: 1 }]) });
+const counted = fc.record({ pod: fc.constantFrom("a", "b", "c"), requests: fc.nat(1000), cached: fc.nat(1000), images: fc.nat(1000), errors: fc.nat(1000), bytes: fc.nat(), saved: fc.nat(), durations: fc.constant<GateFigures["durations"]>([{ seconds: 1, count: 1 }]) });
 
 test("whatever pods come and go, the number of requests is never negative and never more than was counted", () => {
   fc.assert(

@@ -1,4 +1,5 @@
 import type { Figures, GateFigures } from "../api/types";
+import { bytes } from "../words/age";
 
 /** What the gates of a Darkroom did between two moments. */
 export interface Rates {
@@ -10,6 +11,8 @@ export interface Rates {
   /** 95 % of requests took this many milliseconds at most; undefined without requests. */
   p95: number | undefined;
   bytesPerSecond: number;
+  /** By which results were smaller than their originals. */
+  savedPerSecond: number;
   errorsPerSecond: number;
 }
 
@@ -55,6 +58,7 @@ export function ratesOf(before: Figures, after: Figures): Rates | undefined {
     hitRate: images > 0 ? sum(({ cached }) => cached) / images : undefined,
     p95: p95 === undefined ? undefined : p95 * 1_000,
     bytesPerSecond: sum(({ bytes }) => bytes) / seconds,
+    savedPerSecond: sum(({ saved }) => saved) / seconds,
     errorsPerSecond: sum(({ errors }) => errors) / seconds,
   };
 }
@@ -63,6 +67,9 @@ export const describeRequests = ({ requestsPerSecond }: Rates): string => `${req
 
 /** The share of images that came from the cache; undefined without requests of images. */
 export const describeHits = ({ hitRate }: Rates): string | undefined => (hitRate === undefined ? undefined : `${Math.round(hitRate * 100)} %`);
+
+/** The bytes a second by which results were smaller than their originals; undefined if none were. */
+export const describeSaved = ({ savedPerSecond }: Rates): string | undefined => (savedPerSecond > 0 ? `${bytes(Math.round(savedPerSecond))}/s` : undefined);
 
 /** The points of a line of values in a box, the latest at the right. */
 export function lineOf(values: readonly number[], width: number, height: number): string {

@@ -15,7 +15,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   vi.stubGlobal("fetch", () => {
     asked++;
-    const gate = { pod: "cats-1", requests: 30 * asked, images: 20 * asked, cached: 15 * asked, errors: 0, bytes: 0, durations: [] };
+    const gate = { pod: "cats-1", requests: 30 * asked, images: 20 * asked, cached: 15 * asked, errors: 0, bytes: 0, saved: 15 * 2 ** 21 * asked, durations: [] };
     return Promise.resolve(new Response(JSON.stringify(status === 200 ? { at: new Date().toISOString(), pods: 1, gates: [gate] } : { status, title: "No", detail: "no" }), { status }));
   });
   vi.stubGlobal(
@@ -33,14 +33,14 @@ afterEach(() => void vi.useRealTimers());
 
 const pass = (seconds: number) => act(() => vi.advanceTimersByTimeAsync(seconds * 1_000));
 
-test("requests and hit rate are shown while the row is in view", async () => {
+test("requests, hit rate and bytes saved are shown while the row is in view", async () => {
   render(<Traffic darkroom={darkroom({ gate: {} })} />);
   await pass(60);
   expect(asked).toBe(0);
   show(true);
   await pass(16);
   expect(asked).toBe(2);
-  expect(screen.getByText("2.0/s · 75 % cached")).toBeTruthy();
+  expect(screen.getByText("2.0/s · 75 % cached · 2.0 MiB/s saved")).toBeTruthy();
   show(false);
   await pass(60);
   expect(asked).toBe(2);

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { queue } from "../api/queue";
 import type { Darkroom } from "../api/types";
-import { describeHits, describeRequests } from "../detail/figures";
+import { describeHits, describeRequests, describeSaved } from "../detail/figures";
 import { useRates } from "../detail/useRates";
 import { useSeen } from "../useSeen";
 
@@ -11,7 +11,7 @@ const every = 15_000;
 /** The rows that are in view share one request at a time. */
 const inTurn = queue();
 
-/** Requests and hit rate of a Darkroom's gates, while its row is in view. Without the right to them there is nothing. */
+/** Requests, hit rate and bytes saved of a Darkroom's gates, while its row is in view. Without the right to them there is nothing. */
 export function Traffic({ darkroom }: { darkroom: Darkroom }) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
@@ -32,6 +32,10 @@ function Rates({ darkroom }: { darkroom: Darkroom }) {
   if (!now) {
     return "\u00a0";
   }
-  const hits = describeHits(now);
-  return <span title="Requests a second, and the share of images from the cache of the gate">{describeRequests(now) + (hits ? ` · ${hits} cached` : "")}</span>;
+  const [hits, saved] = [describeHits(now), describeSaved(now)];
+  return (
+    <span title="Requests a second, the share of images from the cache of the gate, and by how much they are smaller than their originals">
+      {[describeRequests(now), hits && `${hits} cached`, saved && `${saved} saved`].filter(Boolean).join(" · ")}
+    </span>
+  );
 }
