@@ -1,0 +1,5 @@
+package buckets
+
+import (
+	_ "github.com/fsouza/fake-gcs-server/fakestorage"
+)
