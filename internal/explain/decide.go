@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -76,15 +77,19 @@ func Decide(e *Evidence) *Explanation {
 
 // acquittal is the verdict if no hop failed.
 func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (verdict, remedy string) {
-	if e.Answer.Failure == "" && e.Answer.Status < 300 {
-		return fmt.Sprintf("Darkroom %s/%s serves this image", subject.Namespace, subject.Name),
-			"If a client gets something else, look at what is in front of the cluster: DNS, the load balancer, a CDN and its cache"
+	verdict = fmt.Sprintf("Darkroom %s/%s serves this image", subject.Namespace, subject.Name)
+	remedy = "If a client gets something else, look at what is in front of the cluster: DNS, the load balancer, a CDN and its cache"
+	isServed := e.Answer.Failure == "" && e.Answer.Status == http.StatusOK
+	for _, found := range findings {
+		switch {
+		case found.State != Unknown:
+		case isServed && found.Kind == Route:
+			remedy = "If a client gets something else: " + found.remedy
+		case !isServed && found.Kind != Route:
+			return "the image was not requested: " + found.Detail, found.remedy
+		}
 	}
-	at := slices.IndexFunc(findings, func(f finding) bool { return f.State == Unknown && f.remedy != "" })
-	if at < 0 {
-		return "nothing is known to fail", ""
-	}
-	return "the image was not requested: " + findings[at].Detail, findings[at].remedy
+	return verdict, remedy
 }
 
 // host decides who has the host.
@@ -165,7 +170,9 @@ func (e *Evidence) ingress(subject *v1alpha1.Darkroom) finding {
 	if addresses := addressesOf(ingress); addresses != "" {
 		return out.is(OK, "routes the host to the Service, %s, at %s", class, addresses)
 	}
-	return out.is(Unknown, "routes the host to the Service, %s; no ingress controller has published an address for it", class)
+	out = out.is(Unknown, "routes the host to the Service, %s; no ingress controller has published an address for it", class)
+	out.remedy = "Check that a controller serves the class of ingress.className: kubectl get ingressclasses"
+	return out
 }
 
 func addressesOf(ingress *networkingv1.Ingress) string {

@@ -40,6 +40,13 @@ func routed(hosts ...string) Read[networkingv1.Ingress] {
 	return Read[networkingv1.Ingress]{Found, out}
 }
 
+// unaddressed is an Ingress without a controller.
+func unaddressed(hosts ...string) Read[networkingv1.Ingress] {
+	out := routed(hosts...)
+	out.Object.Status = networkingv1.IngressStatus{}
+	return out
+}
+
 func ready(count int) Read[Endpoints] { return Read[Endpoints]{Found, Endpoints{count, 2}} }
 
 func degraded(conditionType, reason, message string) v1alpha1.Condition {
@@ -94,6 +101,7 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		},
 		"an image":                      {darkroom: holder(), evidence: Evidence{Answer: image}, verdict: "team-a/photos serves this image", remedy: "DNS"},
 		"an image of a gate":            {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: image}, verdict: "serves this image"},
+		"an Ingress of no controller":   {darkroom: holder(), evidence: Evidence{Answer: image, Ingress: unaddressed(host)}, verdict: "serves this image", remedy: "ingress.className"},
 		"a default page of the Ingress": {darkroom: holder(), evidence: Evidence{Answer: image, Ingress: routed(host), Seen: 404}, blame: Route, verdict: "default page", remedy: "kubectl describe ingress/photos", field: "ingress.className"},
 		"a failure that clients see":    {darkroom: holder(), evidence: Evidence{Answer: served(404, ""), Seen: 404}, blame: Source},
 		"the metrics":                   {url: "https://photos.example.com/metrics", darkroom: holder(), blame: Darkroom, verdict: "not one of an image"},

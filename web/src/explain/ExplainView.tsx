@@ -58,13 +58,13 @@ export default function ExplainView() {
 
 function Answer({ of: { url, verdict, remedy, blame, darkroom, field, hops } }: { of: Explanation }) {
   const blamed = hops.findIndex(({ state }) => state === "failed");
-  const isKnown = !hops.some(({ state, status }) => state === "unknown" && !status);
+  const isServed = hops.some(({ status = 0 }) => status === 200);
   return (
     <div className="dr-stack">
       <Alert
         isInline
         component="h2"
-        variant={blame ? "danger" : isKnown ? "success" : "info"}
+        variant={blame ? "danger" : isServed ? "success" : "info"}
         title={`${verdict}.`}
         actionLinks={
           darkroom && (

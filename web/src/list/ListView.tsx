@@ -77,7 +77,7 @@ function skip(event: MouseEvent) {
 const Head = memo(function Head({ severalNamespaces }: { severalNamespaces: boolean }) {
   return (
     <PageSection>
-      <div className="dr-row dr-row--apart">
+      <div className="dr-row dr-row--apart dr-head">
         <Title headingLevel="h1">Darkrooms</Title>
         <SkipToContent href="#rows" onClick={skip}>
           Skip to the first Darkroom
