@@ -1,5 +1,5 @@
 import { isAborted, problemOf, unreachable } from "./problem";
-import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Explanation, Figures, Key, Namespaces, NewSecret, Pod, Question, Review, Revision, Secret, ServerSettings, WaysToSignIn, Who } from "./types";
+import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Explanation, Figures, Key, Namespaces, NewSecret, Pod, Question, Review, Revision, Secret, ServerSettings, SignedURL, WaysToSignIn, Who } from "./types";
 
 interface Call {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -106,6 +106,8 @@ export const api = {
     }),
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
   review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
+  /** The URL of an image, without its host, with the signature that the Darkroom demands. */
+  sign: (key: Key, query: URLSearchParams, signal?: AbortSignal) => json<SignedURL>(`${one(key)}/signed-url?${query.toString()}`, { signal }),
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();
     const blob = await (await call(`${one(key)}/image?${query.toString()}`, { signal })).blob();

@@ -24,6 +24,7 @@ export type Review = Schemas["Review"];
 export type Revision = Schemas["Revision"];
 export type Secret = Schemas["Secret"];
 export type ServerSettings = Schemas["ServerSettings"];
+export type SignedURL = Schemas["SignedURL"];
 export type Source = Schemas["Source"];
 export type SourceInput = Schemas["SourceInput"];
 export type Status = Schemas["Status"];

@@ -3,9 +3,10 @@ import { useState } from "react";
 import type { Darkroom } from "../api/types";
 import { useCopy } from "../words/copy";
 import { Breakable } from "../words/Breakable";
-import { urlOf } from "../words/domains";
-import { escaped, htmlOf, imageUrl } from "./snippets";
+import { queryText } from "./params";
+import { escaped, htmlOf } from "./snippets";
 import { imageSetOf, srcsetOf, type Choice } from "./srcset";
+import { isSigned, useUrls } from "./useUrls";
 
 interface Props {
   darkroom: Darkroom;
@@ -19,22 +20,25 @@ interface Props {
 export function ImageLink({ darkroom, path, query, choice }: Props) {
   const [open, setOpen] = useState(false);
   const [copied, copy] = useCopy<string>();
-  const host = darkroom.status.domains[0];
-  if (!host) {
+  const { urlFor, problem } = useUrls(darkroom, path, [query, ...(choice?.candidates ?? []).map(({ params }) => queryText(params))]);
+  if (!darkroom.status.domains[0]) {
     return <p className="dr-quiet">No URL: no host is routed yet.</p>;
   }
-  const base = imageUrl(urlOf(darkroom.status, host), path, "");
-  const url = base + query;
+  if (!urlFor) {
+    return <p className="dr-quiet">{problem ? `No URL: ${problem.message}` : "Signing the URL …"}</p>;
+  }
+  const url = urlFor(query);
   const formats: Record<string, string> = { URL: url, HTML: htmlOf(url, path) };
   if (choice) {
     const sizes = choice.sizes ? ` sizes="${choice.sizes}"` : "";
-    formats["srcset"] = htmlOf(url, path, ` srcset="${escaped(srcsetOf(base, choice.candidates))}"${sizes}`);
+    formats["srcset"] = htmlOf(url, path, ` srcset="${escaped(srcsetOf(urlFor, choice.candidates))}"${sizes}`);
     const shown = Number(/(\d+)px$/.exec(choice.sizes ?? "")?.[1]);
-    formats["CSS"] = imageSetOf(base, choice, shown);
-    if (choice.sizes) {
+    formats["CSS"] = imageSetOf(urlFor, choice, shown);
+    // A loader cannot sign: it runs in browsers.
+    if (choice.sizes && !isSigned(darkroom)) {
       const others = query.replace(/^\?/, "").split("&").filter((pair) => pair !== "" && !pair.startsWith("w="));
       const width = [...others, "w=${width}"].join("&");
-      formats["Next.js"] = `<Image src="${escaped(base)}" loader={({ src, width }) => \`\${src}?${width}\`} sizes="${choice.sizes}" fill alt="" />`;
+      formats["Next.js"] = `<Image src="${escaped(urlFor(""))}" loader={({ src, width }) => \`\${src}?${width}\`} sizes="${choice.sizes}" fill alt="" />`;
     }
   }
   return (

@@ -20,6 +20,7 @@ import { Pods } from "./Pods";
 import { ProblemBox } from "./ProblemBox";
 import { Progress } from "./Progress";
 import { imageUrl } from "./snippets";
+import { useUrls } from "./useUrls";
 
 /** The image beside what to know of the Darkroom; conditions, pods and details are folded. */
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
@@ -56,7 +57,10 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
   const waiting = useWaiting(darkroom);
   const check = sourceReadyOf(darkroom);
   const host = status.domains[0];
-  const url = host && imageUrl(urlOf(status, host), probe?.path ?? "", "");
+  const plain = host && imageUrl(urlOf(status, host), probe?.path ?? "", "");
+  const { urlFor, problem } = useUrls(darkroom, probe?.path ?? "", [""]);
+  // Without the right to sign, it is the URL of the Darkroom's image all the same.
+  const url = plain && (urlFor?.("") ?? plain);
   return (
     <dl className="dr-summary">
       <dt>Status</dt>
@@ -79,7 +83,8 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
               </a>
             </code>
             <CopyButton text={url} label="Copy the URL" />
-            <Link to={paths.explain(url)}>Explain</Link>
+            <Link to={paths.explain(plain)}>Explain</Link>
+            {problem && <span className="dr-quiet">Not signed: {problem.message}</span>}
           </span>
         ) : (
           <span className="dr-quiet">No host is routed yet</span>

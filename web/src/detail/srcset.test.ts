@@ -47,7 +47,7 @@ test.each<[Partial<Params>, string]>([
   [{ w: "200", h: "200", fit: "crop" }, "http://x/a.jpg?w=200&h=200&fit=crop 1x, http://x/a.jpg?w=400&h=400&fit=crop 2x, http://x/a.jpg?w=600&h=600&fit=crop 3x"],
   [{ w: "640" }, "http://x/a.jpg?w=320 320w, http://x/a.jpg?w=640 640w, http://x/a.jpg?w=960 960w, http://x/a.jpg?w=1200 1200w"],
 ])("the srcset of %j of an image of 1200 × 800", (part, want) => {
-  expect(srcsetOf("http://x/a.jpg", choiceOf({ ...noParams, ...part }, { width: 1200, height: 800 }).candidates)).toBe(want);
+  expect(srcsetOf((query) => "http://x/a.jpg" + query, choiceOf({ ...noParams, ...part }, { width: 1200, height: 800 }).candidates)).toBe(want);
 });
 
 test("of any sizes the largest is kept, and each that is kept saves a tenth of the next one", () => {
@@ -64,5 +64,5 @@ test("of any sizes the largest is kept, and each that is kept saves a tenth of t
 test("CSS gets the images that are wide enough, by their density", () => {
   const params = (w: string) => ({ ...noParams, w });
   const candidates = ["320", "640", "1200"].map((w) => ({ params: params(w), descriptor: `${w}w` }));
-  expect(imageSetOf("http://x/a.jpg", { candidates, sizes: "640px" }, 640)).toBe('background-image: image-set(url("http://x/a.jpg?w=640") 1x, url("http://x/a.jpg?w=1200") 1.88x);');
+  expect(imageSetOf((query) => "http://x/a.jpg" + query, { candidates, sizes: "640px" }, 640)).toBe('background-image: image-set(url("http://x/a.jpg?w=640") 1x, url("http://x/a.jpg?w=1200") 1.88x);');
 });

@@ -62,14 +62,14 @@ export function worthwhile(bytes: readonly number[]): boolean[] {
 }
 
 /** The images for CSS, which knows densities of screens alone: those that are at least as wide as the image is shown. */
-export function imageSetOf(base: string, { candidates }: Choice, shown: number): string {
+export function imageSetOf(urlFor: (query: string) => string, { candidates }: Choice, shown: number): string {
   const dense = candidates.flatMap(({ params, descriptor }) => {
     const n = descriptor.endsWith("w") ? parseInt(descriptor) / shown : parseInt(descriptor);
-    return n >= 1 ? [`url("${base}${queryText(params)}") ${Number(n.toFixed(2))}x`] : [];
+    return n >= 1 ? [`url("${urlFor(queryText(params))}") ${Number(n.toFixed(2))}x`] : [];
   });
   return `background-image: image-set(${dense.join(", ")});`;
 }
 
 /** The value of the attribute srcset. */
-export const srcsetOf = (base: string, candidates: readonly Candidate[]): string =>
-  candidates.map(({ params, descriptor }) => `${base}${queryText(params)} ${descriptor}`).join(", ");
+export const srcsetOf = (urlFor: (query: string) => string, candidates: readonly Candidate[]): string =>
+  candidates.map(({ params, descriptor }) => `${urlFor(queryText(params))} ${descriptor}`).join(", ");
