@@ -544,6 +544,25 @@ const steps = [
     },
   ],
   [
+    "explains the URL of the image, and one of an image that does not exist",
+    async () => {
+      await editor.getByRole("tab", { name: "Overview" }).click();
+      await editor.getByRole("link", { name: "Explain", exact: true }).click();
+      await assertArrived(editor, "Explain a URL");
+      const address = editor.getByLabel(/^URL of an image/);
+      assert.equal(await address.inputValue(), `http://album.${env("BASE_DOMAIN")}${image}`);
+      await editor.getByRole("button", { name: "Explain" }).click();
+      await editor.getByText(`Darkroom ${namespace}/album serves this image.`).waitFor({ timeout: patience });
+      await inspect(editor, "explain");
+      await address.fill(`http://album.${env("BASE_DOMAIN")}/none.jpg?w=20`);
+      await editor.getByRole("button", { name: "Explain" }).click();
+      await editor.getByText("To blame", { exact: true }).waitFor({ timeout: patience });
+      await inspect(editor, "explain-failure");
+      await editor.getByRole("link", { name: "Open album" }).click();
+      await assertArrived(editor, "album");
+    },
+  ],
+  [
     "edits it to S3, and gets the same image from there",
     async () => {
       await editor.getByRole("link", { name: "Edit" }).click();

@@ -89,7 +89,7 @@ const Head = memo(function Head({ severalNamespaces }: { severalNamespaces: bool
             </Button>
           )}
           <Button variant="link" {...linkTo(paths.explain())}>
-            Explain a URL
+            Explain
           </Button>
           <Create />
         </div>
