@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
@@ -121,14 +122,19 @@ func (c *actionClient) begin(next *helmrelease.Release) error {
 		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
 	}
 	err := c.revisions.Create(c.ctx, next)
-	if !apierrors.IsForbidden(err) {
+	if !isQuotaExceeded(err) {
 		return err
 	}
-	// A quota of Secrets may be exhausted by earlier revisions.
 	if pruned, pruneErr := c.revisions.PruneOldest(c.ctx); pruneErr != nil || !pruned {
 		return errors.Join(err, pruneErr)
 	}
 	return c.revisions.Create(c.ctx, next)
+}
+
+// isQuotaExceeded reports whether a quota refuses another revision, which earlier ones may have exhausted. The API
+// server refuses what policies deny with the same reason.
+func isQuotaExceeded(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
 // put applies the objects of a revision, and deletes those that the Darkroom owns besides them.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,8 +17,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// control plays the controllers of Kubernetes once: garbage collection, Deployments, and a
-// Gateway that accepts all routes. It reports whether it wrote anything.
+// control plays the controllers of Kubernetes once: garbage collection, namespaces, quotas, Deployments, and
+// a Gateway that accepts all routes. It reports whether it wrote anything.
 func (w *world) control() (changed bool, err error) {
 	darkrooms, err := w.allDarkrooms()
 	if err != nil {
@@ -25,6 +27,9 @@ func (w *world) control() (changed bool, err error) {
 	objects, err := w.objects()
 	if err != nil {
 		return false, err
+	}
+	if changed, err = w.administer(darkrooms, objects); err != nil {
+		return changed, err
 	}
 	living := map[types.UID]*v1alpha1.Darkroom{}
 	for i := range darkrooms {
@@ -48,6 +53,68 @@ func (w *world) control() (changed bool, err error) {
 		changed = changed || wrote
 	}
 	return changed, nil
+}
+
+// administer plays the controllers of namespaces and quotas. A namespace that is being deleted is gone after all
+// that is in it; a quota counts Secrets.
+func (w *world) administer(darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured) (changed bool, err error) {
+	namespaces := &corev1.NamespaceList{}
+	if err := kube.List(w.ctx, namespaces, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
+		return false, err
+	}
+	for i := range namespaces.Items {
+		var within []client.Object
+		for j := range darkrooms {
+			within = append(within, &darkrooms[j])
+		}
+		for j := range objects {
+			within = append(within, &objects[j])
+		}
+		within = slices.DeleteFunc(within, func(o client.Object) bool { return o.GetNamespace() != namespaces.Items[i].Name })
+		act := w.count
+		if namespaces.Items[i].DeletionTimestamp != nil {
+			act = w.empty
+		}
+		wrote, err := act(&namespaces.Items[i], within)
+		if err = benign(err); err != nil {
+			return changed, err
+		}
+		changed = changed || wrote
+	}
+	return changed, nil
+}
+
+// empty deletes what is in a namespace, and then the namespace.
+func (w *world) empty(namespace *corev1.Namespace, within []client.Object) (changed bool, err error) {
+	if len(within) == 0 {
+		namespace.Spec.Finalizers = nil
+		return true, kube.SubResource("finalize").Update(w.ctx, namespace)
+	}
+	for _, object := range within {
+		if object.GetDeletionTimestamp() != nil {
+			continue
+		}
+		if err := benign(w.remove(object)); err != nil {
+			return changed, err
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+// count sets the use of a quota.
+func (w *world) count(namespace *corev1.Namespace, within []client.Object) (bool, error) {
+	quotas := &corev1.ResourceQuotaList{}
+	if err := kube.List(w.ctx, quotas, client.InNamespace(namespace.Name)); err != nil || len(quotas.Items) == 0 {
+		return false, err
+	}
+	secrets := slices.DeleteFunc(within, func(o client.Object) bool { return referTo(o).Kind != "Secret" })
+	quota, used := &quotas.Items[0], resource.NewQuantity(int64(len(secrets)), resource.DecimalSI)
+	if now, isCounted := quota.Status.Used[countSecrets]; isCounted && now.Equal(*used) {
+		return false, nil
+	}
+	quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: corev1.ResourceList{countSecrets: *used}}
+	return true, kube.Status().Update(w.ctx, quota)
 }
 
 // collect deletes an object whose owner is gone, or takes away the reference to an owner that is

@@ -8,6 +8,7 @@
 // shortened, and printed as sentences that can be typed.
 //
 // `make test` runs fixed seeds; `make histories FOR=1h` runs as many random ones as fit, and
-// `make histories SEED=7` one again. Objects of the histories have the suffix of their
+// `make histories SEED=7` one again; with FOCUS='quota' those only that have a step with this word, a regular
+// expression. Objects of the histories have the suffix of their
 // namespaces left out in messages.
 package histories

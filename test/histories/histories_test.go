@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +42,9 @@ const (
 	fixedSeeds = 24
 	workers    = 8
 )
+
+// focus selects histories by their sentences.
+var focus = regexp.MustCompile(os.Getenv("FOCUS"))
 
 // TestHistories runs fixed seeds; those of a time if FOR is set, and one if SEED is set.
 func TestHistories(t *testing.T) {
@@ -91,7 +95,11 @@ func check(t *testing.T, seed uint64) {
 	patience := patience
 	rapid.Check(t, func(rt *rapid.T) {
 		started.Do(seeding.Unlock)
-		if violated, err := run(history().Draw(rt, "history"), patience); violated != "" {
+		steps := history().Draw(rt, "history")
+		if !focus.MatchString(fmt.Sprintf("%#v", steps)) {
+			return
+		}
+		if violated, err := run(steps, patience); violated != "" {
 			patience = shrinkPatience
 			rt.Logf("%v", err)
 			rt.Fatalf("violated: %s", violated)

@@ -17,6 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
 // invariant is a promise. Its error says what violates it.
@@ -32,6 +33,7 @@ var always = []invariant{
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
+	{"history: revisions are kept, unless a quota leaves no room for another", keepsHistory},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
 	{"truth: a deletion is no failure", deletionIsNoFailure},
 }
@@ -319,6 +321,28 @@ func isCalm(w *world) error {
 	for _, operator := range w.operators {
 		if line, times := operator.traffic.hottest(5 * time.Second); times > 10 {
 			return errors.New(w.describe(line, times))
+		}
+	}
+	return nil
+}
+
+func keepsHistory(w *world) error {
+	all, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		d := &all[i]
+		revisions := 0
+		for _, object := range w.judging {
+			if storage.IsRevision(&object) && metav1.IsControlledBy(&object, d) {
+				revisions++
+			}
+		}
+		before := w.revisions[d.UID]
+		w.revisions[d.UID] = revisions
+		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] {
+			return fmt.Errorf("of %d revisions of %s/%s, %d are left", before, d.Namespace, d.Name, revisions)
 		}
 	}
 	return nil

@@ -30,6 +30,9 @@ const (
 	otherInstallation = "other"
 )
 
+// maxHistory is the number of revisions that operators keep.
+const maxHistory = 3
+
 // domains are the base domains of the installations.
 var domains = map[string]string{mainInstallation: baseDomain, otherInstallation: "other.example.com"}
 
@@ -71,7 +74,7 @@ func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.M
 	chrt, err := charts.Darkroom()
 	options := controller.Options{
 		Chart: chrt, Values: values.Options{BaseDomain: domains[installation]}, Namespaces: w.namespaces(),
-		MaxConcurrentReconciles: 2, MaxHistory: 3, DiscoveryPeriod: time.Hour, Installation: installation,
+		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: time.Hour, Installation: installation,
 	}
 	if err != nil {
 		return nil, options, err

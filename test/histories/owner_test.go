@@ -35,19 +35,22 @@ type kind struct {
 	draw   func(*rapid.T) step
 }
 
+// kinds are the steps of all actors.
+func kinds() []kind { return slices.Concat(ownersSteps, hostileSteps, platformSteps) }
+
 // history generates the steps of a history. Few kinds of steps take part in each, so that those that only do
 // harm together meet often enough.
 func history() *rapid.Generator[[]step] {
 	var choices []kind
-	for _, kind := range slices.Concat(ownersSteps, hostileSteps, platformSteps) {
+	for _, kind := range kinds() {
 		for range kind.weight {
 			choices = append(choices, kind)
 		}
 	}
 	return rapid.Custom(func(t *rapid.T) []step {
 		steps := []step{rapid.SampledFrom(openings).Draw(t, "opening")}
-		kinds := rapid.SliceOfN(rapid.SampledFrom(choices), 3, 10).Draw(t, "kinds")
-		one := rapid.Custom(func(t *rapid.T) step { return rapid.SampledFrom(kinds).Draw(t, "kind").draw(t) })
+		some := rapid.SliceOfN(rapid.SampledFrom(choices), 3, 10).Draw(t, "kinds")
+		one := rapid.Custom(func(t *rapid.T) step { return rapid.SampledFrom(some).Draw(t, "kind").draw(t) })
 		return append(steps, rapid.SliceOfN(one, 1, 14).Draw(t, "steps")...)
 	})
 }

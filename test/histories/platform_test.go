@@ -3,6 +3,7 @@ package histories
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,8 +12,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -56,11 +59,29 @@ var platformSteps = []kind{
 	{2, func(t *rapid.T) step {
 		reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).Draw(t, "reason")
 		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).Draw(t, "resource")
-		return step{fmt.Sprintf("a policy denies the operator writes of %s, with the reason %s", resource, reason), func(w *world) error {
-			return w.deny(resource, reason)
+		denied := rapid.SampledFrom([]admissionv1.OperationType{admissionv1.OperationAll, admissionv1.Create}).Draw(t, "denied")
+		return step{fmt.Sprintf("a policy denies the operator writes (%s) of %s, with the reason %s", denied, resource, reason), func(w *world) error {
+			return w.deny(denied, resource, reason)
 		}}
 	}},
-	platform(2, "the policies end", func(w *world) error { return w.endPolicies() }),
+	platform(2, "policies and quotas end", func(w *world) error { return w.endPolicies() }),
+	{2, func(t *rapid.T) step {
+		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
+		most := rapid.IntRange(0, 4).Draw(t, "most")
+		return step{fmt.Sprintf("%s has a quota of %d Secrets", tenant, most), func(w *world) error {
+			return w.limit(tenant+w.suffix, most)
+		}}
+	}},
+	{1, func(t *rapid.T) step {
+		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
+		return step{"kubectl delete namespace " + tenant, func(w *world) error {
+			return kube.Delete(w.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix}})
+		}}
+	}},
+	{1, func(t *rapid.T) step {
+		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
+		return step{"kubectl create namespace " + tenant, func(w *world) error { return kube.Create(w.ctx, w.namespace(tenant)) }}
+	}},
 	onDarkroom(1, "the autoscaler scales the Deployment NAME", func(w *world, key types.NamespacedName) error {
 		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
@@ -81,12 +102,16 @@ var resources = map[string]admissionv1.Rule{
 	"services":    {APIGroups: []string{""}},
 }
 
-// denial is the message of policies.
-const denial = "not on a Friday"
+// denial is the message of policies, and deniedUser a user that they deny as they do the operator. The guard does not
+// concern it.
+const (
+	denial     = "not on a Friday"
+	deniedUser = "denied"
+)
 
 // deny denies the operator the writes of a resource in the namespaces of the history, with a
 // ValidatingAdmissionPolicy, until the policies end.
-func (w *world) deny(resource string, reason metav1.StatusReason) error {
+func (w *world) deny(denied admissionv1.OperationType, resource string, reason metav1.StatusReason) error {
 	name := "history" + w.suffix + fmt.Sprintf("-%d", len(w.policies))
 	rule := resources[resource]
 	rule.APIVersions, rule.Resources = []string{"v1", "v1alpha1"}, []string{resource}
@@ -94,9 +119,9 @@ func (w *world) deny(resource string, reason metav1.StatusReason) error {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
-				RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{admissionv1.OperationAll}, Rule: rule},
+				RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{denied}, Rule: rule},
 			}}},
-			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username == %q", access.OperatorUser)}},
+			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username in [%q, %q]", access.OperatorUser, deniedUser)}},
 			Validations:     []admissionv1.Validation{{Expression: "false", Message: denial, Reason: &reason}},
 		},
 	}
@@ -121,11 +146,17 @@ func (w *world) deny(resource string, reason metav1.StatusReason) error {
 
 // awaitPolicy waits until the API server enforces a new policy, which takes it about a second.
 func (w *world) awaitPolicy(resource string) error {
-	denied, err := client.New(asOperator, client.Options{Scheme: kube.Scheme()})
+	kubeconfig := rest.CopyConfig(asOperator)
+	kubeconfig.Impersonate.UserName = deniedUser
+	denied, err := client.New(kubeconfig, client.Options{Scheme: kube.Scheme()})
 	if err != nil {
 		return err
 	}
-	meta := metav1.ObjectMeta{Namespace: w.namespaces()[0], Name: "any"}
+	living, err := w.living()
+	if err != nil || len(living) == 0 {
+		return err
+	}
+	meta := metav1.ObjectMeta{Namespace: living[0], Name: "any"}
 	labels := map[string]string{"a": "b"}
 	objects := map[string]client.Object{
 		"darkrooms": w.newDarkroom(client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}, "any"),
@@ -142,11 +173,31 @@ func (w *world) awaitPolicy(resource string) error {
 	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the policy is enforced", func(ctx context.Context) error {
 		object := objects[resource].DeepCopyObject().(client.Object)
 		if err := denied.Create(ctx, object, client.DryRunAll); err == nil || !strings.Contains(err.Error(), denial) {
-			return fmt.Errorf("a %s could be written (%w)", resource, err)
+			return fmt.Errorf("%w: one of the %s could be written", errNotDenied, resource)
 		}
 		return nil
 	})
 }
+
+// errNotDenied is returned if a policy is not enforced.
+var errNotDenied = errors.New("a policy is not enforced")
+
+// limit limits the number of Secrets in a namespace, until the policies end.
+func (w *world) limit(namespace string, most int) error {
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "secrets"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{countSecrets: *resource.NewQuantity(int64(most), resource.DecimalSI)}},
+	}
+	if err := kube.Create(w.ctx, quota); err != nil {
+		return err
+	}
+	w.limited[namespace] = true
+	w.policies = append(w.policies, func() error { return client.IgnoreNotFound(kube.Delete(w.ctx, quota)) })
+	return nil
+}
+
+// countSecrets is the resource that quotas limit.
+const countSecrets = "count/secrets"
 
 // tomorrow returns a record of applied objects whose versions are larger than any.
 func tomorrow(record []byte) []byte {

@@ -80,8 +80,12 @@ type world struct {
 	foreign map[reference]string
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
-	// policies end the policies that are in force.
+	// policies end the policies and quotas that are in force.
 	policies []func() error
+	// limited are the namespaces that had a quota.
+	limited map[string]bool
+	// revisions is the number of revisions of each Darkroom.
+	revisions map[types.UID]int
 	// judged is the number of requests when the invariants were judged last, and judging the objects that they
 	// are judged by.
 	judged  int
@@ -111,11 +115,10 @@ func newWorld(ctx context.Context) (w *world, end func(), err error) {
 	w = &world{
 		ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[string]*operator{}, faults: &faults.Faults{}, foreign: map[reference]string{},
-		backups: map[types.NamespacedName]*v1alpha1.Darkroom{},
+		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 	}
 	for _, tenant := range tenants {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix, Labels: map[string]string{"history": w.suffix[1:]}}}
-		if err := kube.Create(ctx, namespace); err != nil {
+		if err := kube.Create(ctx, w.namespace(tenant)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -142,6 +145,25 @@ func (w *world) namespaces() []string {
 		names = append(names, tenant+w.suffix)
 	}
 	return names
+}
+
+// namespace is the namespace of a tenant.
+func (w *world) namespace(tenant string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix, Labels: map[string]string{"history": w.suffix[1:]}}}
+}
+
+// living returns the namespaces that are not being deleted.
+func (w *world) living() (names []string, err error) {
+	list := &corev1.NamespaceList{}
+	if err := kube.List(w.ctx, list, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		if list.Items[i].DeletionTimestamp == nil {
+			names = append(names, list.Items[i].Name)
+		}
+	}
+	return names, nil
 }
 
 // plain removes the suffix of a history from a text.
