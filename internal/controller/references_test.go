@@ -88,6 +88,29 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	}
 }
 
+func TestAChangeOfTheSecretOfAnAdditionalSourceRollsThePods(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	first, second := newSecret(namespace, "first"), newSecret(namespace, "second")
+	create(t, first)
+	darkroom := withSecret(webFolder(namespace, "photos"), "first")
+	darkroom.Spec.Gate = &v1alpha1.Gate{}
+	darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "old", Fallback: true, Source: darkroom.Spec.Source}}
+	darkroom.Spec.AdditionalSources[0].CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: "second"}
+	create(t, darkroom)
+	const ready = v1alpha1.ConditionCredentialsReady
+	eventuallyStatus(t, darkroom, "the missing Secret is named", has(ready, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing), explains(ready, "Secret second"))
+	create(t, second)
+	eventuallyStatus(t, darkroom, "both exist", has(ready, metav1.ConditionTrue, v1alpha1.ReasonSecretFound), explains(ready, "first, second"))
+	for _, secret := range []*corev1.Secret{first, second} {
+		eventually(t, "the release", installed(namespace, "photos"))
+		template := podTemplateOf(t, namespace, "photos")
+		change(t, secret, func(s *corev1.Secret) { s.StringData = map[string]string{"secretKey": "another"} })
+		eventuallyRolled(t, namespace, "photos", template)
+	}
+}
+
 func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

@@ -69,8 +69,9 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 		}
 	})
 	e.table(&b, "Source", func(row func(...any)) {
-		source := &d.Spec.Source
-		row(cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host))
+		for source, field := range d.Spec.Sources() {
+			row(cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host), strings.TrimPrefix(field, "source"))
+		}
 	})
 	e.table(&b, "Events", func(row func(...any)) {
 		for _, event := range e.Events[max(0, len(e.Events)-shownEvents):] {

@@ -30,6 +30,14 @@ func holder() *darkrooms.Builder {
 
 func withGate(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{} }
 
+func withSources(spec *v1alpha1.DarkroomSpec) {
+	spec.Gate = &v1alpha1.Gate{}
+	spec.AdditionalSources = []v1alpha1.AdditionalSource{
+		{Name: "products", Path: "/products", Source: v1alpha1.Source{Type: v1alpha1.GoogleCloudStorage, Bucket: "p"}},
+		{Name: "old", Fallback: true, Source: v1alpha1.Source{BaseURL: "https://old.example.com"}},
+	}
+}
+
 // routed is an Ingress of the holder.
 func routed(hosts ...string) Read[networkingv1.Ingress] {
 	out := networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: ptr.To(true)}}}}
@@ -108,10 +116,19 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		"no path":                       {url: "photos.example.com", darkroom: holder(), blame: Darkroom, remedy: "/cat.jpg"},
 		"a path that climbs":            {url: "https://photos.example.com/a/%2e%2e/metrics", darkroom: holder().Spec(withGate), blame: Gate, verdict: "contains .."},
 		"a path outside of the prefix":  {darkroom: holder().S3("b", "r").PathPrefix("/assets"), blame: Darkroom, remedy: "source.pathPrefix", field: "source.pathPrefix"},
-		"a missing image":               {darkroom: holder(), evidence: Evidence{Answer: served(422, "text/plain")}, blame: Source, verdict: "422", remedy: "source.baseUrl", field: "source.baseUrl"},
-		"the error page of a source":    {darkroom: holder(), evidence: Evidence{Answer: served(200, "text/html")}, blame: Source, verdict: "text/html", remedy: "source.baseUrl", field: "source.baseUrl"},
-		"a bucket that denies":          {darkroom: holder().S3("b", "r"), evidence: Evidence{Answer: served(403, "")}, blame: Source, remedy: "s3:GetObject", field: "source.bucket"},
-		"a redirect":                    {darkroom: holder().CloudFront("d.cloudfront.net"), evidence: Evidence{Answer: served(301, "")}, blame: Source, remedy: "redirects", field: "source.host"},
+		"an image of another source": {
+			url: "https://photos.example.com/products/a.jpg", darkroom: holder().S3("b", "r").PathPrefix("/assets").Spec(withSources),
+			evidence: Evidence{Answer: fromGate(404, "additional source products: the source has no image at this path", "fetch")},
+			blame:    Source, verdict: "has no image", remedy: "products in spec.additionalSources", field: "additionalSources.0.bucket",
+		},
+		"a fallback that fails": {
+			darkroom: holder().Spec(withSources), evidence: Evidence{Answer: fromGate(502, "additional source old: the source responded with status 500", "fetch")},
+			blame: Source, verdict: "status 500", remedy: "old in spec.additionalSources", field: "additionalSources.1.baseUrl",
+		},
+		"a missing image":            {darkroom: holder(), evidence: Evidence{Answer: served(422, "text/plain")}, blame: Source, verdict: "422", remedy: "source.baseUrl", field: "source.baseUrl"},
+		"the error page of a source": {darkroom: holder(), evidence: Evidence{Answer: served(200, "text/html")}, blame: Source, verdict: "text/html", remedy: "source.baseUrl", field: "source.baseUrl"},
+		"a bucket that denies":       {darkroom: holder().S3("b", "r"), evidence: Evidence{Answer: served(403, "")}, blame: Source, remedy: "s3:GetObject", field: "source.bucket"},
+		"a redirect":                 {darkroom: holder().CloudFront("d.cloudfront.net"), evidence: Evidence{Answer: served(301, "")}, blame: Source, remedy: "redirects", field: "source.host"},
 		"404 of the source behind a gate": {
 			darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(404, "the source has no image at this path", "fetch")},
 			blame: Source, verdict: "the source has no image at this path", remedy: "source.baseUrl",

@@ -15,7 +15,7 @@ import (
 
 // inside decides about gate, Darkroom and source, of which only the response of the first is known.
 func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
-	source := &subject.Spec.Source
+	source, _, _ := e.sourceOf(&subject.Spec)
 	way := []finding{hop(Darkroom, nameOf(subject)), hop(Source, fmt.Sprintf("%s %s", cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host)))}
 	if subject.Spec.Gate != nil {
 		way = append([]finding{hop(Gate, "gate of "+subject.Name)}, way...)
@@ -90,7 +90,7 @@ func (e *Evidence) outside(spec *v1alpha1.DarkroomSpec) (detail, remedy, field s
 		return "the URL has no path of an image", "Add the path of an image in the source, for example /cat.jpg", ""
 	case !e.URL.isPlain():
 		return "the path contains .., //, or one of \\ ? # %, which browsers and proxies change", "Use the plain path of the image in the URL", ""
-	case hasPrefix && prefix != "" && !strings.HasPrefix(e.URL.Path, prefix):
+	case hasPrefix && prefix != "" && len(spec.AdditionalSources) == 0 && !strings.HasPrefix(e.URL.Path, prefix):
 		return fmt.Sprintf("the path does not begin with %s", spec.Source.PathPrefix),
 			"Begin the path of the URL with source.pathPrefix, which is not stripped, or change that field", "source.pathPrefix"
 	}
@@ -122,7 +122,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 		*first = first.is(Unknown, "URLs are signed, and you may not read the key")
 		first.remedy = fmt.Sprintf("Ask for permission to get the Secret of gate.signing in the namespace %s", subject.Namespace)
 	case TimedOut:
-		*last = last.failed("no response in time", probe.Remedy(v1alpha1.ReasonSourceTimeout, subject), fieldOf(&subject.Spec.Source))
+		*last = last.failed("no response in time", e.remedy(v1alpha1.ReasonSourceTimeout, subject), e.fieldOf(subject))
 	case NoEndpoints, Unreachable:
 		*first = first.failed("the pods cannot be reached", readLog(subject, "darkroom"), "")
 	default:
@@ -132,7 +132,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	// Without a request, the last probe is what is known of the source.
 	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
 	if last.State == NotAsked && first.State == Unknown && condition != nil && condition.Status == metav1.ConditionFalse {
-		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message), advice(subject, v1alpha1.ConditionSourceReady), fieldOf(&subject.Spec.Source))
+		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message), advice(subject, v1alpha1.ConditionSourceReady), e.fieldOf(subject))
 	}
 }
 
@@ -145,24 +145,48 @@ func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, f
 		return "", "", "", ""
 	case a.Status == http.StatusOK:
 		detail = fmt.Sprintf("the response is %s, not an image: without a gate, Darkroom passes on the error page of a source", cmp.Or(a.ContentType, "of no type"))
-		return Source, detail, probe.Remedy(v1alpha1.ReasonImageNotFound, subject), fieldOf(&subject.Spec.Source)
+		return Source, detail, e.remedy(v1alpha1.ReasonImageNotFound, subject), e.fieldOf(subject)
 	case subject.Spec.Gate != nil:
 		if at, remedy, field = e.blameInGate(subject); at != Source {
 			return at, detail, remedy, field
 		}
 	}
-	return Source, detail, cmp.Or(remedy, probe.Remedy(probe.Classify(a.Status), subject)), fieldOf(&subject.Spec.Source)
+	return Source, detail, cmp.Or(remedy, e.remedy(probe.Classify(a.Status), subject)), e.fieldOf(subject)
 }
 
-// fieldOf is the field that names the place of a source.
-func fieldOf(source *v1alpha1.Source) string {
+// sourceOf returns the source that is asked for the URL, the beginning of its fields, and its name if it is an additional
+// one. It is the source that a failure names, or that of the path.
+func (e *Evidence) sourceOf(spec *v1alpha1.DarkroomSpec) (source *v1alpha1.Source, field, name string) {
+	source, field = &spec.Source, "source"
+	named, longest := probe.AdditionalSource(e.Answer.Detail), 0
+	for i := range spec.AdditionalSources {
+		other := &spec.AdditionalSources[i]
+		isOfPath := !other.Fallback && len(other.Path) > longest && strings.HasPrefix(e.URL.Path, other.Path+"/")
+		if other.Name == named || named == "" && isOfPath {
+			source, field, name, longest = &other.Source, fmt.Sprintf("additionalSources.%d", i), other.Name, len(other.Path)
+		}
+	}
+	return source, field, name
+}
+
+// remedy is what to check of the source.
+func (e *Evidence) remedy(reason string, subject *v1alpha1.Darkroom) string {
+	if _, _, name := e.sourceOf(&subject.Spec); name != "" {
+		return probe.RemedyOfAdditional(name)
+	}
+	return probe.Remedy(reason, subject)
+}
+
+// fieldOf is the field that names the place of the source.
+func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
+	source, field, _ := e.sourceOf(&subject.Spec)
 	switch source.Type {
 	case v1alpha1.S3, v1alpha1.GoogleCloudStorage:
-		return "source.bucket"
+		return field + ".bucket"
 	case v1alpha1.CloudFront:
-		return "source.host"
+		return field + ".host"
 	}
-	return "source.baseUrl"
+	return field + ".baseUrl"
 }
 
 // blameInGate decides by the status of a gate, and by what it did before: Server-Timing has it.

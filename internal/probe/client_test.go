@@ -118,6 +118,10 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 			answer: answer(502, "application/problem+json", []byte(`{"status":502,"detail":"the source is at an address that is not allowed"}`)),
 			target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502: the source is at an address that is not allowed. "},
 		},
+		"additional source of a gate": {
+			answer: answer(502, "application/problem+json", []byte(`{"detail":"additional source old: the source responded with status 500"}`)),
+			target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"additional source old: ", "Check old in spec.additionalSources"},
+		},
 		"limit of a gate": {
 			answer: answer(413, "application/problem+json", []byte(`{"detail":"the original exceeds 10 bytes"}`)),
 			target: gated, want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 413: the original exceeds 10 bytes", "spec.gate.limits"},

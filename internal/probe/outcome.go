@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -32,10 +33,26 @@ func (o Outcome) Served() bool { return o.Reason == v1alpha1.ReasonImageServed }
 
 // failed returns the outcome of a probe that failed: what was found, and the remedy.
 func (t Target) failed(reason, finding string) Outcome {
-	return Outcome{
-		Reason:  reason,
-		Message: fmt.Sprintf("GET %s: %s. %s", shownPath(t.Path), finding, remedy(reason, t)),
+	advice := remedy(reason, t)
+	if name := AdditionalSource(finding); t.Gate && name != "" {
+		advice = RemedyOfAdditional(name) + "."
 	}
+	return Outcome{Reason: reason, Message: fmt.Sprintf("GET %s: %s. %s", shownPath(t.Path), finding, advice)}
+}
+
+var additionalSource = regexp.MustCompile(`\badditional source ([a-z0-9-]+): `)
+
+// AdditionalSource returns the name of the additional source that a gate blames for a failure; empty for the source.
+func AdditionalSource(detail string) string {
+	if found := additionalSource.FindStringSubmatch(detail); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// RemedyOfAdditional returns what to check when an additional source fails.
+func RemedyOfAdditional(name string) string {
+	return fmt.Sprintf("Check %s in spec.additionalSources, its credentials, and that the pods can reach it", name)
 }
 
 // shownPath is the request line of a probe, escaped and cut to a readable length.

@@ -7,7 +7,7 @@ import { sourceReadyOf } from "../words/conditions";
 import { urlOf } from "../words/domains";
 import { plural } from "../words/format";
 import { phaseOf, phases } from "../words/phases";
-import { placeOf, sourceNames } from "../words/sources";
+import { placeOf, roleOf, sourceNames } from "../words/sources";
 import { useWaiting } from "../words/waiting";
 import { typeOf } from "../model/model";
 import { Link, paths } from "../router";
@@ -53,7 +53,7 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
 
 /** Phase, URL and source, as one reads them at a glance. */
 function Summary({ darkroom }: { darkroom: Darkroom }) {
-  const { source, status, probe } = darkroom;
+  const { source, additionalSources = [], status, probe } = darkroom;
   const waiting = useWaiting(darkroom);
   const check = sourceReadyOf(darkroom);
   const host = status.domains[0];
@@ -94,6 +94,11 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
       <dd className="dr-break">
         {sourceNames[typeOf(source)].name}
         <div className="dr-quiet">{placeOf(source) || "–"}</div>
+        {additionalSources.map((other) => (
+          <div key={other.name} className="dr-quiet">
+            {other.name} ({roleOf(other)}): {placeOf(other) || "–"}
+          </div>
+        ))}
       </dd>
     </dl>
   );

@@ -7,6 +7,7 @@ import { list } from "../words/format";
 import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
 import { chosenDomain } from "../model/domains";
 import { withValue } from "../model/model";
+import { AdditionalSources } from "./AdditionalSources";
 import { GateSettings, GateSwitch } from "./Gate";
 import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
@@ -53,6 +54,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
             <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional placeholder="31536000" />
             <SelectField path={["logLevel"]} label="Log level" unset="info (default)" />
           </div>
+          <AdditionalSources />
           <ProbeTimes />
           {loaded && <GateSwitch />}
           <GateSettings />

@@ -15,6 +15,15 @@ test("inline keys and literal values of variables are taken out, and named", () 
   expect(out.input.extraEnv).toEqual([{ name: "PASSWORD" }, { name: "KEPT" }, { name: "REF", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }]);
 });
 
+test("inline keys of additional sources are taken out too", () => {
+  const key = { type: "S3", bucket: "b", region: "r", accessKey: "canary-a", secretKey: "canary-s" };
+  const input = { ...toInput(darkroom()), additionalSources: [{ name: "a", path: "/a" }, { name: "b", fallback: true, ...key }] };
+  const out = withoutSecrets(input);
+  expect(JSON.stringify(out)).not.toContain("canary");
+  expect(out.withheld).toEqual(["additionalSources.1.accessKey", "additionalSources.1.secretKey"]);
+  expect(out.input.additionalSources).toEqual([{ name: "a", path: "/a" }, { name: "b", fallback: true, type: "S3", bucket: "b", region: "r" }]);
+});
+
 test("an input without secrets is kept as it is", () => {
   const input = toInput(darkroom());
   expect(withoutSecrets(input)).toEqual({ input, withheld: [] });

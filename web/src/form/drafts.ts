@@ -1,5 +1,5 @@
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
-import { copyOf, toInput, withValue } from "../model/model";
+import { copyOf, toInput, valueAt, withValue } from "../model/model";
 
 /** An unsaved form, as it is kept in sessionStorage: over navigation, reload and a new sign-in. */
 export interface Draft {
@@ -29,13 +29,16 @@ function nameOf(key: DraftKey): string {
 export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; withheld: string[] } {
   const withheld: string[] = [];
   let out = input;
-  for (const field of ["accessKey", "secretKey"] as const) {
-    if (input.source[field]) {
-      withheld.push(`source.${field}`);
-      out = withValue(out, ["source", field], undefined);
+  // The YAML tab allows any shape.
+  const additional = Array.isArray(input.additionalSources) ? input.additionalSources.map((_, at) => ["additionalSources", String(at)]) : [];
+  for (const source of [["source"], ...additional]) {
+    for (const field of ["accessKey", "secretKey"]) {
+      if (valueAt(out, [...source, field])) {
+        withheld.push([...source, field].join("."));
+        out = withValue(out, [...source, field], undefined);
+      }
     }
   }
-  // The YAML tab allows any shape.
   if (Array.isArray(input.extraEnv)) {
     const extraEnv = input.extraEnv.map((variable) => {
       if (!variable.value) {

@@ -116,7 +116,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
   const text = [
     darkroom.name,
     darkroom.namespace,
-    placeOf(darkroom.source),
+    ...[darkroom.source, ...(darkroom.additionalSources ?? [])].map(placeOf),
     sourceNames[typeOf(darkroom.source)].name,
     versionOf(darkroom),
     ...darkroom.status.domains,

@@ -8,7 +8,8 @@ export const typeOf = ({ type }: Pick<Source, "type">): SourceType => sourceType
 export function toInput(darkroom: Darkroom): DarkroomInput {
   const { uid, resourceVersion, etag, generation, createdAt, deletedAt, status, ...wanted } = structuredClone(darkroom);
   const { credentials, ...source } = wanted.source;
-  return { ...wanted, source };
+  const additionalSources = wanted.additionalSources?.map(({ credentials: _, ...rest }) => rest);
+  return { ...wanted, source, ...(additionalSources ? { additionalSources } : {}) };
 }
 
 /**
@@ -20,6 +21,11 @@ export function copyOf(darkroom: Darkroom): { input: DarkroomInput; withheld: st
   const { annotations, labels, ...settings } = toInput(darkroom);
   const own = Object.entries(labels ?? {}).filter(([name]) => !name.includes("/"));
   const withheld = darkroom.source.credentials === "inline" ? ["source.accessKey", "source.secretKey"] : [];
+  darkroom.additionalSources?.forEach(({ credentials }, at) => {
+    if (credentials === "inline") {
+      withheld.push(`additionalSources.${at}.accessKey`, `additionalSources.${at}.secretKey`);
+    }
+  });
   withheld.push(...(settings.extraEnv ?? []).filter(({ valueFrom }) => !valueFrom).map(({ name }) => `extraEnv.${name}`));
   const input: DarkroomInput = {
     ...settings,
@@ -89,16 +95,19 @@ function prune(value: unknown): unknown {
 
 export type Path = readonly string[];
 
-/** The value at a path, such as ["source", "bucket"]. */
+/** The value at a path, such as ["source", "bucket"] or ["subDomains", "0"]. */
 export function valueAt(input: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), input);
+  return path.reduce<unknown>((value, key) => (Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined), input);
 }
 
-/** The input with another value at a path. Undefined removes it, and objects that it leaves empty. */
+/** The input with another value at a path. Undefined removes it, and objects that it leaves empty; items of lists stay. */
 export function withValue<T>(input: T, path: Path, value: unknown): T {
   const [key, ...rest] = path;
   if (key === undefined) {
     return value as T;
+  }
+  if (Array.isArray(input)) {
+    return input.map((inner: unknown, at) => (at === Number(key) ? withValue(inner, rest, value) : inner)) as T;
   }
   const out: Record<string, unknown> = { ...(isObject(input) ? input : {}) };
   const inner = withValue(out[key], rest, value);

@@ -1,4 +1,4 @@
-import type { Darkroom } from "../api/types";
+import type { Darkroom, Source } from "../api/types";
 import { typeOf } from "../model/model";
 import { reasonOf } from "./conditions";
 import { phaseOf, sentenceOf } from "./phases";
@@ -19,8 +19,15 @@ export interface Trouble {
   sentence: string;
 }
 
+/** The place in the list of an additional source that a sentence names, or whose Secret it names. */
+function additionalIn(sentence: string, { additionalSources = [] }: Darkroom): number {
+  const name = /additional source ([a-z0-9-]+):/.exec(sentence)?.[1];
+  const secret = /Secret (\S+) (?:does not exist|has no key)/.exec(sentence)?.[1];
+  return additionalSources.findIndex((other) => other.name === name || (secret !== undefined && other.credentialsSecretRef?.name === secret));
+}
+
 /** The field that says where the images of a source are. */
-const placeField = ({ source }: Darkroom): Remedy =>
+const placeField = (source: Pick<Source, "type">): Remedy =>
   ({
     WebFolder: { label: "Edit base URL", field: "source.baseUrl" },
     S3: { label: "Edit bucket", field: "source.bucket" },
@@ -63,11 +70,15 @@ export function troubleOf(darkroom: Darkroom): Trouble | undefined {
     return undefined;
   }
   const reason = reasonOf(darkroom) ?? "";
+  const sentence = sentenceOf(darkroom);
+  const at = additionalIn(sentence, darkroom);
+  const other = darkroom.additionalSources?.[at];
+  const place = ({ label, field }: Remedy): Remedy => ({ label, field: other ? field.replace(/^source\./, `additionalSources.${at}.`) : field });
   const [advice, ...remedies] = Object.hasOwn(advices, reason) ? (advices[reason] ?? []) : [];
   return {
     title: reason ? describeReason(reason) : "Needs attention",
     advice,
-    remedies: remedies.map((remedy) => (remedy === "place" ? placeField(darkroom) : remedy)),
-    sentence: sentenceOf(darkroom),
+    remedies: remedies.map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
+    sentence,
   };
 }

@@ -56,7 +56,7 @@ export const item = Symbol("item");
 export function schemaAt(path: readonly (string | typeof item)[]): Schema | undefined {
   let schema: Schema | undefined = darkroomSchema;
   for (const step of path) {
-    schema = step === item ? schema?.items : schema && fieldOf(schema, step);
+    schema = step === item || (schema?.items && /^\d+$/.test(step)) ? schema?.items : schema && fieldOf(schema, step);
   }
   return schema;
 }
