@@ -2,6 +2,7 @@ package values
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,7 +32,8 @@ func TestTheAPIServerAcceptsTheRenderedObjects(t *testing.T) {
 	}
 	judge := newJudge(t)
 	for kind := range byte(kinds) {
-		judge.try(t, fmt.Sprintf("kind %d", kind), steady(), kind, false)
+		judge.try(t, fmt.Sprintf("kind %d", kind), steady().darkroom(kind, false))
+		judge.try(t, fmt.Sprintf("kind %d of an additional source", kind), steady().additional(kind))
 	}
 	if refused := judge.refused.Load(); refused > 0 {
 		t.Fatalf("%d of the valid Darkrooms are refused", refused)
@@ -47,7 +49,11 @@ func TestTheAPIServerAcceptsTheRenderedObjects(t *testing.T) {
 					h := steady()
 					h[field] = text
 					// Gateways and listeners have a kind of route of their own.
-					judge.try(t, fmt.Sprintf("text %d %.40q", i, text), h, kindOfText(field, i), field == "gateway" || field == "listener")
+					kind := kindOfText(field, i)
+					judge.try(t, fmt.Sprintf("text %d %.40q", i, text), h.darkroom(kind, field == "gateway" || field == "listener"))
+					if !reflect.DeepEqual(h.darkroom(kind, false).Spec.Source, steady().darkroom(kind, false).Spec.Source) {
+						judge.try(t, fmt.Sprintf("text %d %.40q of an additional source", i, text), h.additional(kind))
+					}
 				}
 			})
 		}
@@ -78,9 +84,9 @@ func newJudge(t *testing.T) *judge {
 }
 
 // try has the API server judge a Darkroom, and what is rendered of it.
-func (j *judge) try(t *testing.T, what string, h hand, kind byte, gateway bool) {
+func (j *judge) try(t *testing.T, what string, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	manifest, taken := j.render(t, h.darkroom(kind, gateway))
+	manifest, taken := j.render(t, darkroom)
 	if !taken {
 		j.refused.Add(1)
 		return

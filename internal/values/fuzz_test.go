@@ -99,6 +99,15 @@ func (h hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
 	return out
 }
 
+// additional returns a Darkroom that reads the source as an additional one.
+func (h hand) additional(kind byte) *v1alpha1.Darkroom {
+	out := h.darkroom(kind, false)
+	out.Spec.Gate = &v1alpha1.Gate{}
+	out.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "other", Path: "/other", Source: out.Spec.Source}}
+	out.Spec.Source = v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com"}
+	return out
+}
+
 // hostile are texts that mean something to a template, to YAML, to Kubernetes or
 // to Darkroom.
 var hostile = []string{

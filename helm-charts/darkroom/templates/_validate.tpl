@@ -40,6 +40,14 @@ message names the value and the remedy.
   {{- if $i -}}
     {{- $field = printf "additionalSources[%d]" (sub $i 1) -}}
   {{- end -}}
+  {{- /* values.schema.json sees the fields of an additional source without their defaults. */}}
+  {{- $place := dict "WebFolder" .baseUrl "CloudFront" .host "S3" (and .bucket.name .bucket.region) "GoogleCloudStorage" .bucket.name -}}
+  {{- if not (get $place .type) -}}
+    {{- fail (printf "%s: a source of type %s needs %s" $field .type (get (dict "WebFolder" "baseUrl" "CloudFront" "host" "S3" "bucket.name and bucket.region" "GoogleCloudStorage" "bucket.name") .type)) -}}
+  {{- end -}}
+  {{- if and (eq .type "S3") (not .auth) (not .credentials.existingSecret.name) (not (and .credentials.accessKey .credentials.secretKey)) -}}
+    {{- fail (printf "%s.credentials: a source of type S3 needs existingSecret.name, or both accessKey and secretKey" $field) -}}
+  {{- end -}}
   {{- if and .auth (not $.Values.gate.enabled) -}}
     {{- fail (printf "%s.auth: requires gate.enabled: true, because Darkroom itself has no identity" $field) -}}
   {{- end -}}
