@@ -183,8 +183,11 @@ func TestDecodersDoNotNeedMoreMemoryThanIsExpected(t *testing.T) {
 // Darkroom v0.4.2 takes 68 MiB for a JPEG of 12 megapixels with w=300.
 func TestTheWeightIsAnUpperBoundOfTheMeasuredMemory(t *testing.T) {
 	info := Info{Format: "jpeg", Size: request.Size{Width: 4000, Height: 3000}, BytesPerPixel: 3}
-	if got := Weight(info, 2<<20, request.Transform{Width: 300}) >> 20; got < 68 || got > 100 {
-		t.Errorf("%d MiB", got)
+	if got := Weight(info, 2<<20, request.Transform{Width: 300}); got>>20 < 68 || got != 93_860_031 {
+		t.Errorf("%d bytes", got)
+	}
+	if got := Weight(info, 2<<20, request.Transform{}); got != 185_720_031 {
+		t.Errorf("%d bytes without scaling", got)
 	}
 }
 

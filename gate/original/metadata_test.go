@@ -1,0 +1,221 @@
+package original
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawTIFF returns EXIF data with an orientation among other entries, of which none has another orientation.
+func drawTIFF(t *rapid.T, orientation int) []byte {
+	var order interface {
+		binary.ByteOrder
+		binary.AppendByteOrder
+	} = binary.LittleEndian
+	header := "II"
+	if rapid.Bool().Draw(t, "big endian") {
+		order, header = binary.BigEndian, "MM"
+	}
+	gap := rapid.IntRange(0, 9).Draw(t, "gap")
+	out := order.AppendUint16([]byte(header), 42)
+	out = append(order.AppendUint32(out, uint32(8+gap)), make([]byte, gap)...)
+	before, after := rapid.IntRange(0, 5).Draw(t, "entries before"), rapid.IntRange(0, 3).Draw(t, "entries after")
+	out = order.AppendUint16(out, uint16(before+1+after))
+	entry := func(tag, kind, value uint16) {
+		out = order.AppendUint16(order.AppendUint16(out, tag), kind)
+		out = append(order.AppendUint16(order.AppendUint32(out, 1), value), 0, 0)
+	}
+	for range before {
+		entry(rapid.SampledFrom([]uint16{0x010f, 0x0111, 0x0113}).Draw(t, "tag"), 3, 5)
+	}
+	entry(0x0112, 3, uint16(orientation))
+	for range after {
+		entry(0x0132, 3, 7)
+	}
+	return out
+}
+
+// drawProfile returns a profile of some colors.
+func drawProfile(t *rapid.T, colors string) []byte {
+	size := rapid.OneOf(rapid.IntRange(128, 140), rapid.IntRange(128, maxProfile), rapid.Just(maxProfile)).Draw(t, "size of the profile")
+	profile := bytes.Repeat([]byte{byte(size), 0xff, 'x'}, size/3+1)[:size]
+	copy(profile[16:], colors)
+	return profile
+}
+
+func segment(marker byte, data []byte) []byte {
+	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(2+len(data))), data...)
+}
+
+func pngChunk(kind string, data []byte) []byte {
+	out := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	out = append(append(out, kind...), data...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
+}
+
+func webpChunk(kind string, data []byte) []byte {
+	out := binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(data)))
+	return append(append(out, data...), make([]byte, len(data)%2)...)
+}
+
+// webpStart has the header of files with metadata.
+var webpStart = slices.Concat([]byte("RIFF\x00\x00\x00\x00WEBP"), webpChunk("VP8X", make([]byte, 10)))
+
+// file is the beginning of an image, its pieces and what follows them.
+type file struct {
+	start  []byte
+	pieces [][]byte
+	end    []byte
+}
+
+func (f file) body() []byte { return slices.Concat(f.start, slices.Concat(f.pieces...), f.end) }
+
+// drawFile returns a file with an orientation and a profile among other pieces.
+func drawFile(t *rapid.T, format string, orientation int, profile []byte) file {
+	tiff := drawTIFF(t, orientation)
+	var other, exif []byte
+	var colors [][]byte
+	var f file
+	switch format {
+	case "jpeg":
+		f.start, f.end = []byte("\xff\xd8"), []byte("\xff\xd9"+"\xff\xe1\x00\x08Exif\x00\x00")
+		other, exif = segment(0xfe, []byte("a comment")), segment(0xe1, slices.Concat([]byte("Exif\x00\x00"), tiff))
+		half := rapid.IntRange(0, len(profile)).Draw(t, "first part of the profile")
+		for i, part := range [][]byte{profile[:half], profile[half:]} {
+			colors = append(colors, segment(0xe2, slices.Concat([]byte("ICC_PROFILE\x00"), []byte{byte(i + 1), 2}, part)))
+		}
+	case "png":
+		f.start, f.end = []byte("\x89PNG\r\n\x1a\n"), slices.Concat(pngChunk("IEND", nil), pngChunk("eXIf", []byte("behind the end")))
+		other, exif = pngChunk("tEXt", []byte("a comment")), pngChunk("eXIf", tiff)
+		packed := bytes.NewBufferString("name\x00\x00")
+		writer := zlib.NewWriter(packed)
+		_, _ = writer.Write(profile)
+		_ = writer.Close()
+		colors = [][]byte{pngChunk("iCCP", packed.Bytes())}
+	case "webp":
+		f.start = webpStart
+		other, exif = webpChunk("XMP ", []byte("a comment")), webpChunk("EXIF", slices.Concat([]byte(rapid.SampledFrom([]string{"", "Exif\x00\x00"}).Draw(t, "prefix")), tiff))
+		colors = [][]byte{webpChunk("ICCP", profile)}
+	}
+	f.pieces = slices.Concat(colors, [][]byte{exif})
+	if rapid.Bool().Draw(t, "orientation first") {
+		f.pieces = slices.Concat([][]byte{exif}, colors)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "others") {
+		f.pieces = slices.Insert(f.pieces, rapid.IntRange(0, len(f.pieces)).Draw(t, "at"), other)
+	}
+	return f
+}
+
+func scan(format string, body []byte) (orientation int) {
+	switch format {
+	case "jpeg":
+		_, _, orientation = scanJPEG(body)
+	case "png":
+		orientation, _ = scanPNG(body)
+	case "webp":
+		orientation, _ = scanWebP(body)
+	}
+	return orientation
+}
+
+func TestMetadataIsFoundAmongAllElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		format := rapid.SampledFrom([]string{"jpeg", "png", "webp"}).Draw(t, "format")
+		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
+		profile := drawProfile(t, "RGB ")
+		f := drawFile(t, format, orientation, profile)
+		if got := scan(format, f.body()); got != orientation {
+			t.Errorf("orientation %d, want %d", got, orientation)
+		}
+		if got := Profile(f.body()); !bytes.Equal(got, profile) {
+			t.Errorf("a profile of %d bytes, want %d", len(got), len(profile))
+		}
+		// A file that is cut has what is before the cut, and nothing else.
+		whole := f.body()
+		cut := whole[:rapid.IntRange(0, len(whole)).Draw(t, "cut")]
+		if got := scan(format, cut); got != orientation && got != upright {
+			t.Errorf("cut at %d of %d: orientation %d, want %d", len(cut), len(whole), got, orientation)
+		}
+		if got := Profile(cut); len(got) > 0 && !bytes.HasPrefix(profile, got) {
+			t.Errorf("cut at %d of %d: another profile", len(cut), len(whole))
+		}
+	})
+}
+
+func TestProfilesThatAreTooShortOrTooLongAreLeftOut(t *testing.T) {
+	for _, size := range []int{1, 127, maxProfile + 1, 10 * maxProfile} {
+		profile := make([]byte, size)
+		files := map[string][]byte{"webp": slices.Concat(webpStart, webpChunk("ICCP", profile))}
+		var packed bytes.Buffer
+		writer := zlib.NewWriter(&packed)
+		_, _ = writer.Write(profile)
+		_ = writer.Close()
+		files["png"] = append([]byte("\x89PNG\r\n\x1a\n"), pngChunk("iCCP", append([]byte("a\x00\x00"), packed.Bytes()...))...)
+		for format, body := range files {
+			if got := Profile(body); got != nil {
+				t.Errorf("%s: %d bytes of %d", format, len(got), size)
+			}
+		}
+	}
+}
+
+func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
+	bounds := image.Rect(0, 0, 30, 20)
+	results := map[string][]byte{
+		"jpeg RGB ": encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(bounds), nil) }),
+		"jpeg GRAY": encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) }),
+		"png RGB ":  encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }),
+		"png GRAY":  encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewGray16(bounds)) }),
+	}
+	for _, name := range []string{"lossy", "lossless", "alpha"} {
+		body, err := os.ReadFile("../testdata/corpus/" + name + ".webp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		results["webp "+name+" RGB "] = body
+	}
+	for name, result := range results {
+		t.Run(name, func(t *testing.T) {
+			colors := name[len(name)-4:]
+			before, format, err := decodeConfig(result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				profile := drawProfile(t, colors)
+				with := WithProfile(result, profile)
+				if !bytes.Equal(Profile(with), profile) {
+					t.Errorf("it has a profile of %d bytes, want %d", len(Profile(with)), len(profile))
+				}
+				after, now, err := decodeConfig(with)
+				if err != nil || now != format || after.Width != before.Width || after.Height != before.Height {
+					t.Errorf("it was %s %v, and is %s %v %v", format, before, now, after, err)
+				}
+				if format != "webp" {
+					was, _, _ := image.Decode(bytes.NewReader(result))
+					is, _, err := image.Decode(bytes.NewReader(with))
+					if err != nil || fmt.Sprint(was) != fmt.Sprint(is) {
+						t.Errorf("other pixels: %v", err)
+					}
+				}
+				// Those of other colors and those that are cut are none.
+				for _, wrong := range [][]byte{drawProfile(t, "CMYK"), profile[:127], nil} {
+					if !bytes.Equal(WithProfile(result, wrong), result) {
+						t.Errorf("a wrong profile of %d bytes was added", len(wrong))
+					}
+				}
+			})
+		})
+	}
+}
