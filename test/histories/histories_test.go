@@ -178,7 +178,7 @@ func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, e
 	if installation == "" {
 		installation = mainInstallation
 	}
-	translator, err := values.New(values.Options{BaseDomain: domains[installation]})
+	translator, err := values.New(w.settingsAt(installation, time.Now()))
 	if err != nil {
 		return nil, err
 	}
@@ -187,8 +187,8 @@ func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, e
 		return nil, err
 	}
 	var state values.ClusterState
-	for _, subDomain := range d.Spec.SubDomains {
-		if host := w.hostOf(subDomain); installation == mainInstallation && !r.isRouted(d, host) {
+	for _, host := range translator.Hosts(d) {
+		if installation == mainInstallation && !r.isRouted(d, host) {
 			state.RefusedHosts = append(state.RefusedHosts, host) // judged by hostsAreRouted
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // invariant is a promise. Its error says what violates it.
@@ -118,16 +119,16 @@ func precedes(a, b *v1alpha1.Darkroom) bool {
 }
 
 // claims reports whether a Darkroom claims a host of the main installation.
-func (w *world) claims(d *v1alpha1.Darkroom, host string) bool {
-	installation := v1alpha1.HandledBy(d)
-	return d.DeletionTimestamp == nil && (installation == "" || installation == mainInstallation) &&
-		slices.ContainsFunc(d.Spec.SubDomains, func(subDomain string) bool { return w.hostOf(subDomain) == host })
+func (r *replay) claims(d *v1alpha1.Darkroom, host string) bool {
+	return d.DeletionTimestamp == nil && v1alpha1.MayBeHandledBy(mainInstallation, d) && slices.Contains(r.translator.Hosts(d), host)
 }
 
 // replay is the state of Darkrooms and routes at a moment of the timeline.
 type replay struct {
-	w         *world
-	darkrooms map[types.NamespacedName]*v1alpha1.Darkroom
+	w *world
+	// translator has the settings of the moment.
+	translator *values.Translator
+	darkrooms  map[types.NamespacedName]*v1alpha1.Darkroom
 	// claimed is the installation that claimed a Darkroom last, or that its owner gave it to.
 	claimed map[types.UID]string
 	// since is when a Darkroom became the oldest claimant of a host.
@@ -142,7 +143,7 @@ type replay struct {
 
 func (r *replay) oldest(host string) (owner *v1alpha1.Darkroom) {
 	for _, darkroom := range r.darkrooms {
-		if r.w.claims(darkroom, host) && (owner == nil || precedes(darkroom, owner)) {
+		if r.claims(darkroom, host) && (owner == nil || precedes(darkroom, owner)) {
 			owner = darkroom
 		}
 	}
@@ -164,6 +165,10 @@ func (r *replay) isRouted(darkroom *v1alpha1.Darkroom, host string) bool {
 func (r *replay) apply(e event, byOperator bool) error {
 	if darkroom, ok := e.object.(*v1alpha1.Darkroom); ok {
 		key := client.ObjectKeyFromObject(darkroom)
+		if before := r.darkrooms[key]; before != nil && movesHosts(before, darkroom) {
+			return fmt.Errorf("%s/%s has the base domain %s, and had %s before, although it did not change",
+				key.Namespace, key.Name, darkroom.Status.BaseDomain, before.Status.BaseDomain)
+		}
 		if delete(r.darkrooms, key); !e.deleted {
 			r.darkrooms[key] = darkroom
 		}
@@ -174,8 +179,7 @@ func (r *replay) apply(e event, byOperator bool) error {
 		if claimed != "" {
 			r.claimed[darkroom.UID] = claimed
 		}
-		for _, name := range hostNames {
-			host := r.w.hostOf(r.w.subDomain(name))
+		for _, host := range r.w.hosts() {
 			var now types.NamespacedName
 			if owner := r.oldest(host); owner != nil {
 				now = client.ObjectKeyFromObject(owner)
@@ -203,6 +207,13 @@ func (r *replay) apply(e event, byOperator bool) error {
 	}
 	r.given[reference], r.assigned[reference] = slices.Clone(after), slices.Clone(after)
 	return errors.Join(r.added(reference, before, after), r.removed(reference, before, after, e.at))
+}
+
+// movesHosts reports whether a status names another base domain for the same spec, and the same installation.
+func movesHosts(before, after *v1alpha1.Darkroom) bool {
+	same := before.UID == after.UID && before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
+		before.Status.Installation == after.Status.Installation
+	return same && before.Status.BaseDomain != "" && before.Status.BaseDomain != after.Status.BaseDomain
 }
 
 // belongs reports whether a route is that of a Darkroom.
@@ -253,6 +264,10 @@ func (w *world) replayed() (*replay, error) {
 		assigned: map[reference][]string{}, claimed: map[types.UID]string{},
 	}
 	for _, e := range events {
+		var err error
+		if r.translator, err = values.New(w.settingsAt(mainInstallation, e.at)); err != nil {
+			return r, err
+		}
 		byOperator := byOperators[e.object.GetResourceVersion()] && !e.deleted || byOperators[string(e.object.GetUID())] && e.deleted
 		if err := r.apply(e, byOperator); err != nil {
 			return r, err
@@ -271,8 +286,7 @@ func hostsAreRouted(w *world) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range hostNames {
-		host := w.hostOf(w.subDomain(name))
+	for _, host := range w.hosts() {
 		owner := r.oldest(host)
 		if owner == nil || v1alpha1.IsPaused(owner) || explains(owner) != "" || r.isRouted(owner, host) || r.isHeld(owner, host) {
 			continue
@@ -479,7 +493,7 @@ func statusIsTrue(w *world) error {
 			return fmt.Errorf("%s/%s has no status of its generation", d.Namespace, d.Name)
 		}
 		for _, domain := range d.Status.Domains {
-			if strings.HasSuffix(domain, baseDomain) && !r.isRouted(d, domain) {
+			if slices.Contains(w.hosts(), domain) && !r.isRouted(d, domain) {
 				return fmt.Errorf("%s/%s reports the domain %s, which is not routed", d.Namespace, d.Name, domain)
 			}
 		}

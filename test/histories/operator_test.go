@@ -33,8 +33,40 @@ const (
 // maxHistory is the number of revisions that operators keep.
 const maxHistory = 3
 
-// domains are the base domains of the installations.
-var domains = map[string]string{mainInstallation: baseDomain, otherInstallation: "other.example.com"}
+// baseDomains are those that the main installation may be started with.
+var baseDomains = []string{"darkroom.example.com", "images.example.com"}
+
+// settings are those of an installation for every Darkroom, since a time.
+type settings struct {
+	since time.Time
+	values.Options
+}
+
+func settingsOf(domains ...string) settings {
+	return settings{time.Now(), values.Options{BaseDomain: domains[0], OtherBaseDomains: domains[1:]}}
+}
+
+// settingsAt returns the settings of an installation at a time.
+func (w *world) settingsAt(installation string, at time.Time) values.Options {
+	if installation != mainInstallation {
+		return settingsOf("other.example.com").Options
+	}
+	now := w.settings[0]
+	for _, later := range w.settings {
+		if !later.since.After(at) {
+			now = later
+		}
+	}
+	return now.Options
+}
+
+// restart restarts the operator with other settings.
+func (w *world) restart(s settings) error {
+	w.stop(mainInstallation)
+	s.since = time.Now()
+	w.settings = append(w.settings, s)
+	return w.start(mainInstallation)
+}
 
 // operator is a running operator.
 type operator struct {
@@ -73,7 +105,7 @@ func (w *world) start(installation string) error {
 func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.Manager, controller.Options, error) {
 	chrt, err := charts.Darkroom()
 	options := controller.Options{
-		Chart: chrt, Values: values.Options{BaseDomain: domains[installation]}, Namespaces: w.namespaces(),
+		Chart: chrt, Values: w.settingsAt(installation, time.Now()), Namespaces: w.namespaces(),
 		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: time.Hour, Installation: installation,
 	}
 	if err != nil {

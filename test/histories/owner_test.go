@@ -150,6 +150,10 @@ var ownersSteps = []kind{
 		d.Spec.LogLevel = map[v1alpha1.LogLevel]v1alpha1.LogLevel{"": "warn", "warn": "error", "error": "warn"}[d.Spec.LogLevel]
 		return nil
 	}),
+	change(1, "kubectl patch darkroom NAME: another base domain", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.BaseDomain = map[string]string{"": baseDomains[1], baseDomains[1]: baseDomains[0]}[d.Spec.BaseDomain]
+		return nil
+	}),
 	change(1, "kubectl patch darkroom NAME: an S3 source with inline keys", func(_ *world, d *v1alpha1.Darkroom) error {
 		d.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-1", AccessKey: "AKIAEXAMPLE", SecretKey: canary}
 		return nil

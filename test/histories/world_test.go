@@ -33,7 +33,6 @@ import (
 )
 
 const (
-	baseDomain = "darkroom.example.com"
 	// canary is a credential that must not leave Secrets and resources.
 	canary = "canary-4f1c-not-a-real-key"
 	// restPeriod is how long no operator sends a request when the cluster is at rest.
@@ -74,8 +73,10 @@ type world struct {
 	suffix string
 	// operators are the running ones, by name of installation.
 	operators map[string]*operator
-	faults    *faults.Faults
-	timeline  *timeline
+	// settings are those that the main installation was started with.
+	settings []settings
+	faults   *faults.Faults
+	timeline *timeline
 	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
 	foreign map[reference]string
 	// backups are the Darkrooms as they were saved.
@@ -116,6 +117,7 @@ func newWorld(ctx context.Context) (w *world, end func(), err error) {
 		ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[string]*operator{}, faults: &faults.Faults{}, foreign: map[reference]string{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
+		settings: []settings{settingsOf(baseDomains[0])},
 	}
 	for _, tenant := range tenants {
 		if err := kube.Create(ctx, w.namespace(tenant)); err != nil {
@@ -176,7 +178,18 @@ func (w *world) key(tenant, name string) types.NamespacedName {
 // subDomain returns the sub-domain of a name in this history.
 func (w *world) subDomain(name string) string { return name + w.suffix }
 
-func (w *world) hostOf(subDomain string) string { return subDomain + "." + baseDomain }
+// hosts are those that tenants quarrel about.
+func (w *world) hosts() (hosts []string) {
+	for _, name := range hostNames {
+		for _, domain := range baseDomains {
+			hosts = append(hosts, w.subDomain(name)+"."+domain)
+		}
+	}
+	return hosts
+}
+
+// hostOf returns the host of a sub-domain below the first base domain.
+func (w *world) hostOf(subDomain string) string { return subDomain + "." + baseDomains[0] }
 
 // errNothingToDo is returned by a step that does not apply to the cluster as it is.
 var errNothingToDo = errors.New("nothing to do")
