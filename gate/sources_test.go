@@ -118,3 +118,15 @@ func TestEachSourceHasItsOwnCredentialsAndPath(t *testing.T) {
 		t.Errorf("requests %v, want %v", authorized, want)
 	}
 }
+
+func TestAnAdditionalSourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
+	first, old := newOrigin(t), newOrigin(t)
+	g := behind(t, first, old, nil)
+	old.respond(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, g.url+r.URL.Path+"?again="+r.URL.Query().Get("again")+"x", http.StatusFound)
+	})
+	g.expect("/loop.jpg", http.StatusBadGateway)
+	if got := old.asked("/loop.jpg"); got != 1 {
+		t.Errorf("the source was asked %d times", got)
+	}
+}

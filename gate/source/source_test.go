@@ -24,7 +24,7 @@ func serveFolder(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 
 func folder(t *testing.T, handler http.HandlerFunc) Source {
 	t.Helper()
-	s, err := New(Config{Kind: "webfolder", BaseURL: serveFolder(t, handler).URL + "/base/"})
+	s, err := New(Config{Kind: "webfolder", BaseURL: serveFolder(t, handler).URL + "/base/", Gate: "this-gate"})
 	if err != nil {
 		t.Fatal(err)
 	}
