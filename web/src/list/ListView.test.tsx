@@ -174,3 +174,10 @@ test("a keyboard reaches the first row from the heading in three steps", async (
   }
   expect(document.activeElement).toBe(screen.getByRole("link", { name: "cats" }));
 });
+
+test("without rows there is nothing to skip to", () => {
+  const store = show();
+  store.take(event("synced", { items: 0, all: true }));
+  view(store);
+  expect(screen.queryByText("Skip to the first Darkroom")).toBeNull();
+});

@@ -37,6 +37,7 @@ export function ListView() {
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
 
   let body;
+  let rows = false;
   if (connection === "refused" && problem) {
     body = <ProblemState problem={problem} onRetry={() => location.reload()} />;
   } else if (!synced) {
@@ -44,6 +45,7 @@ export function ListView() {
   } else if (darkrooms.length === 0 && !isFiltered(query)) {
     body = <NoneAtAll all={all} />;
   } else {
+    rows = shown.length > 0;
     body = (
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
@@ -59,7 +61,7 @@ export function ListView() {
   }
   return (
     <>
-      <Head severalNamespaces={all || new Set(darkrooms.map(({ namespace }) => namespace)).size > 1} />
+      <Head severalNamespaces={all || new Set(darkrooms.map(({ namespace }) => namespace)).size > 1} rows={rows} />
       <PageSection isFilled aria-label="Darkrooms">
         {body}
       </PageSection>
@@ -74,14 +76,16 @@ function skip(event: MouseEvent) {
 }
 
 /** Hosts collide between namespaces: users of one see theirs in the list. */
-const Head = memo(function Head({ severalNamespaces }: { severalNamespaces: boolean }) {
+const Head = memo(function Head({ severalNamespaces, rows }: { severalNamespaces: boolean; rows: boolean }) {
   return (
     <PageSection>
       <div className="dr-row dr-row--apart dr-head">
         <Title headingLevel="h1">Darkrooms</Title>
-        <SkipToContent href="#rows" onClick={skip}>
-          Skip to the first Darkroom
-        </SkipToContent>
+        {rows && (
+          <SkipToContent href="#rows" onClick={skip}>
+            Skip to the first Darkroom
+          </SkipToContent>
+        )}
         <div className="dr-row">
           {severalNamespaces && (
             <Button variant="link" {...linkTo(paths.hosts)}>
