@@ -1,6 +1,8 @@
 package histories
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -213,6 +215,28 @@ var ownersSteps = []kind{
 				Labels: saved.Labels, Annotations: saved.Annotations, Finalizers: saved.Finalizers,
 			},
 			Spec: saved.Spec,
+		})
+	}),
+	onDarkroom(2, "roll NAME back to its oldest revision", func(w *world, key types.NamespacedName) error {
+		list := &appsv1.ControllerRevisionList{}
+		if err := kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}); err != nil {
+			return err
+		}
+		return edit(w, key, &v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) error {
+			records := slices.DeleteFunc(list.Items, func(record appsv1.ControllerRevision) bool { return !metav1.IsControlledBy(&record, d) })
+			if len(records) == 0 {
+				return errNothingToDo
+			}
+			oldest := slices.MinFunc(records, func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
+			var data v1alpha1.RevisionData
+			if err := json.Unmarshal(oldest.Data.Raw, &data); err != nil {
+				return err
+			}
+			if data.Spec.Source.SecretKey != "" {
+				data.Spec.Source = d.Spec.Source // its keys are concealed
+			}
+			d.Spec = data.Spec
+			return nil
 		})
 	}),
 	careless(2, "kubectl delete ingress NAME", &networkingv1.Ingress{}, nil),
