@@ -14,7 +14,7 @@ import (
 type row struct {
 	name string
 	load func(*stack, *origin) string
-	// environ has variables of the gate.
+	// environ has variables of the gate, in which $SOURCE is the URL of the source.
 	environ []string
 }
 
@@ -59,6 +59,9 @@ var rows = []row{
 	{name: "one URL again and again, 8 at a time", load: repeat("/small.jpg?w=300")},
 	{name: "one signed URL again and again, 8 at a time", load: repeat(signed("/small.jpg?w=300")), environ: signing()},
 	{name: "400 different resizes, one after the other", load: resizes("w=300", nil)},
+	{name: "400 different resizes of a fallback, one after the other", load: resizes("w=300", nil), environ: []string{
+		"SOURCE_BASEURL=$SOURCE/none", "GATE_ADDITIONAL_SOURCES=former", "GATE_SOURCE_1_FALLBACK=true", "SOURCE_1_KIND=webfolder", "SOURCE_1_BASEURL=$SOURCE",
+	}},
 	{name: "400 different resizes as WebP, one after the other", load: resizes("auto=format&w=300", webp)},
 	{name: "40 different photos of 1200×800 as WebP at once", load: photosAsWebP},
 	{name: "100 images for two kinds of clients, JPEG first", load: twoKinds},

@@ -180,13 +180,16 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 	if err := s.startDarkroom(p.darkroom, local(inner), dark, "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=1000"); err != nil {
 		return nil, err
 	}
-	s.gate, err = s.launch(gate, append([]string{
+	variables := []string{
 		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=" + source, "LOG_LEVEL=fatal", "GATE_CACHE_FOLDER=" + cache,
 		"GATE_ADDRESS=127.0.0.1:" + strconv.Itoa(public), "GATE_INNER_ADDRESS=127.0.0.1:" + strconv.Itoa(inner),
 		"GATE_METRICS_ADDRESS=127.0.0.1:" + strconv.Itoa(metrics), "GATE_DARKROOM_URL=" + local(dark),
 		"GATE_DARKROOM_MEMORY_LIMIT=" + strconv.Itoa(1<<30), "GATE_SHRINK_FIRST=" + strconv.FormatBool(os.Getenv("SHRINK") != "false"),
-	}, environ...))
-	if err != nil {
+	}
+	for _, variable := range environ {
+		variables = append(variables, strings.ReplaceAll(variable, "$SOURCE", source))
+	}
+	if s.gate, err = s.launch(gate, variables); err != nil {
 		return nil, err
 	}
 	s.url, s.metrics = local(public), local(metrics)+"/metrics"
