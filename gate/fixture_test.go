@@ -99,7 +99,7 @@ func (o *origin) asked(path string) int {
 	return o.requests[path]
 }
 
-// images are drawn once.
+// images are drawn once, which takes longer than a source may with the race detector: start does it.
 var images = sync.OnceValue(func() map[string][]byte {
 	draw := func(width, height int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -166,6 +166,7 @@ func freeAddress(t *testing.T) string {
 // start runs a gate in front of a source with variables added to its environment.
 func start(t *testing.T, sourceURL string, environ map[string]string) *gate {
 	t.Helper()
+	images()
 	public, inner, metrics, dark := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
 	g := &gate{t: t, url: "http://" + public, metrics: "http://" + metrics, environ: map[string]string{
 		"SOURCE_KIND": "webfolder", "SOURCE_BASEURL": sourceURL, "LOG_LEVEL": "fatal",
