@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +146,7 @@ func (w *world) stop(installation string) {
 // request is a request that an operator sent, other than a watch.
 type request struct {
 	at     time.Time
-	line   string // method and path
+	line   string // method, path, and what is created
 	status int
 }
 
@@ -178,10 +180,30 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 			err = t.timeline.note(r, response)
 		}
 		t.mu.Lock()
-		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path, status})
+		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path + created(r), status})
 		t.mu.Unlock()
 		return response, err
 	})
+}
+
+// nameOfRelease is in the name of a revision, which is the only object that each attempt at a Darkroom creates.
+var nameOfRelease = regexp.MustCompile(`sh\.helm\.release\.v1\.([a-z0-9-]+)\.v`)
+
+// created returns the name of the Darkroom whose revision a request creates, which is in its body and not in its path, after a
+// slash; empty for other requests.
+func created(r *http.Request) string {
+	if r.Method != http.MethodPost || r.GetBody == nil {
+		return ""
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return ""
+	}
+	content, err := io.ReadAll(body)
+	if found := nameOfRelease.FindSubmatch(content); err == nil && found != nil {
+		return "/" + string(found[1])
+	}
+	return ""
 }
 
 // isRefused reports whether the API server refused a request for a reason that a retry does not
