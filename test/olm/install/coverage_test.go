@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -36,6 +37,16 @@ var costly = map[string]string{
 	"extraEnvFrom[].configMapRef.name": "extraEnvFrom: [{configMapRef: {name: any}}]",
 	"extraEnvFrom[].secretRef.name":    "extraEnvFrom: [{secretRef: {name: any}}]",
 	"extraEnvFrom[].prefix":            "extraEnvFrom: [{prefix: HTTP_, secretRef: {name: any}}]",
+}
+
+// Additional sources have the fields of the source.
+func init() {
+	for path, spec := range maps.Clone(costly) {
+		if field, ok := strings.CutPrefix(path, "source."); ok {
+			fields := strings.TrimPrefix(spec, "source: {")
+			costly["additionalSources[]."+field] = "gate: {}\nadditionalSources: [{name: other, fallback: true, " + strings.TrimSuffix(fields, "}") + "}]"
+		}
+	}
 }
 
 // harmless are fields that look like those, and why no policy is about them.
