@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 )
 
 // checkRefusal fails the test unless an error is a Problem for the caller, with locations in
@@ -69,7 +70,7 @@ func FuzzImagePath(f *testing.F) {
 				t.Errorf("%q is allowed", got)
 			}
 		}
-		for _, internal := range notImages {
+		for _, internal := range imageproxy.Internal {
 			if got == internal || strings.HasPrefix(got, internal+"/") {
 				t.Errorf("%q is allowed", got)
 			}

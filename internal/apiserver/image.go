@@ -3,29 +3,24 @@ package apiserver
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"mime"
 	"net/http"
 	"net/url"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 )
 
 const (
@@ -93,16 +88,9 @@ func positive(n int) string {
 	return fmt.Sprint(n)
 }
 
-// notImages are the paths that Darkroom serves besides images.
-var notImages = []string{"/metrics", "/ping", "/debug"}
-
 // imagePath rejects paths that could lead to something other than an image.
 func imagePath(given string) (string, error) {
-	clean := path.Clean(given)
-	internal := slices.ContainsFunc(notImages, func(prefix string) bool {
-		return clean == prefix || strings.HasPrefix(clean, prefix+"/")
-	})
-	if given[0] != '/' || clean != given || internal || strings.ContainsAny(given, "\\?#%\x00\r\n") {
+	if !imageproxy.IsPlain(given) || imageproxy.IsInternal(given) {
 		return "", problem.New(http.StatusUnprocessableEntity, "invalid path of an image",
 			problem.Field{Location: "query.path", Message: "must be a plain absolute path such as /images/cat.jpg"})
 	}
@@ -150,21 +138,17 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*imageOutput, error
 
 // fetchImage returns an image and its media type. If URLs are signed, the caller must be able to sign.
 func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query string) (body []byte, contentType string, err error) {
-	if needsSignature(&darkroom.Spec, wanted, query) {
+	if imageproxy.NeedsSignature(&darkroom.Spec, wanted, query) {
 		signed, err := s.sign(ctx, darkroom, url.URL{Path: wanted, RawQuery: query}, time.Time{})
 		if err != nil {
 			return nil, "", err
 		}
 		query = signed.RawQuery
 	}
-	target := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("services").Name("http:" + darkroom.Name + ":http").SubResource("proxy").URL()
-	target.Path += wanted
-	target.RawQuery = query
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	request, err := imageproxy.NewRequest(ctx, s.auth.Clients.Core, darkroom, wanted, query, "image/*")
 	if err != nil {
-		return nil, "", fmt.Errorf("create request for an image: %w", err)
+		return nil, "", err
 	}
-	request.Header.Set("Accept", "image/*")
 	answer, err := s.auth.Clients.HTTP.Do(request)
 	if err != nil {
 		return nil, "", wire.FromKubernetes(err, wire.AsIs)
@@ -205,21 +189,12 @@ func badGateway(detail string) *problem.Details {
 
 // fromProxy returns the problem if the response is from Kubernetes, not from the Darkroom.
 func fromProxy(status int, body []byte) error {
-	if status < http.StatusBadRequest {
+	refusal := imageproxy.Refusal(status, body)
+	switch {
+	case refusal == nil:
 		return nil
-	}
-	answer := metav1.Status{}
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Kind != "Status" {
-		return nil
-	}
-	err := wire.FromKubernetes(&apierrors.StatusError{ErrStatus: answer}, wire.AsIs)
-	var refusal *problem.Details
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	// Since 1.37, Kubernetes does not distinguish a missing Service from one without pods.
-	if refusal.Status == http.StatusNotFound || strings.HasPrefix(refusal.Detail, "no endpoints available") {
+	case imageproxy.IsWithoutPods(refusal):
 		return problem.Unavailable("the Darkroom is not installed yet, or none of its pods is ready")
 	}
-	return refusal
+	return wire.FromKubernetes(refusal, wire.AsIs)
 }

@@ -13,8 +13,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-
-	"golang.org/x/net/http/httpguts"
 )
 
 // pagePolicy is the content security policy of the web page: its own files, and
@@ -145,7 +143,7 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := f.plain
-	if httpguts.HeaderValuesContainsToken(r.Header.Values("Accept-Encoding"), "gzip") {
+	if acceptsGzip(r) {
 		if packed := f.packed(); packed != nil {
 			header.Set("Content-Encoding", "gzip")
 			body = packed

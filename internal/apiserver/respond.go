@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Media types of bodies.
@@ -22,6 +24,11 @@ func reply(w http.ResponseWriter, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	// An error means that the client is gone.
 	_, _ = w.Write(body)
+}
+
+// acceptsGzip reports whether the client reads responses in gzip.
+func acceptsGzip(r *http.Request) bool {
+	return httpguts.HeaderValuesContainsToken(r.Header.Values("Accept-Encoding"), "gzip")
 }
 
 // errTooSlow is the reason why a response ends whose client does not read it.

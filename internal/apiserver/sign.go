@@ -13,7 +13,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
-	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/signing"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -77,12 +76,4 @@ func (s *Server) sign(ctx context.Context, darkroom *v1alpha1.Darkroom, target u
 		return nil, problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("key %q of the Secret %q: %v", key, name, err))
 	}
 	return signing.Sign(first, target, expires), nil
-}
-
-// needsSignature reports whether the gate refuses a URL of a Darkroom without a signature.
-func needsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
-	if spec.Gate == nil || spec.Gate.Signing == nil || spec.Gate.Signing.Mode == v1alpha1.SigningReport {
-		return false
-	}
-	return spec.Probe == nil || path != spec.Probe.Path || query != probe.Query
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/klauspost/compress/gzip"
-	"golang.org/x/net/http/httpguts"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
@@ -55,8 +54,8 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	}
 	return &streamOutput{Body: func(humaContext huma.Context) {
 		defer leave()
-		_, w := humago.Unwrap(humaContext)
-		out := newStreamWriter(w, humaContext.Header("Accept-Encoding"))
+		r, w := humago.Unwrap(humaContext)
+		out := newStreamWriter(w, acceptsGzip(r))
 		reader := &streamReader{server: s, scope: scope, out: out}
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
@@ -259,10 +258,10 @@ type streamWriter struct {
 	waiting *bytes.Buffer
 }
 
-func newStreamWriter(w http.ResponseWriter, acceptEncoding string) *streamWriter {
+func newStreamWriter(w http.ResponseWriter, packed bool) *streamWriter {
 	o := &streamWriter{streamed: newStreamed(w)}
 	w.Header().Add("Vary", "Accept-Encoding")
-	if httpguts.HeaderValuesContainsToken([]string{acceptEncoding}, "gzip") {
+	if packed {
 		w.Header().Set("Content-Encoding", "gzip")
 		o.packer, _ = gzip.NewWriterLevel(&o.packed, gzip.StatelessCompression) // an error would be of the level
 	}

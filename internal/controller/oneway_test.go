@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -197,8 +196,7 @@ func planOf(t *testing.T, namespace string, edited *chart.Chart, settings values
 // versionOfCredentials is that which new pods of a Darkroom get.
 func versionOfCredentials(t *testing.T, darkroom *v1alpha1.Darkroom) string {
 	t.Helper()
-	unknown := func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) { return nil, nil }
-	version, err := (&credentials.Versions{Find: unknown, Caches: kube, Live: kube}).Version(t.Context(), darkroom)
+	version, err := (&credentials.Versions{Caches: kube, Live: kube}).Version(t.Context(), darkroom)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ const index = "credentials"
 // Secrets that was found at. Version fills this memory, and Forget drops it. Without it, each
 // reconcile would read the Secret.
 type Versions struct {
-	// Find returns the metadata of a Secret from the caches; nil if they do not have it.
+	// Find returns the metadata of a Secret from the caches; nil if they do not have it. Without Find, no cache has any.
 	Find func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
 	// Caches have the Darkrooms and their Deployments.
 	Caches client.Reader
@@ -97,9 +97,12 @@ const separator = "."
 // find returns what a Darkroom uses of a Secret, without a digest if the Secret is missing and none is remembered.
 func (v *Versions) find(ctx context.Context, darkroom *v1alpha1.Darkroom, credentials values.Credentials, last []origin) (origin, error) {
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: credentials.Name}
-	cached, err := v.Find(ctx, key)
-	if err != nil {
-		return origin{}, err
+	var cached *metav1.PartialObjectMetadata
+	var err error
+	if v.Find != nil {
+		if cached, err = v.Find(ctx, key); err != nil {
+			return origin{}, err
+		}
 	}
 	now := origin{Credentials: credentials}
 	at := slices.IndexFunc(last, func(o origin) bool { return o.Name == credentials.Name && slices.Equal(o.Keys, credentials.Keys) })

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,11 +17,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 	"github.com/darkroom-operator/darkroom-operator/internal/signing"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -123,7 +121,7 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 		return Answer{Failure: NotSent}
 	}
 	query := e.URL.Query.Encode()
-	if needsSignature(&subject.Spec, e.URL.Path, query) {
+	if imageproxy.NeedsSignature(&subject.Spec, e.URL.Path, query) {
 		keys := c.keys(ctx, subject)
 		e.Signature = e.URL.signature(keys, time.Now())
 		if e.Signature == SignatureInvalid && subject.Spec.Gate.Signing.Scheme == v1alpha1.SigningImgix {
@@ -138,23 +136,11 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 		}
 		query = signing.Sign(key, url.URL{Path: e.URL.Path, RawQuery: query}, time.Now().Add(signatureTTL)).RawQuery
 	}
-	target := c.API.Get().Namespace(subject.Namespace).Resource("services").Name("http:" + subject.Name + ":http").SubResource("proxy").URL()
-	target.Path += e.URL.Path
-	target.RawQuery = query
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	request, err := imageproxy.NewRequest(ctx, c.API, subject, e.URL.Path, query, "image/avif,image/webp,image/*")
 	if err != nil {
 		return Answer{Failure: NotSent}
 	}
-	request.Header.Set("Accept", "image/avif,image/webp,image/*")
 	return c.send(request)
-}
-
-// needsSignature reports whether the gate refuses a URL of a Darkroom without a signature.
-func needsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
-	if spec.Gate == nil || spec.Gate.Signing == nil || spec.Gate.Signing.Mode == v1alpha1.SigningReport {
-		return false
-	}
-	return spec.Probe == nil || path != spec.Probe.Path || query != probe.Query
 }
 
 // keys returns the keys that sign URLs of a Darkroom; empty if the caller may not read them.
@@ -170,7 +156,7 @@ func (c Cluster) keys(ctx context.Context, subject *v1alpha1.Darkroom) string {
 // send sends the request of an image, and reads the response.
 func (c Cluster) send(request *http.Request) Answer {
 	start := time.Now()
-	response, err := c.HTTP.Do(request) //nolint:gosec // G704: the host is that of the Kubernetes API; see isPlain for the path
+	response, err := c.HTTP.Do(request) //nolint:gosec // G704: the host is that of the Kubernetes API; see imageproxy.IsPlain for the path
 	if err != nil {
 		return Answer{Failure: failureOf(err)}
 	}
@@ -183,10 +169,8 @@ func (c Cluster) send(request *http.Request) Answer {
 	if err != nil {
 		return Answer{Failure: failureOf(err)}
 	}
-	if response.StatusCode >= http.StatusBadRequest {
-		if failure := ofKubernetes(beginning); failure != "" {
-			return Answer{Failure: failure}
-		}
+	if refusal := imageproxy.Refusal(response.StatusCode, beginning); refusal != nil {
+		return Answer{Failure: ofKubernetes(refusal)}
 	}
 	out := Answer{Status: response.StatusCode, Bytes: int64(len(beginning)) + rest, Took: time.Since(start)}
 	out.ContentType, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
@@ -206,19 +190,14 @@ func failureOf(err error) Failure {
 	return Unreachable
 }
 
-// ofKubernetes returns why the Kubernetes API did not reach the Darkroom; empty if the response is the Darkroom's.
-func ofKubernetes(body []byte) Failure {
-	status := metav1.Status{}
-	if !bytes.Contains(body, []byte(`"Status"`)) || json.Unmarshal(body, &status) != nil || status.Kind != "Status" {
-		return ""
-	}
-	switch err := (&apierrors.StatusError{ErrStatus: status}); {
-	case apierrors.IsForbidden(err):
+// ofKubernetes returns why the Kubernetes API did not reach the Darkroom.
+func ofKubernetes(refusal *apierrors.StatusError) Failure {
+	switch {
+	case apierrors.IsForbidden(refusal):
 		return NoRight
-	case apierrors.IsUnauthorized(err), apierrors.IsTooManyRequests(err):
+	case apierrors.IsUnauthorized(refusal), apierrors.IsTooManyRequests(refusal):
 		return NotSent
-	// Since 1.37, Kubernetes does not distinguish a missing Service from one without pods.
-	case apierrors.IsNotFound(err), strings.HasPrefix(status.Message, "no endpoints available"):
+	case imageproxy.IsWithoutPods(refusal):
 		return NoEndpoints
 	}
 	return Unreachable

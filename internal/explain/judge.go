@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
@@ -73,22 +74,16 @@ func (e *Evidence) times(way []finding) {
 	}
 }
 
-// internal are the paths that a Darkroom serves besides images.
-var internal = []string{"/metrics", "/ping", "/debug"}
-
 // outside explains a path that cannot be one of an image.
 func (e *Evidence) outside(spec *v1alpha1.DarkroomSpec) (detail, remedy, field string) {
 	prefix := strings.TrimSuffix(spec.Source.PathPrefix, "/")
 	hasPrefix := spec.Source.Type == v1alpha1.S3 || spec.Source.Type == v1alpha1.CloudFront
-	for _, path := range internal {
-		if e.URL.Path == path || strings.HasPrefix(e.URL.Path, path+"/") {
-			return "the path is not one of an image", "Request the path of an image in the source", ""
-		}
-	}
 	switch {
+	case imageproxy.IsInternal(e.URL.Path):
+		return "the path is not one of an image", "Request the path of an image in the source", ""
 	case e.URL.Path == "/":
 		return "the URL has no path of an image", "Add the path of an image in the source, for example /cat.jpg", ""
-	case !e.URL.isPlain():
+	case !imageproxy.IsPlain(e.URL.Path):
 		return "the path contains .., //, or one of \\ ? # %, which browsers and proxies change", "Use the plain path of the image in the URL", ""
 	case hasPrefix && prefix != "" && len(spec.AdditionalSources) == 0 && !strings.HasPrefix(e.URL.Path, prefix):
 		return fmt.Sprintf("the path does not begin with %s", spec.Source.PathPrefix),

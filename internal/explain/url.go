@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,11 +70,6 @@ func (u URL) String() string {
 		host = net.JoinHostPort(u.Host, port)
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path, RawQuery: u.Query.Encode()}).String()
-}
-
-// isPlain reports whether the path can be requested through the proxy of the Kubernetes API, and leads to where it seems to.
-func (u URL) isPlain() bool {
-	return path.Clean(u.Path) == u.Path && !strings.ContainsAny(u.Path, "\\?#%\x00\r\n")
 }
 
 // Signature is the state of the signature of a URL.

@@ -18,7 +18,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,7 +70,7 @@ type comparison struct {
 
 // Make compares the Darkrooms of a namespace that match a selector; of all namespaces if it is empty.
 func (p Planner) Make(ctx context.Context, namespace string, selector labels.Selector) (*Plan, error) {
-	c := &comparison{Planner: p, credentials: &credentials.Versions{Find: unknown, Caches: p.Client, Live: p.Client}}
+	c := &comparison{Planner: p, credentials: &credentials.Versions{Caches: p.Client, Live: p.Client}}
 	var err error
 	if c.translator, err = values.New(p.Values); err != nil {
 		return nil, err
@@ -108,11 +107,6 @@ func (p Planner) Make(ctx context.Context, namespace string, selector labels.Sel
 		})
 	}
 	return plan, group.Wait()
-}
-
-// unknown finds no Secret, so that each is read.
-func unknown(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
-	return nil, nil
 }
 
 // subject is a Darkroom as this version reads it.

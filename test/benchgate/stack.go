@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
 // programs are the paths of executables.
@@ -69,19 +71,12 @@ func (s *stack) launch(path string, environ []string, args ...string) (*exec.Cmd
 	return cmd, nil
 }
 
-func freePort() int { return freePorts(1)[0] }
-
-// freePorts returns different ports: one that is released could be found again.
-func freePorts(n int) (ports []int) {
-	for range n {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			panic(err)
-		}
-		defer listener.Close()
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+func freePort() int {
+	address, err := program.FreeAddress()
+	if err != nil {
+		panic(err)
 	}
-	return ports
+	return int(netip.MustParseAddrPort(address).Port())
 }
 
 func local(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
@@ -171,8 +166,7 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports := freePorts(4)
-	dark, public, inner, metrics := ports[0], ports[1], ports[2], ports[3]
+	dark, public, inner, metrics := freePort(), freePort(), freePort(), freePort()
 	cache := s.cacheFolder()
 	if err := os.Mkdir(cache, 0o700); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -90,14 +91,22 @@ func run(t *testing.T, ready string, environ []string, name string, args ...stri
 	t.Fatalf("%s is not ready", name)
 }
 
+// lastPort is below the ports that the system gives to outgoing connections: one of those could take a
+// port between its choice and its use.
+var lastPort = 10_000 + rand.IntN(15_000)
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		lastPort++
+		address := fmt.Sprintf("127.0.0.1:%d", lastPort)
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			return address
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // bucket is an empty bucket of a server.

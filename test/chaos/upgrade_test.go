@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,11 +145,9 @@ func podsOf(t *testing.T, namespace string) map[string][]types.UID {
 	found := map[string][]types.UID{}
 	for _, deployment := range deployments.Items {
 		must(t, kube.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels)))
-		uids := map[types.UID]bool{}
 		for _, pod := range pods.Items {
-			uids[pod.UID] = true
+			found[deployment.Name] = append(found[deployment.Name], pod.UID)
 		}
-		found[deployment.Name] = slices.Sorted(maps.Keys(uids))
 	}
 	return found
 }

@@ -1,0 +1,68 @@
+// Package imageproxy requests images of Darkrooms through the proxy of the Kubernetes API, with the identity of a caller.
+package imageproxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+)
+
+// Internal are the paths that Darkroom serves besides images.
+var Internal = []string{"/metrics", "/ping", "/debug"}
+
+// IsInternal reports whether a path is one of Internal, or below it.
+func IsInternal(of string) bool {
+	return slices.ContainsFunc(Internal, func(prefix string) bool { return of == prefix || strings.HasPrefix(of, prefix+"/") })
+}
+
+// IsPlain reports whether a path is absolute, can be requested through the proxy, and leads to where it seems to.
+func IsPlain(of string) bool {
+	return strings.HasPrefix(of, "/") && path.Clean(of) == of && !strings.ContainsAny(of, "\\?#%\x00\r\n")
+}
+
+// NeedsSignature reports whether the gate refuses a URL of a Darkroom without a signature.
+func NeedsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
+	if spec.Gate == nil || spec.Gate.Signing == nil || spec.Gate.Signing.Mode == v1alpha1.SigningReport {
+		return false
+	}
+	return spec.Probe == nil || path != spec.Probe.Path || query != probe.Query
+}
+
+// NewRequest returns a request for an image, by a plain path, to the Service of a Darkroom.
+func NewRequest(ctx context.Context, api rest.Interface, darkroom *v1alpha1.Darkroom, path, query, accept string) (*http.Request, error) {
+	target := api.Get().Namespace(darkroom.Namespace).Resource("services").Name("http:" + darkroom.Name + ":http").SubResource("proxy").URL()
+	target.Path += path
+	target.RawQuery = query
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("create request for an image: %w", err)
+	}
+	request.Header.Set("Accept", accept)
+	return request, nil
+}
+
+// Refusal returns the error of the Kubernetes API if it sent a response itself; nil if the response is the Darkroom's.
+func Refusal(status int, body []byte) *apierrors.StatusError {
+	answer := metav1.Status{}
+	if status < http.StatusBadRequest || json.Unmarshal(body, &answer) != nil || answer.Kind != "Status" {
+		return nil
+	}
+	return &apierrors.StatusError{ErrStatus: answer}
+}
+
+// IsWithoutPods reports whether the Kubernetes API found no pod that could respond. Since 1.37, it does not distinguish
+// a missing Service from one without pods.
+func IsWithoutPods(refusal *apierrors.StatusError) bool {
+	return apierrors.IsNotFound(refusal) || strings.HasPrefix(refusal.ErrStatus.Message, "no endpoints available")
+}
