@@ -48,8 +48,11 @@ func Run(t *testing.T, repository, bin string, setting Setting) {
 		t.Fatal(err)
 	}
 	for _, scenario := range scenarios {
-		if scenario.setting == setting {
-			t.Run(scenario.name, func(t *testing.T) { e.run(t, scenario.steps) })
+		if scenario.setting != setting {
+			continue
+		}
+		if !t.Run(scenario.name, func(t *testing.T) { e.run(t, scenario.steps) }) {
+			return // what it left would fail the others
 		}
 	}
 }
