@@ -107,9 +107,10 @@ func Refused(darkrooms []*v1alpha1.Darkroom, hosts func(*v1alpha1.Darkroom) []st
 	}
 	refused := map[types.NamespacedName][]string{}
 	for _, darkroom := range darkrooms {
+		me := claimantOf(darkroom)
 		for _, host := range hosts(darkroom) {
-			if _, isRefused := decide(claimantOf(darkroom), view{host: host, claimants: claimants[host]}); isRefused {
-				refused[keyOf(darkroom)] = append(refused[keyOf(darkroom)], host)
+			if _, isRefused := decide(me, view{host: host, claimants: claimants[host]}); isRefused {
+				refused[me.NamespacedName] = append(refused[me.NamespacedName], host)
 			}
 		}
 	}

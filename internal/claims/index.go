@@ -107,7 +107,7 @@ func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) err
 		case err != nil:
 			return fmt.Errorf("look for the owner of %s at %s: %w", client.ObjectKeyFromObject(object), v.host, err)
 		case owner == nil:
-		case keyOf(owner) == me:
+		case client.ObjectKeyFromObject(owner) == me:
 			v.routed = true
 		default:
 			v.carriers = append(v.carriers, carrier{claimantOf(owner), c.Handles(owner), wasAssigned(owner, v.host), v1alpha1.IsPaused(owner)})
@@ -146,8 +146,6 @@ func list(ctx context.Context, cache client.Reader, into client.ObjectList, host
 	return cache.List(ctx, into, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
 }
 
-func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }
-
 // Precedes reports whether the claims of a Darkroom precede those of another: the older
 // Darkroom's do.
 func Precedes(darkroom, other *v1alpha1.Darkroom) bool {
@@ -155,7 +153,7 @@ func Precedes(darkroom, other *v1alpha1.Darkroom) bool {
 }
 
 func claimantOf(darkroom *v1alpha1.Darkroom) claimant {
-	return claimant{keyOf(darkroom), darkroom.CreationTimestamp}
+	return claimant{client.ObjectKeyFromObject(darkroom), darkroom.CreationTimestamp}
 }
 
 // ownerKey returns the Darkroom that an Ingress or HTTPRoute names as its own.
@@ -172,7 +170,7 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 		if v.claimants, err = c.claimants(ctx, host); err != nil {
 			return nil, err
 		}
-		if err := c.routes(ctx, keyOf(darkroom), &v); err != nil {
+		if err := c.routes(ctx, client.ObjectKeyFromObject(darkroom), &v); err != nil {
 			return nil, err
 		}
 		views = append(views, v)
@@ -191,12 +189,12 @@ func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.Namesp
 			return nil, err
 		}
 		hosts := slices.DeleteFunc(c.Hosts(object), func(host string) bool { return !c.Handles(owner) && !wasAssigned(owner, host) })
-		return c.others(ctx, keyOf(owner), hosts)
+		return c.others(ctx, client.ObjectKeyFromObject(owner), hosts)
 	}
 	// One that is being deleted no longer claims its hosts.
 	alive := darkroom.DeepCopy()
 	alive.DeletionTimestamp = nil
-	return c.others(ctx, keyOf(object), c.Hosts(alive))
+	return c.others(ctx, client.ObjectKeyFromObject(object), c.Hosts(alive))
 }
 
 // others returns the other Darkrooms that claim one of the hosts.

@@ -178,7 +178,7 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 	if err != nil {
 		return fmt.Errorf("create Helm reconciler: %w", err)
 	}
-	_, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: keyOf(s.darkroom)})
+	_, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)})
 	if isRefusal(err) && s.darkroom.DeletionTimestamp != nil {
 		s.refuse(err) // the Helm reconciler reports no failure to remove its finalizer
 	}
@@ -198,7 +198,7 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	again, err := r.installation.refuse(ctx, darkroom, r.clock.Now())
-	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.forget(ctx, keyOf(darkroom)))
+	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.forget(ctx, client.ObjectKeyFromObject(darkroom)))
 }
 
 // forget drops all that is remembered of a Darkroom that this operator does not handle: it is
@@ -215,9 +215,9 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 // commitClaims releases the hosts that a Darkroom dropped in this reconcile.
 func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bool) error {
 	if s.darkroom.DeletionTimestamp != nil {
-		return r.claims.Forget(ctx, keyOf(s.darkroom), !s.uninstalled)
+		return r.claims.Forget(ctx, client.ObjectKeyFromObject(s.darkroom), !s.uninstalled)
 	}
-	return r.claims.Commit(ctx, keyOf(s.darkroom), s.judgement, failed)
+	return r.claims.Commit(ctx, client.ObjectKeyFromObject(s.darkroom), s.judgement, failed)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
@@ -291,7 +291,7 @@ func (r *helmReconciler) announce(s *session, err error) {
 // its resync period, or earlier if an object may be restored again.
 func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
 	next := spread(reconcilePeriod(darkroom, r.period))
-	for _, hold := range r.releases.Holds(keyOf(darkroom)) {
+	for _, hold := range r.releases.Holds(client.ObjectKeyFromObject(darkroom)) {
 		wait := max(hold.Until.Sub(r.clock.Now()), 0) + time.Millisecond
 		if next == 0 || wait < next {
 			next = wait

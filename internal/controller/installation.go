@@ -9,6 +9,7 @@ import (
 
 	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -83,7 +84,7 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 	}
 	patched, err := i.patch(ctx, darkroom, patch...)
 	if err != nil {
-		return fmt.Errorf("claim Darkroom %s: %w", keyOf(darkroom), err)
+		return fmt.Errorf("claim Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
 	darkroom.ObjectMeta = patched.ObjectMeta
 	return nil
@@ -97,7 +98,7 @@ func (i *installation) report(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 		return nil
 	}
 	if err := status.ReportStalled(ctx, i.client, darkroom, EventClaimRefused, message, now); err != nil {
-		return fmt.Errorf("report on Darkroom %s: %w", keyOf(darkroom), err)
+		return fmt.Errorf("report on Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
 	i.recorder.Event(darkroom, true, EventClaimRefused, message)
 	return nil
@@ -121,7 +122,7 @@ func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 	}
 	message := i.message(darkroom, owner, ", which does not react")
 	if err := status.ReportStalled(ctx, i.client, darkroom, v1alpha1.EventOtherInstallation, message, now); err != nil {
-		return 0, fmt.Errorf("report on Darkroom %s of another installation: %w", keyOf(darkroom), err)
+		return 0, fmt.Errorf("report on Darkroom %s of another installation: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
 	i.recorder.Event(darkroom, true, v1alpha1.EventOtherInstallation, message)
 	return 0, nil
@@ -130,7 +131,7 @@ func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 // silentSince returns since when the installation that handles a Darkroom owes a report on its generation, or until when its
 // lease lasts if it has reported; zero if it has, and nothing is known of its lease.
 func (i *installation) silentSince(ctx context.Context, darkroom *v1alpha1.Darkroom, owner string, now time.Time) (time.Time, error) {
-	value, _ := i.seen.Load(keyOf(darkroom))
+	value, _ := i.seen.Load(client.ObjectKeyFromObject(darkroom))
 	known, _ := value.(foreign)
 	isNew := known.uid != darkroom.UID || known.owner != owner
 	if isNew {
@@ -138,7 +139,7 @@ func (i *installation) silentSince(ctx context.Context, darkroom *v1alpha1.Darkr
 	}
 	if isNew || known.generation != darkroom.Generation {
 		known = foreign{darkroom.UID, owner, darkroom.Generation, now}
-		i.seen.Store(keyOf(darkroom), known)
+		i.seen.Store(client.ObjectKeyFromObject(darkroom), known)
 	}
 	last := darkroom.Status
 	if last.ObservedGeneration == darkroom.Generation && (last.Installation == owner || last.Installation == "") {

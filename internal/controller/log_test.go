@@ -34,7 +34,7 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	// The API server refuses this toleration, and quotes its value.
 	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}}}
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "failed", says("[redacted]"), isNotReady(v1alpha1.ReasonReleaseFailed))
+	eventuallyStatus(t, darkroom, "failed", says("REDACTED"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the release", installed(namespace, "photos"))

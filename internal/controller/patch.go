@@ -30,7 +30,7 @@ func (p patcher) patch(ctx context.Context, darkroom *v1alpha1.Darkroom, operati
 	operations = append([]jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID)}, operations...)
 	raw, err := json.Marshal(operations)
 	if err != nil {
-		return nil, fmt.Errorf("encode patch of Darkroom %s: %w", keyOf(darkroom), err)
+		return nil, fmt.Errorf("encode patch of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
 	patched := darkroom.DeepCopy()
 	refusal := p.client.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw))
@@ -38,7 +38,7 @@ func (p patcher) patch(ctx context.Context, darkroom *v1alpha1.Darkroom, operati
 		return patched, refusal
 	}
 	now := &v1alpha1.Darkroom{}
-	switch err := p.live.Get(ctx, keyOf(darkroom), now); {
+	switch err := p.live.Get(ctx, client.ObjectKeyFromObject(darkroom), now); {
 	case err != nil:
 		return nil, err
 	case now.UID != darkroom.UID || now.ResourceVersion != darkroom.ResourceVersion:

@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
-	"github.com/darkroom-operator/darkroom-operator/internal/status"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // rollouts bounds how many Darkrooms replace their pods at once because of the operator: a new version or another default
@@ -72,7 +72,7 @@ func newRollouts(mgr manager.Manager, limit int, darkrooms cache.Cache, releases
 // indexRollouts adds the index of Deployments that replace their pods.
 func indexRollouts(ctx context.Context, deployments client.FieldIndexer) error {
 	err := deployments.IndexField(ctx, &appsv1.Deployment{}, indexRolling, func(object client.Object) []string {
-		if deployment, ok := object.(*appsv1.Deployment); ok && status.IsRolling(deployment) {
+		if deployment, ok := object.(*appsv1.Deployment); ok && rollout.IsRolling(deployment) {
 			return []string{indexRolling}
 		}
 		return nil
@@ -93,9 +93,9 @@ func rolling(ctx context.Context, deployments, darkrooms client.Reader) ([]types
 	var keys []types.NamespacedName
 	for i := range list.Items {
 		darkroom := &v1alpha1.Darkroom{}
-		err := darkrooms.Get(ctx, keyOf(&list.Items[i]), darkroom, client.UnsafeDisableDeepCopy)
+		err := darkrooms.Get(ctx, client.ObjectKeyFromObject(&list.Items[i]), darkroom, client.UnsafeDisableDeepCopy)
 		if err == nil && ownership.Owns(darkroom, &list.Items[i]) {
-			keys = append(keys, keyOf(darkroom))
+			keys = append(keys, client.ObjectKeyFromObject(darkroom))
 		}
 	}
 	return keys, nil
@@ -119,7 +119,7 @@ func (r *rollouts) watch(controller *ctrl.Builder) {
 	}))
 	controller.Watches(&appsv1.Deployment{}, handler.Funcs{
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, _ queue) {
-			if deployment, ok := e.ObjectNew.(*appsv1.Deployment); ok && !status.IsRolling(deployment) {
+			if deployment, ok := e.ObjectNew.(*appsv1.Deployment); ok && !rollout.IsRolling(deployment) {
 				r.advance(ctx)
 			}
 		},
@@ -252,7 +252,7 @@ func editionOf(darkroom *v1alpha1.Darkroom, credentialsVersion string) string {
 
 // queues reports whether the desired release of a Darkroom has to wait for the rollouts of others.
 func (r *helmReconciler) queues(ctx context.Context, s *session) (bool, error) {
-	key := keyOf(s.darkroom)
+	key := client.ObjectKeyFromObject(s.darkroom)
 	if r.rollouts.limit == 0 || s.desired == nil || !isDeployed(s.darkroom) || r.releases.Applied(key, release.DeploymentOf(key)) {
 		return false, nil
 	}

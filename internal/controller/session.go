@@ -62,7 +62,7 @@ type session struct {
 // otherwise it would wait for the finalizers of others.
 func (s *session) Get(ctx context.Context, key types.NamespacedName, object client.Object, opts ...client.GetOption) error {
 	out, ok := object.(*unstructured.Unstructured)
-	if !ok || out.GroupVersionKind() != v1alpha1.GroupVersionKind || key != keyOf(s.darkroom) {
+	if !ok || out.GroupVersionKind() != v1alpha1.GroupVersionKind || key != client.ObjectKeyFromObject(s.darkroom) {
 		return s.Client.Get(ctx, key, object, opts...)
 	}
 	if s.uninstalled {
@@ -281,7 +281,7 @@ func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1a
 		}
 	}
 	var messages []string
-	for _, hold := range s.parts.releases.Holds(keyOf(s.darkroom)) {
+	for _, hold := range s.parts.releases.Holds(client.ObjectKeyFromObject(s.darkroom)) {
 		if hold.Contested {
 			messages = append(messages, release.ContestMessage(hold))
 		}

@@ -311,7 +311,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			key := client.ObjectKeyFromObject(darkroom)
 			return releases.Shown(key, release.DeploymentOf(key), deployment)
 		},
-		Recorder:   parts.recorder,
+		Event:      parts.recorder.Event,
 		Reports:    parts.helm.reports,
 		BaseDomain: parts.helm.values.BaseDomain,
 		Hosts:      parts.helm.values.Hosts,

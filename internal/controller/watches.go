@@ -28,7 +28,7 @@ import (
 // or deleted. Other Secrets cost one lookup in an index.
 func watchCredentials(controller *ctrl.Builder, versions *credentials.Versions, in ...cache.Cache) {
 	referrers := func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
-		keys, err := versions.Referrers(ctx, keyOf(secret))
+		keys, err := versions.Referrers(ctx, client.ObjectKeyFromObject(secret))
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Failed to enqueue Darkrooms for a Secret")
 		}
@@ -95,5 +95,3 @@ func requestsFor(keys []types.NamespacedName) []reconcile.Request {
 	}
 	return requests
 }
-
-func keyOf(object client.Object) types.NamespacedName { return client.ObjectKeyFromObject(object) }

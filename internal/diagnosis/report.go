@@ -100,7 +100,7 @@ func hideVariables(value any) {
 		if variables, isList := value["env"].([]any); isList {
 			for _, variable := range variables {
 				if fields, ok := variable.(map[string]any); ok && fields["value"] != nil {
-					fields["value"] = wire.Redacted
+					fields["value"] = v1alpha1.Concealed
 				}
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // Objects that a Darkroom owns and its release does not contain are surplus and are
@@ -137,7 +138,7 @@ func (c *actionClient) rolledOut(desired []manifest.Key) (bool, error) {
 		if err != nil || deployment == nil {
 			return false, err
 		}
-		if !c.Shown(c.key, key, deployment) || !RolledOut(deployment) {
+		if !c.Shown(c.key, key, deployment) || !rollout.IsComplete(deployment) {
 			return false, nil
 		}
 	}
@@ -152,18 +153,4 @@ func (c *actionClient) deployment(name string) (*appsv1.Deployment, error) {
 	}
 	deployment, _ := live.(*appsv1.Deployment)
 	return deployment, nil
-}
-
-// RolledOut reports whether all pods of a Deployment have its current template, and as
-// many are available as are desired.
-func RolledOut(deployment *appsv1.Deployment) bool {
-	desired := int32(1)
-	if deployment.Spec.Replicas != nil {
-		desired = *deployment.Spec.Replicas
-	}
-	status := deployment.Status
-	return status.ObservedGeneration >= deployment.Generation &&
-		status.UpdatedReplicas == status.Replicas &&
-		status.AvailableReplicas == status.Replicas &&
-		status.Replicas >= desired
 }

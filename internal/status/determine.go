@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // containerName is the name of Darkroom's container in the chart.
@@ -116,7 +116,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		report.Address = fmt.Sprintf("http://%s.%s.svc", deployment.Name, deployment.Namespace)
 		report.Replicas = deployment.Status.Replicas
 		report.ReadyReplicas = deployment.Status.ReadyReplicas
-		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, desiredReplicas(deployment))
+		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, rollout.Wanted(deployment))
 		report.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
 	}
 	return report
@@ -205,16 +205,16 @@ func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 // determineRollout follows `kubectl rollout status`, and adds the cause of a failure.
 func determineRollout(o Observation) verdict {
 	deployment, problem := o.Deployment, o.Problem
-	wanted := desiredReplicas(deployment)
+	wanted := rollout.Wanted(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
-	progressing, failing := DeploymentCondition(deployment, appsv1.DeploymentProgressing), DeploymentCondition(deployment, appsv1.DeploymentReplicaFailure)
+	progressing, failing := rollout.Condition(deployment, appsv1.DeploymentProgressing), rollout.Condition(deployment, appsv1.DeploymentReplicaFailure)
 	switch {
-	case status.ObservedGeneration < deployment.Generation:
+	case !rollout.IsObserved(deployment):
 		return deploying("Rolling out: " + count + ".")
 	case wanted == 0:
 		return determineZero(o)
-	case isComplete(deployment):
+	case rollout.IsComplete(deployment):
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
 		return degraded(problem.Reason, sentence(problem.Message))
@@ -222,9 +222,9 @@ func determineRollout(o Observation) verdict {
 		return degraded(v1alpha1.ReasonPodsRefused, sentence(failing.Message))
 	case isRefusedByProbe(o):
 		return degraded(o.Probe.Outcome.Reason, refusedMessage(o))
-	case isOverdue(deployment):
+	case rollout.IsOverdue(deployment):
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
-	case progressing != nil && progressing.Reason == reasonRolledOut:
+	case rollout.WasComplete(deployment):
 		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
 			return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
 		}
@@ -232,36 +232,6 @@ func determineRollout(o Observation) verdict {
 	}
 	return deploying("Rolling out: " + count + ".")
 }
-
-// IsRolling reports whether a Deployment replaces its pods. One that has exceeded its progress deadline does not count, and
-// neither does one that only scales, or lost pods.
-func IsRolling(deployment *appsv1.Deployment) bool {
-	wanted, status := desiredReplicas(deployment), deployment.Status
-	progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing)
-	switch {
-	case wanted == 0, deployment.Spec.Paused, deployment.DeletionTimestamp != nil:
-		return false
-	case status.ObservedGeneration < deployment.Generation:
-		return true
-	case isOverdue(deployment), progressing != nil && progressing.Reason == reasonRolledOut:
-		return false
-	}
-	return !isComplete(deployment)
-}
-
-// isComplete reports whether all pods of a Deployment have its template and are available, and no others are left.
-func isComplete(deployment *appsv1.Deployment) bool {
-	wanted, status := desiredReplicas(deployment), deployment.Status
-	return status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted && status.Replicas <= status.UpdatedReplicas
-}
-
-func desiredReplicas(deployment *appsv1.Deployment) int32 {
-	return ptr.Deref(deployment.Spec.Replicas, 1)
-}
-
-// reasonRolledOut is the Deployment controller's reason of the condition Progressing
-// once a rollout has ended. Scaling does not change it.
-const reasonRolledOut = "NewReplicaSetAvailable"
 
 // determineZero returns the verdict on a Deployment with zero replicas: either the Darkroom
 // has zero replicas, or the Deployment was scaled directly.
@@ -285,23 +255,6 @@ func lostPods(before v1alpha1.DarkroomStatus, ready, wanted int32) bool {
 	wasReady := v1alpha1.FindCondition(before.Conditions, v1alpha1.ConditionReady)
 	return ready < min(before.ReadyReplicas, wanted) ||
 		wasReady != nil && wasReady.Reason == v1alpha1.ReasonReplicasUnavailable
-}
-
-// DeploymentCondition returns the condition of a type, or nil.
-func DeploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	for i := range deployment.Status.Conditions {
-		if deployment.Status.Conditions[i].Type == conditionType {
-			return &deployment.Status.Conditions[i]
-		}
-	}
-	return nil
-}
-
-// isOverdue reports whether the rollout of a Deployment has exceeded its deadline. It
-// continues nevertheless.
-func isOverdue(deployment *appsv1.Deployment) bool {
-	progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing)
-	return progressing != nil && progressing.Status == corev1.ConditionFalse
 }
 
 // versionOf returns the tag, or else the digest, of the container image.

@@ -85,7 +85,7 @@ func deploymentSays(conditionType appsv1.DeploymentConditionType, status corev1.
 // Deployments whose rollout has ended or exceeded its deadline, that may not create pods, or
 // whose change the Deployment controller has not seen.
 var (
-	rolledOut   = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, reasonRolledOut, "")
+	rolledOut   = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable", "")
 	late        = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet has timed out progressing.")
 	overQuota   = deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", "exceeded quota: pods")
 	notObserved = func(d *appsv1.Deployment) { d.Status.ObservedGeneration = d.Generation - 1 }

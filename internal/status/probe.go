@@ -9,10 +9,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // determineSource returns the condition SourceReady: the result of the prober if pods can
@@ -26,9 +26,9 @@ func determineSource(o Observation) v1alpha1.Condition {
 		return unknown(v1alpha1.ReasonNoProbe, "Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
 	case o.Probe == nil:
 		return unknown(v1alpha1.ReasonProbeOff, "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
-	case o.Deployment != nil && ptr.Deref(o.Deployment.Spec.Replicas, 1) == 0:
+	case o.Deployment != nil && rollout.Wanted(o.Deployment) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
-	case o.Unseen, o.Starting == probe.Pod{} && !isRolledOut(o.Darkroom, o.Deployment):
+	case o.Unseen, o.Starting == probe.Pod{} && !canBeProbed(o.Darkroom, o.Deployment):
 		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the change is rolled out and a pod is ready.")
 	case o.Starting == probe.Pod{} && addressOf(o) == "":
 		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the Service selects the pods of the Darkroom.")
@@ -76,16 +76,14 @@ func refusedMessage(o Observation) string {
 	return "New pods do not serve the image of spec.probe, and the ready pods keep serving. " + o.Probe.Outcome.Message
 }
 
-// isRolledOut reports whether the pods of a Darkroom can be probed: all have the current
+// canBeProbed reports whether the pods of a Darkroom can be probed: all have the current
 // template, and one of them is ready. The others may fail; the source is judged by those that
 // serve.
-func isRolledOut(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
+func canBeProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 	if darkroom.Spec.Probe == nil || darkroom.DeletionTimestamp != nil || deployment == nil {
 		return false
 	}
-	status := deployment.Status
-	return status.ObservedGeneration >= deployment.Generation &&
-		status.ReadyReplicas >= 1 && status.Replicas <= status.UpdatedReplicas
+	return rollout.IsCurrent(deployment) && deployment.Status.ReadyReplicas >= 1
 }
 
 // revisionAnnotation is where the Deployment controller counts templates of pods.

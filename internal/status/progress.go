@@ -8,6 +8,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // retryPeriod is how long a failing release counts as being retried. Most transient
@@ -62,7 +63,7 @@ func isStalled(o Observation, v verdict) bool {
 	case v.reason == v1alpha1.ReasonDomainConflict:
 		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return !refusal.Leaving })
 	}
-	return isOverdue(o.Deployment)
+	return rollout.IsOverdue(o.Deployment)
 }
 
 // retriedFor returns how much longer a failed release counts as being retried; 0 or less if

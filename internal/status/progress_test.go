@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	lua "github.com/yuin/gopher-lua"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
@@ -108,28 +107,4 @@ func luaValue(state *lua.LState, value any) lua.LValue {
 		return lua.LNumber(value)
 	}
 	return lua.LNil
-}
-
-func TestARolloutCountsUntilItsDeadline(t *testing.T) {
-	paused := func(d *appsv1.Deployment) { d.Spec.Paused = true }
-	for name, test := range map[string]struct {
-		deployment *appsv1.Deployment
-		want       bool
-	}{
-		"complete":               {deployment(3), false},
-		"not observed":           {deployment(3, notObserved), true},
-		"one pod is new":         {deployment(3, pods(4, 1, 3, 3)), true},
-		"an old pod is left":     {deployment(3, pods(4, 3, 3, 3)), true},
-		"overdue":                {deployment(3, pods(4, 1, 3, 3), late), false},
-		"overdue, and new again": {deployment(3, pods(4, 1, 3, 3), late, notObserved), true},
-		"pods were lost":         {deployment(3, pods(3, 3, 2, 2), rolledOut), false},
-		"no pods":                {deployment(0, notObserved), false},
-		"paused":                 {deployment(3, pods(4, 1, 3, 3), paused), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := IsRolling(test.deployment); got != test.want {
-				t.Errorf("got %t, want %t", got, test.want)
-			}
-		})
-	}
 }

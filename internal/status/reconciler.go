@@ -22,6 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -48,11 +49,6 @@ const (
 // nothing in a Deployment that was recreated by others causes none.
 const unseenPeriod = 5 * time.Second
 
-// Recorder records an event on a Darkroom. Warning marks what went wrong.
-type Recorder interface {
-	Event(darkroom client.Object, warning bool, reason, message string)
-}
-
 // Reconciler writes the status of Darkrooms. Its fields are set before first use.
 type Reconciler struct {
 	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
@@ -73,8 +69,8 @@ type Reconciler struct {
 	// called after the Helm conditions were read. An apply is recorded before it is
 	// reported, so no generation becomes Ready by the Deployment of an earlier one.
 	Shown func(*v1alpha1.Darkroom, *appsv1.Deployment) bool
-	// Recorder records events on Darkrooms.
-	Recorder Recorder
+	// Event records an event on a Darkroom. Warning marks what went wrong.
+	Event func(darkroom client.Object, warning bool, reason, message string)
 	// Source probes Darkrooms; nil if probes are turned off.
 	Source interface {
 		Set(types.NamespacedName, probe.Target)
@@ -157,7 +153,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	r.Reports.done(darkroom, part)
 	if conflict := conflictOf(report); conflict != "" && conflict != conflictOf(darkroom.Status) {
-		r.Recorder.Event(darkroom, true, EventDomainConflict, conflict)
+		r.Event(darkroom, true, EventDomainConflict, conflict)
 	}
 	if before := darkroom.Status.Phase; before != report.Phase {
 		ctrl.LoggerFrom(ctx).Info("Phase changed", "from", before, "to", report.Phase, "message", report.Message)
@@ -235,7 +231,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	var errs [4]error
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})
 	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
-	if r.Source != nil && isRolledOut(darkroom, o.Deployment) {
+	if r.Source != nil && canBeProbed(darkroom, o.Deployment) {
 		o.Service, errs[1] = get(ctx, r.Live, darkroom, &corev1.Service{})
 	}
 	o.Ingress, errs[2] = get(ctx, r.Client, darkroom, &networkingv1.Ingress{})
@@ -254,7 +250,7 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	key := client.ObjectKeyFromObject(o.Darkroom)
 	switch {
 	case o.Unseen:
-	case o.Starting != probe.Pod{}, isRolledOut(o.Darkroom, o.Deployment) && addressOf(o) != "":
+	case o.Starting != probe.Pod{}, canBeProbed(o.Darkroom, o.Deployment) && addressOf(o) != "":
 		target := targetOf(o)
 		target.Pod = o.Starting
 		r.Source.Set(key, target)
@@ -288,7 +284,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 		return 0, nil
 	}
 	age := r.Clock.Since(lastProgress(deployment))
-	if age < podPatience && !isOverdue(deployment) {
+	if age < podPatience && !rollout.IsOverdue(deployment) {
 		return podPatience - age, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
@@ -305,7 +301,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 		return again, nil
 	}
 	waiting := notReady(pods)
-	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || deployment.Status.ObservedGeneration < deployment.Generation {
+	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || !rollout.IsObserved(deployment) {
 		return again, nil
 	}
 	replicaSets := &appsv1.ReplicaSetList{}
@@ -329,7 +325,7 @@ func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []cli
 
 // lastProgress returns the time of the Deployment's last progress.
 func lastProgress(deployment *appsv1.Deployment) time.Time {
-	if progressing := DeploymentCondition(deployment, appsv1.DeploymentProgressing); progressing != nil {
+	if progressing := rollout.Condition(deployment, appsv1.DeploymentProgressing); progressing != nil {
 		return progressing.LastUpdateTime.Time
 	}
 	return deployment.CreationTimestamp.Time

@@ -14,9 +14,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// redacted replaces a credential.
-const redacted = "[redacted]"
-
 const (
 	// shortestValue is the least length in bytes of an environment variable's value that counts
 	// as a secret.
@@ -67,9 +64,9 @@ func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	slices.SortFunc(patterns, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	found, err := regexp.Compile(strings.Join(patterns, "|"))
 	if err != nil {
-		return redacted // a secret that is no text
+		return v1alpha1.Concealed // a secret that is no text
 	}
-	return found.ReplaceAllLiteralString(message, redacted)
+	return found.ReplaceAllLiteralString(message, v1alpha1.Concealed)
 }
 
 var wordAtStart, wordAtEnd = regexp.MustCompile(`^\w`), regexp.MustCompile(`\w$`)

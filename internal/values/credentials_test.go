@@ -17,20 +17,20 @@ func TestRedact(t *testing.T) {
 		message, want                  string
 	}{
 		"nothing to hide":            {message: "Secret photos is refused", want: "Secret photos is refused"},
-		"both, wherever they are":    {accessKey: "AKIAEXAMPLE", secretKey: "a-key", message: "a-key: bad, AKIAEXAMPLE: bad, a-key", want: "[redacted]: bad, [redacted]: bad, [redacted]"},
-		"part of the other":          {accessKey: "abc", secretKey: "abcdef", message: "abcdef abc", want: "[redacted] [redacted]"},
-		"part of the mark":           {accessKey: "redacted", secretKey: "a-key", message: "redacted, a-key", want: "[redacted], [redacted]"},
-		"one letter":                 {accessKey: "e", message: `release: key "e" is refused`, want: `release: key "[redacted]" is refused`},
-		"an empty one hides nothing": {accessKey: "AKIAEXAMPLE", message: "AKIAEXAMPLE: bad", want: "[redacted]: bad"},
-		"a variable":                 {variable: "hunter22", message: `env[0].value: "hunter22x"`, want: `env[0].value: "[redacted]x"`},
-		"a short variable":           {variable: "port", message: "port: supported, port", want: "[redacted]: supported, [redacted]"},
+		"both, wherever they are":    {accessKey: "AKIAEXAMPLE", secretKey: "a-key", message: "a-key: bad, AKIAEXAMPLE: bad, a-key", want: "REDACTED: bad, REDACTED: bad, REDACTED"},
+		"part of the other":          {accessKey: "abc", secretKey: "abcdef", message: "abcdef abc", want: "REDACTED REDACTED"},
+		"part of the mark":           {accessKey: "REDACTED", secretKey: "a-key", message: "REDACTED, a-key", want: "REDACTED, REDACTED"},
+		"one letter":                 {accessKey: "e", message: `release: key "e" is refused`, want: `release: key "REDACTED" is refused`},
+		"an empty one hides nothing": {accessKey: "AKIAEXAMPLE", message: "AKIAEXAMPLE: bad", want: "REDACTED: bad"},
+		"a variable":                 {variable: "hunter22", message: `env[0].value: "hunter22x"`, want: `env[0].value: "REDACTEDx"`},
+		"a short variable":           {variable: "port", message: "port: supported, port", want: "REDACTED: supported, REDACTED"},
 		"a trivial word":             {variable: "true", message: "true or false", want: "true or false"},
 		"a number":                   {variable: "30000", message: "at most 30000", want: "at most 30000"},
 		"a duration":                 {variable: "1m30s", message: "after 1m30s", want: "after 1m30s"},
 		"too short a variable":       {variable: "abc", message: "abc", want: "abc"},
 		"the Darkroom's name":        {variable: "photos", message: `Darkroom "photos"`, want: `Darkroom "photos"`},
 		"a log level":                {variable: "DEBUG", message: "DEBUG", want: "DEBUG"},
-		"a line of a longer one":     {variable: "-----BEGIN\nMIIEvQIBADANBg\n", message: "  value: |\n    -----BEGIN\n    MIIEvQIBADANBg", want: "  value: |\n    [redacted]\n    [redacted]"},
+		"a line of a longer one":     {variable: "-----BEGIN\nMIIEvQIBADANBg\n", message: "  value: |\n    -----BEGIN\n    MIIEvQIBADANBg", want: "  value: |\n    REDACTED\n    REDACTED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
@@ -65,7 +65,7 @@ func TestRedactFindsEveryForm(t *testing.T) {
 			for _, darkroom := range []*v1alpha1.Darkroom{
 				photos().InlineKeys("", secret).Obj(), photos().InlineKeys(secret, "").Obj(), photos().Env("ANY", secret).Obj(),
 			} {
-				if got := Redact(darkroom, `refused: "`+text+`==", more`); got != `refused: "[redacted]==", more` {
+				if got := Redact(darkroom, `refused: "`+text+`==", more`); got != `refused: "REDACTED==", more` {
 					t.Errorf("%q %s: %q became %q", secret, form, text, got)
 				}
 			}

@@ -3,7 +3,7 @@
 //
 // For each object of each release it remembers what was applied and the object's state
 // right after (memory.go, state.go). While the cache shows the same, the object needs
-// nothing. The memory outlives the process as a record beside the release.
+// nothing. The next process knows it by a digest in the status of the Darkroom.
 // Which fields of others are removed from an object, and which stay, is in fields.go.
 // An object that another writer keeps changing is restored less and less often
 // (brake.go).

@@ -1,0 +1,63 @@
+// Package rollout tells from the status of a Deployment how far the replacement of its pods is.
+package rollout
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// Wanted returns the number of pods that a Deployment requests.
+func Wanted(deployment *appsv1.Deployment) int32 { return ptr.Deref(deployment.Spec.Replicas, 1) }
+
+// IsObserved reports whether the status is that of the last change of a Deployment.
+func IsObserved(deployment *appsv1.Deployment) bool {
+	return deployment.Status.ObservedGeneration >= deployment.Generation
+}
+
+// IsCurrent reports whether no pod of an earlier template is left.
+func IsCurrent(deployment *appsv1.Deployment) bool {
+	return IsObserved(deployment) && deployment.Status.Replicas <= deployment.Status.UpdatedReplicas
+}
+
+// IsComplete reports whether all pods have the current template, and as many are available as are
+// requested. It is the end that `kubectl rollout status` waits for.
+func IsComplete(deployment *appsv1.Deployment) bool {
+	wanted, status := Wanted(deployment), deployment.Status
+	return IsCurrent(deployment) && status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted
+}
+
+// WasComplete reports whether the current template has been rolled out, although pods may be missing now:
+// scaling and the loss of pods change nothing in that.
+func WasComplete(deployment *appsv1.Deployment) bool {
+	progressing := Condition(deployment, appsv1.DeploymentProgressing)
+	return progressing != nil && progressing.Reason == "NewReplicaSetAvailable"
+}
+
+// IsOverdue reports whether a rollout has exceeded its deadline. It continues nevertheless.
+func IsOverdue(deployment *appsv1.Deployment) bool {
+	progressing := Condition(deployment, appsv1.DeploymentProgressing)
+	return progressing != nil && progressing.Status == corev1.ConditionFalse
+}
+
+// IsRolling reports whether a Deployment replaces its pods. One that is overdue does not count, and
+// neither does one that only scales, or lost pods.
+func IsRolling(deployment *appsv1.Deployment) bool {
+	switch {
+	case Wanted(deployment) == 0, deployment.Spec.Paused, deployment.DeletionTimestamp != nil:
+		return false
+	case !IsObserved(deployment):
+		return true
+	}
+	return !IsOverdue(deployment) && !WasComplete(deployment) && !IsComplete(deployment)
+}
+
+// Condition returns the condition of a type, or nil.
+func Condition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range deployment.Status.Conditions {
+		if deployment.Status.Conditions[i].Type == conditionType {
+			return &deployment.Status.Conditions[i]
+		}
+	}
+	return nil
+}
