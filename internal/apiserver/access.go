@@ -9,6 +9,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
 type accessInput struct {
@@ -28,7 +29,7 @@ type Access struct {
 
 // access returns the permissions of the caller, so that the page can hide other actions. Each
 // request is still authorized.
-func (s *Server) access(ctx context.Context, in *accessInput) (*output[Access], error) {
+func (s *Server) access(ctx context.Context, in *accessInput) (*reply.JSON[Access], error) {
 	out := Access{}
 	for _, question := range []struct {
 		answer *bool
@@ -46,7 +47,7 @@ func (s *Server) access(ctx context.Context, in *accessInput) (*output[Access], 
 			return nil, err
 		}
 	}
-	return &output[Access]{Body: out}, nil
+	return reply.With(out), nil
 }
 
 // Namespaces are those in which a caller may write Darkrooms.
@@ -60,7 +61,7 @@ const namespacesTimeout = 45 * time.Second
 
 // myNamespaces returns where the caller may create and update Darkrooms: of the namespaces that the caller can watch,
 // those that this server is made for, and that of the caller's ServiceAccount.
-func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*output[Namespaces], error) {
+func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Namespaces], error) {
 	ctx, cancel := context.WithTimeout(ctx, namespacesTimeout)
 	defer cancel()
 	access := s.auth.Access.Patient()
@@ -88,7 +89,7 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*output[Namespa
 	if out.Update, err = allowed(ctx, access, "update", candidates); err != nil {
 		return nil, err
 	}
-	return &output[Namespaces]{Body: out}, nil
+	return reply.With(out), nil
 }
 
 // allowed returns the namespaces in which the caller has a right to all Darkrooms.

@@ -25,7 +25,8 @@
 // bodies (wire/decode.go), rendering (manifest.go). docs/security.md lists the
 // threats, with the test of each.
 //
-// Errors are problem details by RFC 9457 (package problem), with one entry for each invalid
-// field. Live events (stream.go) are read from the journal's ring buffer: a client that is
-// too slow loses its connection but no events, because it resumes where it was.
+// Package reply has what the handlers answer with. Errors are problem details by RFC 9457
+// (package problem), with one entry for each invalid field. Live events (stream.go) are read from
+// the journal's ring buffer: a client that is too slow loses its connection but no events, because
+// it resumes where it was.
 package apiserver

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -34,7 +35,7 @@ type EventList struct {
 
 // events lists with the server's own token, for callers that may list events in the
 // namespace.
-func (s *Server) events(ctx context.Context, in *PathInput) (*output[EventList], error) {
+func (s *Server) events(ctx context.Context, in *PathInput) (*reply.JSON[EventList], error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*output[EventList],
 }
 
 // podEvents is events for a pod of a Darkroom.
-func (s *Server) podEvents(ctx context.Context, in *PodInput) (*output[EventList], error) {
+func (s *Server) podEvents(ctx context.Context, in *PodInput) (*reply.JSON[EventList], error) {
 	pod, err := s.podOf(ctx, in, auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace})
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (s *Server) podEvents(ctx context.Context, in *PodInput) (*output[EventList
 	return s.eventsOf(ctx, &corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID})
 }
 
-func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (*output[EventList], error) {
+func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (*reply.JSON[EventList], error) {
 	leave, err := s.read(ctx)
 	if err != nil {
 		return nil, err
@@ -69,14 +70,14 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
-	out := &output[EventList]{Body: EventList{Items: []Event{}}}
+	out := EventList{Items: []Event{}}
 	for i := range events.Items {
-		out.Body.Items = append(out.Body.Items, describeEvent(&events.Items[i]))
+		out.Items = append(out.Items, describeEvent(&events.Items[i]))
 	}
-	slices.SortStableFunc(out.Body.Items, func(a, b Event) int {
+	slices.SortStableFunc(out.Items, func(a, b Event) int {
 		return ptr.Deref(b.LastSeen, time.Time{}).Compare(ptr.Deref(a.LastSeen, time.Time{}))
 	})
-	return out, nil
+	return reply.With(out), nil
 }
 
 // describeEvent supports events of both APIs: core, with a count, and events.k8s.io, with a

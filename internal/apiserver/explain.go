@@ -9,6 +9,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/explain"
 )
 
@@ -26,7 +27,7 @@ type explainInput struct {
 }
 
 // explain explains a URL to a caller, who learns nothing about Darkrooms that they may not get.
-func (s *Server) explain(ctx context.Context, in *explainInput) (*output[explain.Explanation], error) {
+func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[explain.Explanation], error) {
 	parsed, err := explain.Parse(in.Body.URL)
 	if err != nil {
 		return nil, problem.New(http.StatusUnprocessableEntity, "invalid URL of an image", problem.Field{Location: "body.url", Message: err.Error()})
@@ -50,7 +51,7 @@ func (s *Server) explain(ctx context.Context, in *explainInput) (*output[explain
 		}
 	}
 	explain.Cluster{API: s.auth.Clients.Core, HTTP: s.auth.Clients.HTTP}.Collect(ctx, evidence)
-	return &output[explain.Explanation]{Body: *explain.Decide(evidence)}, nil
+	return reply.With(*explain.Decide(evidence)), nil
 }
 
 // visible returns the Darkrooms that the caller may get.

@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -56,7 +57,7 @@ type Bucket struct {
 }
 
 // figures asks the gates through the proxy of the Kubernetes API with the caller's token.
-func (s *Server) figures(ctx context.Context, in *PathInput) (*output[Figures], error) {
+func (s *Server) figures(ctx context.Context, in *PathInput) (*reply.JSON[Figures], error) {
 	pods, leave, err := s.podsOf(ctx, in)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (s *Server) figures(ctx context.Context, in *PathInput) (*output[Figures], 
 		return nil, refusal
 	}
 	slices.SortFunc(out.Gates, func(a, b GateFigures) int { return strings.Compare(a.Pod, b.Pod) })
-	return &output[Figures]{Body: out}, nil
+	return reply.With(out), nil
 }
 
 // gatePort returns the port at which the gate of a pod serves its metrics; 0 if the pod has none.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -75,12 +76,12 @@ func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 	page.register(mux)
 	s.auth.Register(mux)
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, "application/vnd.oai.openapi+json", document)
+		reply.Send(w, "application/vnd.oai.openapi+json", document)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, "text/plain", []byte("ok\n")) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply.Send(w, "text/plain", []byte("ok\n")) })
 	mux.HandleFunc(readyRoute, s.ready)
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, typeJSON, version)
+		reply.Send(w, reply.TypeJSON, version)
 	})
 	mux.Handle("GET /metrics", s.metricsHandler())
 	return nil

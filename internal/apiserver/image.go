@@ -13,12 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 )
@@ -97,13 +95,9 @@ func imagePath(given string) (string, error) {
 	return given, nil
 }
 
-type imageOutput struct {
-	Body func(huma.Context)
-}
-
 // image fetches an image from the running Darkroom, through the proxy of the Kubernetes API
 // with the caller's token, so that the caller needs permission to use the proxy.
-func (s *Server) image(ctx context.Context, in *ImageInput) (*imageOutput, error) {
+func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -126,14 +120,13 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*imageOutput, error
 	}
 	// The place is kept until the client has received the image, so that a slow client uses
 	// only its own share of the memory.
-	return &imageOutput{Body: func(humaContext huma.Context) {
+	return reply.Written(func(w http.ResponseWriter, _ *http.Request) {
 		defer leave()
-		_, w := humago.Unwrap(humaContext)
 		// Without a separate deadline that of the server applies.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(imageTimeout))
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		reply(w, contentType, body)
-	}}, nil
+		reply.Send(w, contentType, body)
+	}), nil
 }
 
 // fetchImage returns an image and its media type. If URLs are signed, the caller must be able to sign.
@@ -157,7 +150,7 @@ func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wa
 	// With a known length the buffer does not have to grow.
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(answer.ContentLength, 0), maxImage)+bytes.MinRead))
 	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, maxImage+1)); err != nil {
-		return nil, "", badGateway("the image is incomplete; try again")
+		return nil, "", problem.BadGateway("the image is incomplete; try again")
 	}
 	contentType, err = judgeImage(answer.StatusCode, answer.Header.Get("Content-Type"), buffer.Bytes())
 	return buffer.Bytes(), contentType, err
@@ -173,18 +166,14 @@ func judgeImage(status int, header string, body []byte) (contentType string, err
 	case status == http.StatusNotFound:
 		return "", problem.New(http.StatusNotFound, "the Darkroom has no such image")
 	case status != http.StatusOK:
-		return "", badGateway(fmt.Sprintf("the Darkroom responded with %d %s: check its pods and its source", status, http.StatusText(status)))
+		return "", problem.BadGateway(fmt.Sprintf("the Darkroom responded with %d %s: check its pods and its source", status, http.StatusText(status)))
 	// SVG can contain scripts.
 	case err != nil || !strings.HasPrefix(contentType, "image/") || strings.HasPrefix(contentType, "image/svg"):
-		return "", badGateway("the response of the Darkroom is not an image")
+		return "", problem.BadGateway("the response of the Darkroom is not an image")
 	case len(body) > maxImage:
-		return "", badGateway(fmt.Sprintf("the image is larger than %d MiB: request a smaller one with w or h", maxImage>>20))
+		return "", problem.BadGateway(fmt.Sprintf("the image is larger than %d MiB: request a smaller one with w or h", maxImage>>20))
 	}
 	return contentType, nil
-}
-
-func badGateway(detail string) *problem.Details {
-	return problem.New(http.StatusBadGateway, detail)
 }
 
 // fromProxy returns the problem if the response is from Kubernetes, not from the Darkroom.

@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -42,7 +43,7 @@ type listInput struct {
 	Continue      string `query:"continue" maxLength:"512" doc:"Field continue of the previous response"`
 }
 
-func (s *Server) list(ctx context.Context, in *listInput) (*output[DarkroomList], error) {
+func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomList], error) {
 	selector, err := labels.Parse(in.LabelSelector)
 	if err != nil {
 		return nil, problem.New(http.StatusBadRequest, "invalid label selector",
@@ -65,7 +66,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*output[DarkroomList]
 	if err != nil {
 		return nil, err
 	}
-	return &output[DarkroomList]{Body: page}, nil
+	return reply.With(page), nil
 }
 
 // startAfter returns the part of a sorted list after a key.

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -43,12 +42,8 @@ type logInput struct {
 	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
 }
 
-type logOutput struct {
-	Body func(huma.Context)
-}
-
 // podLog sends the log of a pod, which is read with the caller's own token.
-func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
+func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 	if _, err := s.podOf(ctx, &in.PodInput, toLogs(in.Namespace)); err != nil {
 		return nil, err
 	}
@@ -71,20 +66,19 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*logOutput, error) {
 		end()
 		return nil, err
 	}
-	return &logOutput{Body: func(humaContext huma.Context) {
+	return reply.Written(func(w http.ResponseWriter, _ *http.Request) {
 		defer end()
 		defer log.Close()
-		_, w := humago.Unwrap(humaContext)
 		if in.Follow {
 			go s.guardLog(ctx, in, cancel)
 		}
-		out := newStreamed(w)
-		reason := out.open("text/plain; charset=utf-8")
+		out := reply.NewPieces(w)
+		reason := out.Open("text/plain; charset=utf-8")
 		if reason == nil {
 			_, reason = io.Copy(out, io.LimitReader(log, maxLog))
 		}
 		s.log.V(1).Info("Log ended", "user", who, "pod", in.Pod, "reason", fmt.Sprint(reason))
-	}}, nil
+	}), nil
 }
 
 // openLog opens the log of a pod at the Kubernetes API.

@@ -13,6 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -29,17 +30,12 @@ const (
 	maxRendered = 256 << 10
 )
 
-type manifestOutput struct {
-	ContentType string `header:"Content-Type"`
-	Body        []byte
-}
-
 // concealedInSecret is the mark as the data of a Secret holds it.
 var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
 
 // manifest renders what the operator would install. The journal knows no secrets, so
 // the manifest has the mark in their place.
-func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, error) {
+func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -48,7 +44,7 @@ func (s *Server) manifest(ctx context.Context, in *PathInput) (*manifestOutput, 
 	if err != nil {
 		return nil, err
 	}
-	return &manifestOutput{ContentType: "application/yaml", Body: []byte(manifest)}, nil
+	return &reply.Content{ContentType: "application/yaml", Body: []byte(manifest)}, nil
 }
 
 // render renders a Darkroom that has no secrets, and puts the mark in their place.

@@ -1,18 +1,12 @@
 package apiserver
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"io/fs"
-	"mime"
 	"net/http"
-	"path"
 	"strings"
-	"sync"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
 // pagePolicy is the content security policy of the web page: its own files, and
@@ -40,22 +34,13 @@ const (
 
 // page serves the web page: a few files, and one page at all of its addresses.
 type page struct {
-	index *pageFile
-	files map[string]*pageFile
-}
-
-// pageFile is a file, ready to be sent. Package middleware adds the header Vary.
-type pageFile struct {
-	contentType, cacheControl, etag string
-
-	plain []byte
-	// packed is the file in gzip, compressed at the first request.
-	packed func() []byte
+	index *reply.File
+	files map[string]*reply.File
 }
 
 // newPage reads the files of a page. Without index.html the page is notBuilt.
 func newPage(files fs.FS) (*page, error) {
-	out := &page{files: map[string]*pageFile{}}
+	out := &page{files: map[string]*reply.File{}}
 	if files == nil {
 		return out, nil
 	}
@@ -67,7 +52,12 @@ func newPage(files fs.FS) (*page, error) {
 		if err != nil {
 			return err
 		}
-		out.files[name] = newPageFile(name, content)
+		caching := reply.Checked
+		// The name of an asset has a hash of its content.
+		if strings.HasPrefix(name, assetFolder) {
+			caching = reply.Immutable
+		}
+		out.files[name] = reply.NewFile(name, caching, content)
 		return nil
 	})
 	if err != nil {
@@ -78,76 +68,20 @@ func newPage(files fs.FS) (*page, error) {
 	return out, nil
 }
 
-func newPageFile(name string, content []byte) *pageFile {
-	sum := sha256.Sum256(content)
-	file := &pageFile{
-		contentType:  mime.TypeByExtension(path.Ext(name)),
-		cacheControl: "no-cache",
-		etag:         `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`,
-		plain:        content,
-		packed:       sync.OnceValue(func() []byte { return pack(content) }),
-	}
-	// The name of an asset has a hash of its content: it never changes.
-	if strings.HasPrefix(name, assetFolder) {
-		file.cacheControl = "public, max-age=31536000, immutable"
-	}
-	if known, ok := pageTypes[path.Ext(name)]; ok {
-		file.contentType = known
-	}
-	return file
-}
-
-// pageTypes do not depend on what the machine knows.
-var pageTypes = map[string]string{
-	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".svg": "image/svg+xml", ".woff2": "font/woff2", ".json": typeJSON,
-}
-
-// pack returns nothing if the file does not become smaller, as with fonts.
-func pack(content []byte) []byte {
-	var out bytes.Buffer
-	writer, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil
-	}
-	if _, err := writer.Write(content); errors.Join(err, writer.Close()) != nil || out.Len() > len(content)*9/10 {
-		return nil
-	}
-	return out.Bytes()
-}
-
 // register adds the page's routes. The page itself handles the paths under /ui/.
 func (p *page) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", p.serveIndex)
 	mux.HandleFunc("GET /ui/", p.serveIndex)
 	for name, file := range p.files {
-		mux.HandleFunc("GET /"+name, file.serve)
+		mux.Handle("GET /"+name, file)
 	}
 }
 
 func (p *page) serveIndex(w http.ResponseWriter, r *http.Request) {
 	if p.index == nil {
-		reply(w, "text/html; charset=utf-8", []byte(notBuilt))
+		reply.Send(w, "text/html; charset=utf-8", []byte(notBuilt))
 		return
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy)
-	p.index.serve(w, r)
-}
-
-func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header.Set("Cache-Control", f.cacheControl)
-	header.Set("ETag", f.etag)
-	if match := r.Header.Get("If-None-Match"); match != "" && strings.Contains(match, f.etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	body := f.plain
-	if acceptsGzip(r) {
-		if packed := f.packed(); packed != nil {
-			header.Set("Content-Encoding", "gzip")
-			body = packed
-		}
-	}
-	reply(w, f.contentType, body)
+	p.index.ServeHTTP(w, r)
 }

@@ -43,20 +43,12 @@ func TestPageIsServedAtAllOfItsAddresses(t *testing.T) {
 	}
 }
 
-func TestAssetsAreKeptForLongAndSentPacked(t *testing.T) {
+func TestAssetsAreKeptForLong(t *testing.T) {
 	t.Parallel()
 	s := start(t, withPage)
-	packed := s.want(http.StatusOK, "", "GET", "/"+script, "", "Accept-Encoding", "gzip, deflate, br").header
-	if packed.Get("Content-Encoding") != "gzip" || packed.Get("Content-Type") != "text/javascript; charset=utf-8" ||
-		packed.Get("Cache-Control") != "public, max-age=31536000, immutable" {
-		t.Errorf("the headers of a script are %v", packed)
-	}
-	for _, refusal := range []string{"identity", "gzip;q=0", "br, gzip; q=0.0"} {
-		plain := s.want(http.StatusOK, "", "GET", "/"+script, "", "Accept-Encoding", refusal)
-		if plain.header.Get("Content-Encoding") != "" || !strings.HasPrefix(plain.body, "darkroom();") {
-			t.Errorf("to %q the answer is %d bytes, %v", refusal, len(plain.body), plain.header)
-		}
-	}
+	header := s.want(http.StatusOK, "", "GET", "/"+script, "", "Accept-Encoding", "gzip").header
+	contains(t, "the header of a script", header.Get("Cache-Control"), "immutable")
+	contains(t, "the encoding of a script", header.Get("Content-Encoding"), "gzip")
 	// It may change under its name, and must not run scripts.
 	icon := s.want(http.StatusOK, "", "GET", "/favicon.svg", "").header
 	contains(t, "the policy of a drawing", icon.Get("Content-Security-Policy"), "sandbox")

@@ -8,6 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
 // ready reports whether the cache is synchronized. Lists would be incomplete before.
@@ -22,7 +23,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		problem.Write(w, problem.Unavailable("the cache is not synchronized yet"))
 		return
 	}
-	reply(w, "text/plain", []byte("ok\n"))
+	reply.Send(w, "text/plain", []byte("ok\n"))
 }
 
 // metricsHandler serves the metrics to callers who may get /metrics.

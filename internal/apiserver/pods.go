@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -41,18 +42,18 @@ type PodList struct {
 }
 
 // pods reads with the server's own token, for callers who may list pods there.
-func (s *Server) pods(ctx context.Context, in *PathInput) (*output[PodList], error) {
+func (s *Server) pods(ctx context.Context, in *PathInput) (*reply.JSON[PodList], error) {
 	pods, leave, err := s.podsOf(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	out := &output[PodList]{Body: PodList{Items: []Pod{}}}
+	out := PodList{Items: []Pod{}}
 	for i := range pods {
-		out.Body.Items = append(out.Body.Items, describePod(&pods[i]))
+		out.Items = append(out.Items, describePod(&pods[i]))
 	}
-	slices.SortFunc(out.Body.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return out, nil
+	slices.SortFunc(out.Items, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return reply.With(out), nil
 }
 
 // podsOf returns the pods of a Darkroom to callers who may list pods there. They count towards the caller's reads until

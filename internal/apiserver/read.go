@@ -2,15 +2,12 @@ package apiserver
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
 // PathInput names a Darkroom in the path. (It is exported for huma, which passes over
@@ -29,21 +26,12 @@ type getInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"ETag of the version that the client has: 304 if it is still so"`
 }
 
-type darkroomOutput struct {
-	ETag string `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
-	Body wire.Darkroom
-}
-
-func (s *Server) get(ctx context.Context, in *getInput) (*darkroomOutput, error) {
+func (s *Server) get(ctx context.Context, in *getInput) (*reply.Darkroom, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
 	}
-	tag := wire.ETag(darkroom)
-	if in.IfNoneMatch != "" && wire.Matches(in.IfNoneMatch, darkroom) {
-		return nil, problem.New(http.StatusNotModified, "").WithHeader("ETag", tag)
-	}
-	return &darkroomOutput{ETag: tag, Body: wire.Flatten(darkroom)}, nil
+	return reply.Unless(in.IfNoneMatch, darkroom)
 }
 
 // readable returns a Darkroom from the journal to a caller who may get it. Whether it
@@ -57,11 +45,7 @@ func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alp
 	}
 	darkroom := s.journal.Get(key)
 	if darkroom == nil {
-		return nil, notFound(key)
+		return nil, reply.NotFound(key)
 	}
 	return darkroom, nil
-}
-
-func notFound(key types.NamespacedName) *problem.Details {
-	return problem.New(http.StatusNotFound, fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
 }

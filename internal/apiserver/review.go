@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -133,21 +134,23 @@ func (s *Server) propose(ctx context.Context, in *reviewInput) (*proposal, error
 }
 
 // review renders a Darkroom before it is saved, and determines the outcome.
-func (s *Server) review(ctx context.Context, in *reviewInput) (*output[Review], error) {
+func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Review], error) {
 	proposal, err := s.propose(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	out := &output[Review]{}
-	if out.Body.Manifest, err = s.render(ctx, proposal.wanted); err != nil {
+	out := Review{}
+	if out.Manifest, err = s.render(ctx, proposal.wanted); err != nil {
 		return nil, err
 	}
-	if out.Body.Outcome.Hosts, err = s.reviewHosts(ctx, proposal); err != nil {
+	if out.Outcome.Hosts, err = s.reviewHosts(ctx, proposal); err != nil {
 		return nil, err
 	}
-	out.Body.Outcome.Secrets = s.reviewSecrets(ctx, proposal.wanted)
-	out.Body.Outcome.Pods, err = s.reviewPods(ctx, proposal, out.Body.Manifest)
-	return out, err
+	out.Outcome.Secrets = s.reviewSecrets(ctx, proposal.wanted)
+	if out.Outcome.Pods, err = s.reviewPods(ctx, proposal, out.Manifest); err != nil {
+		return nil, err
+	}
+	return reply.With(out), nil
 }
 
 // reviewHosts compares the hosts with those of all Darkrooms that the server knows. The

@@ -19,6 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -50,7 +51,7 @@ type RevisionList struct {
 }
 
 // revisions reads the records of a Darkroom's revisions with the caller's own token.
-func (s *Server) revisions(ctx context.Context, in *PathInput) (*output[RevisionList], error) {
+func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[RevisionList], error) {
 	darkroom, err := s.live(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*output[Revision
 	if err != nil {
 		return nil, err
 	}
-	return &output[RevisionList]{Body: RevisionList{Items: describeRevisions(records)}}, nil
+	return reply.With(RevisionList{Items: describeRevisions(records)}), nil
 }
 
 // records lists the records of a Darkroom's revisions, the newest first.
@@ -155,7 +156,7 @@ type rollBackInput struct {
 
 // rollBack replaces the spec of a Darkroom by that of a revision; what is write-only stays. The
 // operator then makes a new revision of it.
-func (s *Server) rollBack(ctx context.Context, in *rollBackInput) (*darkroomOutput, error) {
+func (s *Server) rollBack(ctx context.Context, in *rollBackInput) (*reply.Darkroom, error) {
 	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
 		record, err := s.record(ctx, before, in.Body.Revision)
 		if err != nil {

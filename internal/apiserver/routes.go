@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -60,7 +61,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	// Without the hooks answers have no $schema and no Link.
 	config.CreateHooks = nil
 	config.RejectUnknownQueryParameters = true
-	config.Formats = map[string]huma.Format{typeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	config.Formats = map[string]huma.Format{reply.TypeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token":  {Type: "http", Scheme: "bearer", Description: "A token that the cluster accepts"},
 		"cookie": {Type: "apiKey", In: "cookie", Name: oidc.SessionCookie, Description: "Set by POST /session and by the sign-in at an OIDC issuer"},
@@ -126,7 +127,7 @@ func (s *Server) register(api huma.API) {
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "createDarkroom", Method: http.MethodPost, Path: "/darkrooms", Tags: []string{"Darkrooms"},
 		Summary: "Create a Darkroom", DefaultStatus: http.StatusCreated, Errors: ofWrites,
-	}, typeJSON, maxBody, inNamespace(v1alpha1.GroupVersion.Group, plural)), typeJSON, darkroom, s.create)
+	}, reply.TypeJSON, maxBody, inNamespace(v1alpha1.GroupVersion.Group, plural)), reply.TypeJSON, darkroom, s.create)
 	huma.Register(api, huma.Operation{
 		OperationID: "getDarkroom", Method: http.MethodGet, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Get a Darkroom", Errors: append([]int{http.StatusNotModified}, reading...),
@@ -134,11 +135,11 @@ func (s *Server) register(api huma.API) {
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "replaceDarkroom", Method: http.MethodPut, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Replace a Darkroom", Errors: ofUpdate,
-	}, typeJSON, maxBody, onDarkroom("update")), typeJSON, darkroom, s.replace)
+	}, reply.TypeJSON, maxBody, onDarkroom("update")), reply.TypeJSON, darkroom, s.replace)
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Change some fields of a Darkroom, by JSON merge patch", Errors: ofUpdate,
-	}, typeMergePatch, maxBody, onDarkroom("update")), typeMergePatch, &huma.Schema{Ref: patchRef}, s.patch)
+	}, reply.TypeMergePatch, maxBody, onDarkroom("update")), reply.TypeMergePatch, &huma.Schema{Ref: patchRef}, s.patch)
 	huma.Register(api, huma.Operation{
 		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, reading...),
@@ -200,7 +201,7 @@ func (s *Server) registerRelated(api huma.API) {
 		OperationID: "rollBackDarkroom", Method: http.MethodPost, Path: onePath + "/rollback", Tags: []string{"Darkrooms"},
 		Summary: "Replace the settings of a Darkroom by those of an earlier revision", Errors: ofUpdate,
 		Description: "Requires permission to get controllerrevisions in the namespace. Inline keys and literal values of variables stay as they are now.",
-	}, typeJSON, maxToken, onDarkroom("update")), s.rollBack)
+	}, reply.TypeJSON, maxToken, onDarkroom("update")), s.rollBack)
 	huma.Register(api, huma.Operation{
 		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Get the manifest of a Darkroom, without secrets", Errors: reading,
@@ -210,7 +211,7 @@ func (s *Server) registerRelated(api huma.API) {
 		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
 		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are looked for with your own token; what you may not read is unknown.",
-	}, typeJSON, maxBody, onDarkroom("get")), typeJSON, s.decoder.Schema, s.review)
+	}, reply.TypeJSON, maxBody, onDarkroom("get")), reply.TypeJSON, s.decoder.Schema, s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
 		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, reading...),
@@ -238,7 +239,7 @@ func (s *Server) registerExplain(api huma.API) {
 		Description: "Names the Darkroom that has the host, each hop to the source, the one to blame, and what helps. Only Darkrooms that you " +
 			"may get are considered. The image is requested from the Service of the Darkroom, never from the host of the URL, which requires " +
 			"permission to get services/proxy; what else you may not read is unknown.",
-	}, typeJSON, maxToken, nil), s.explain)
+	}, reply.TypeJSON, maxToken, nil), s.explain)
 }
 
 func (s *Server) registerSecrets(api huma.API) {
@@ -246,7 +247,7 @@ func (s *Server) registerSecrets(api huma.API) {
 		OperationID: "createSecret", Method: http.MethodPost, Path: "/secrets", Tags: []string{"Secrets"},
 		Summary: "Store the credentials of a source in a new Secret", DefaultStatus: http.StatusCreated, Errors: ofWrites,
 		Description: "Requires permission to create secrets in the namespace. An existing Secret is not overwritten.",
-	}, typeJSON, maxNewSecret, inNamespace("", "secrets")), s.createSecret)
+	}, reply.TypeJSON, maxNewSecret, inNamespace("", "secrets")), s.createSecret)
 }
 
 func (s *Server) registerSession(api huma.API) {
@@ -272,8 +273,8 @@ func (s *Server) registerSession(api huma.API) {
 	registerWrite(api, huma.Operation{
 		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Sign in: store a token in a cookie", Metadata: anyone, Security: none,
-		Errors: ofWrites, MaxBodyBytes: maxToken, Middlewares: huma.Middlewares{middleware.RequireMediaType(typeJSON)},
-	}, typeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
+		Errors: ofWrites, MaxBodyBytes: maxToken, Middlewares: huma.Middlewares{middleware.RequireMediaType(reply.TypeJSON)},
+	}, reply.TypeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
 	huma.Register(api, huma.Operation{
 		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Sign out: delete the cookie, and end the session if it is one of an OIDC issuer", Metadata: anyone, Security: none,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -52,7 +53,7 @@ type createSecretInput struct {
 
 // createSecret stores credentials in a new Secret, with the caller's own token. The Secret
 // has no owner, so that it remains when a Darkroom is deleted.
-func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*output[Secret], error) {
+func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*reply.JSON[Secret], error) {
 	if err := in.Body.check(); err != nil {
 		return nil, err
 	}
@@ -66,9 +67,9 @@ func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*outp
 	if err != nil {
 		return nil, in.Body.refusal(err)
 	}
-	return &output[Secret]{Body: Secret{
+	return reply.With(Secret{
 		Name: secret.Name, Type: string(secret.Type), Keys: slices.Sorted(maps.Keys(secret.Data)),
-	}}, nil
+	}), nil
 }
 
 // secret returns the Secret of valid credentials.

@@ -13,6 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
 // Who is the caller of a request.
@@ -30,8 +31,8 @@ type SignIn struct {
 }
 
 // whoAmI returns the authenticated user.
-func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*output[Who], error) {
-	return &output[Who]{Body: s.describe(auth.CallerOf(ctx))}, nil
+func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*reply.JSON[Who], error) {
+	return reply.With(s.describe(auth.CallerOf(ctx))), nil
 }
 
 func (s *Server) describe(who *auth.Caller) Who {
@@ -48,12 +49,12 @@ type WaysToSignIn struct {
 	Issuer  string `json:"issuer,omitempty" doc:"Name of the OIDC issuer, where GET /auth/login signs in; none means by token only"`
 }
 
-func (s *Server) waysToSignIn(context.Context, *struct{}) (*output[WaysToSignIn], error) {
+func (s *Server) waysToSignIn(context.Context, *struct{}) (*reply.JSON[WaysToSignIn], error) {
 	out := WaysToSignIn{Cluster: s.options.ClusterName}
 	if s.options.OIDC != nil {
 		out.Issuer = s.options.OIDC.Name()
 	}
-	return &output[WaysToSignIn]{Body: out}, nil
+	return reply.With(out), nil
 }
 
 type signInInput struct {

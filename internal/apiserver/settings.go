@@ -1,6 +1,10 @@
 package apiserver
 
-import "context"
+import (
+	"context"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
+)
 
 // ServerSettings are what forms need to know of the server and the operator.
 type ServerSettings struct {
@@ -12,13 +16,13 @@ type ServerSettings struct {
 	Version         string   `json:"version" doc:"Version of this server"`
 }
 
-func (s *Server) settings(context.Context, *struct{}) (*output[ServerSettings], error) {
-	return &output[ServerSettings]{Body: ServerSettings{
+func (s *Server) settings(context.Context, *struct{}) (*reply.JSON[ServerSettings], error) {
+	return reply.With(ServerSettings{
 		Cluster:         s.options.ClusterName,
 		BaseDomain:      s.options.BaseDomain,
 		BaseDomains:     append([]string{s.options.BaseDomain}, s.options.OtherBaseDomains...),
 		DarkroomVersion: s.options.DarkroomVersion,
 		Namespaces:      append([]string{}, s.options.Namespaces...),
 		Version:         s.options.Version,
-	}}, nil
+	}), nil
 }

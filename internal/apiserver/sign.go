@@ -12,6 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/signing"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -29,7 +30,7 @@ type signInput struct {
 }
 
 // signURL signs with the first key of the Secret, which is read with the caller's own token.
-func (s *Server) signURL(ctx context.Context, in *signInput) (*output[SignedURL], error) {
+func (s *Server) signURL(ctx context.Context, in *signInput) (*reply.JSON[SignedURL], error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
 		return nil, err
@@ -47,13 +48,13 @@ func (s *Server) signURL(ctx context.Context, in *signInput) (*output[SignedURL]
 	}
 	target := url.URL{Path: of, RawQuery: in.query().Encode()}
 	if name, _ := values.SigningSecret(darkroom.Spec.Gate); name == "" {
-		return &output[SignedURL]{Body: SignedURL{URL: target.String()}}, nil
+		return reply.With(SignedURL{URL: target.String()}), nil
 	}
 	signed, err := s.sign(ctx, darkroom, target, expires)
 	if err != nil {
 		return nil, err
 	}
-	return &output[SignedURL]{Body: SignedURL{URL: signed.String()}}, nil
+	return reply.With(SignedURL{URL: signed.String()}), nil
 }
 
 // sign signs a URL of a Darkroom.

@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -35,14 +34,10 @@ type streamInput struct {
 	LastEventID string `header:"Last-Event-ID" doc:"id of the last event received: what came after it follows. Browsers send it by themselves"`
 }
 
-type streamOutput struct {
-	Body func(huma.Context)
-}
-
 // stream sends live events. Each stream begins with the changes that the client has
 // missed or, if that is not known, with all there is: an event reset, an event added
 // for each Darkroom, and an event synced.
-func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, error) {
+func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error) {
 	scope, err := s.newScope(ctx, "watch", in.Namespace)
 	if err != nil {
 		return nil, err
@@ -52,16 +47,15 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*streamOutput, er
 	if err != nil {
 		return nil, err
 	}
-	return &streamOutput{Body: func(humaContext huma.Context) {
+	return reply.Written(func(w http.ResponseWriter, r *http.Request) {
 		defer leave()
-		r, w := humago.Unwrap(humaContext)
-		out := newStreamWriter(w, acceptsGzip(r))
+		out := newStreamWriter(w, reply.AcceptsGzip(r))
 		reader := &streamReader{server: s, scope: scope, out: out}
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
 		reason := reader.run(ctx, in.LastEventID)
 		s.log.V(1).Info("Stream ended", "user", auth.CallerOf(ctx).Name(), "reason", fmt.Sprint(reason))
-	}}, nil
+	}), nil
 }
 
 // enterStream takes a place for a stream. Callers who may see no Darkroom have few places, and none
@@ -139,7 +133,7 @@ func (r *streamReader) run(ctx context.Context, lastEventID string) error {
 	for {
 		changes, next, more, ok := r.server.journal.After(r.position)
 		if !ok {
-			return errTooSlow
+			return reply.ErrTooSlow
 		}
 		for i, change := range changes {
 			if err := r.send(ctx, change, r.position+uint64(i)+1); err != nil {
@@ -250,7 +244,7 @@ const collected = 32 << 10
 // shrinks to a seventh or less. What the compressor knows is forgotten after each piece, so that an open stream takes no memory for it;
 // see middleware.Compress for why that discloses nothing.
 type streamWriter struct {
-	streamed
+	reply.Pieces
 	// packer writes to packed; nil for a client that does not accept gzip.
 	packer *gzip.Writer
 	packed bytes.Buffer
@@ -259,7 +253,7 @@ type streamWriter struct {
 }
 
 func newStreamWriter(w http.ResponseWriter, packed bool) *streamWriter {
-	o := &streamWriter{streamed: newStreamed(w)}
+	o := &streamWriter{Pieces: reply.NewPieces(w)}
 	w.Header().Add("Vary", "Accept-Encoding")
 	if packed {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -269,7 +263,7 @@ func newStreamWriter(w http.ResponseWriter, packed bool) *streamWriter {
 }
 
 func (o *streamWriter) open() error {
-	if err := o.streamed.open("text/event-stream"); err != nil {
+	if err := o.Open("text/event-stream"); err != nil {
 		return err
 	}
 	return o.write(fmt.Sprintf("retry: %d\n\n", retryAfter.Milliseconds()))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -20,6 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
@@ -54,13 +54,7 @@ type createInput struct {
 	RawBody []byte
 }
 
-type createOutput struct {
-	Location string `header:"Location" doc:"Where the Darkroom is"`
-	ETag     string `header:"ETag" doc:"Version of the Darkroom"`
-	Body     wire.Darkroom
-}
-
-func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, error) {
+func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, error) {
 	input, err := s.decoder.Decode(in.RawBody, nil)
 	if err != nil {
 		return nil, err
@@ -87,11 +81,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*createOutput, er
 		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
 	}
 	s.awaitRead(ctx, stored, in.DryRun != "")
-	return &createOutput{
-		Location: "/darkrooms/" + url.PathEscape(stored.Namespace) + "/" + url.PathEscape(stored.Name),
-		ETag:     wire.ETag(stored),
-		Body:     wire.Flatten(stored),
-	}, nil
+	return reply.WithCreated(stored), nil
 }
 
 type updateInput struct {
@@ -101,16 +91,16 @@ type updateInput struct {
 	RawBody []byte
 }
 
-func (s *Server) replace(ctx context.Context, in *updateInput) (*darkroomOutput, error) {
+func (s *Server) replace(ctx context.Context, in *updateInput) (*reply.Darkroom, error) {
 	return s.updateBy(ctx, in, func(*v1alpha1.Darkroom) any { return nil })
 }
 
-func (s *Server) patch(ctx context.Context, in *updateInput) (*darkroomOutput, error) {
+func (s *Server) patch(ctx context.Context, in *updateInput) (*reply.Darkroom, error) {
 	return s.updateBy(ctx, in, func(before *v1alpha1.Darkroom) any { return wire.Flatten(before) })
 }
 
 // updateBy changes a Darkroom by a body, which is merged into base.
-func (s *Server) updateBy(ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any) (*darkroomOutput, error) {
+func (s *Server) updateBy(ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any) (*reply.Darkroom, error) {
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
 		input, err := s.decoder.Decode(in.RawBody, base(before))
@@ -134,14 +124,14 @@ func conflictBackoff() wait.Backoff {
 // the journal lacks what is write-only.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
-) (*darkroomOutput, error) {
+) (*reply.Darkroom, error) {
 	backoff := conflictBackoff()
 	for {
 		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, change)
 		switch {
 		case err == nil:
 			s.awaitRead(ctx, stored, dryRun.DryRun != "")
-			return &darkroomOutput{ETag: wire.ETag(stored), Body: wire.Flatten(stored)}, nil
+			return reply.WithDarkroom(stored), nil
 		case !apierrors.IsConflict(err):
 			return nil, err
 		case backoff.Steps == 0:
@@ -175,7 +165,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: managerOf(ctx), FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil && !apierrors.IsConflict(err) {
-		err = darkroomError(err, key, wire.Redactor(before, wanted))
+		err = reply.FromKubernetes(err, key, wire.Redactor(before, wanted))
 	}
 	return stored, err
 }
@@ -201,7 +191,7 @@ func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.
 	}
 	out := &v1alpha1.Darkroom{}
 	if err := s.auth.Clients.Darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).Do(ctx).Into(out); err != nil {
-		return nil, darkroomError(err, key, wire.AsIs)
+		return nil, reply.FromKubernetes(err, key, wire.AsIs)
 	}
 	return out, nil
 }
@@ -284,7 +274,7 @@ func (s *Server) removeVersion(ctx context.Context, key types.NamespacedName, if
 			}
 			known := s.journal.Get(key)
 			if known == nil {
-				return nil, notFound(key)
+				return nil, reply.NotFound(key)
 			}
 			if err := wire.CheckIfMatch(ifMatch, known); err != nil {
 				return nil, err
@@ -300,7 +290,7 @@ func (s *Server) removeVersion(ctx context.Context, key types.NamespacedName, if
 			}
 			return raw, nil
 		case !apierrors.IsConflict(err):
-			return nil, darkroomError(err, key, wire.AsIs)
+			return nil, reply.FromKubernetes(err, key, wire.AsIs)
 		case backoff.Steps == 0 || options.Preconditions == nil:
 			return nil, err
 		}
@@ -320,12 +310,4 @@ func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRu
 	ctx, cancel := context.WithTimeout(ctx, catchUp)
 	defer cancel()
 	s.journal.Await(ctx, journal.KeyOf(stored), stored.ResourceVersion)
-}
-
-// darkroomError is fromKubernetes with the problem of a missing Darkroom in our words.
-func darkroomError(err error, key types.NamespacedName, redact func(string) string) error {
-	if apierrors.IsNotFound(err) {
-		return notFound(key)
-	}
-	return wire.FromKubernetes(err, redact)
 }

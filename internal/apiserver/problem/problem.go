@@ -49,6 +49,11 @@ func Unavailable(detail string) *Details {
 	return New(http.StatusServiceUnavailable, detail).WithHeader("Retry-After", "5")
 }
 
+// BadGateway is the problem of a Darkroom that does not serve what was asked of it.
+func BadGateway(detail string) *Details {
+	return New(http.StatusBadGateway, detail)
+}
+
 // Internal is the problem of an unexpected error. It discloses nothing about the error,
 // which belongs in the log.
 func Internal(status int) *Details {
