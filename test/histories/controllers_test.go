@@ -59,7 +59,7 @@ func (w *world) control() (changed bool, err error) {
 // that is in it; a quota counts Secrets.
 func (w *world) administer(darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured) (changed bool, err error) {
 	namespaces := &corev1.NamespaceList{}
-	if err := kube.List(w.ctx, namespaces, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
+	if err := w.kube.List(w.ctx, namespaces, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
 		return false, err
 	}
 	for i := range namespaces.Items {
@@ -88,7 +88,7 @@ func (w *world) administer(darkrooms []v1alpha1.Darkroom, objects []unstructured
 func (w *world) empty(namespace *corev1.Namespace, within []client.Object) (changed bool, err error) {
 	if len(within) == 0 {
 		namespace.Spec.Finalizers = nil
-		return true, kube.SubResource("finalize").Update(w.ctx, namespace)
+		return true, w.kube.SubResource("finalize").Update(w.ctx, namespace)
 	}
 	for _, object := range within {
 		if object.GetDeletionTimestamp() != nil {
@@ -105,7 +105,7 @@ func (w *world) empty(namespace *corev1.Namespace, within []client.Object) (chan
 // count sets the use of a quota.
 func (w *world) count(namespace *corev1.Namespace, within []client.Object) (bool, error) {
 	quotas := &corev1.ResourceQuotaList{}
-	if err := kube.List(w.ctx, quotas, client.InNamespace(namespace.Name)); err != nil || len(quotas.Items) == 0 {
+	if err := w.kube.List(w.ctx, quotas, client.InNamespace(namespace.Name)); err != nil || len(quotas.Items) == 0 {
 		return false, err
 	}
 	secrets := slices.DeleteFunc(within, func(o client.Object) bool { return referTo(o).Kind != "Secret" })
@@ -114,7 +114,7 @@ func (w *world) count(namespace *corev1.Namespace, within []client.Object) (bool
 		return false, nil
 	}
 	quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: corev1.ResourceList{countSecrets: *used}}
-	return true, kube.Status().Update(w.ctx, quota)
+	return true, w.kube.Status().Update(w.ctx, quota)
 }
 
 // collect deletes an object whose owner is gone, or takes away the reference to an owner that is
@@ -160,7 +160,7 @@ func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
 	switch object.GetKind() {
 	case "Deployment":
 		deployment := &appsv1.Deployment{}
-		if err := kube.Get(w.ctx, client.ObjectKeyFromObject(object), deployment); err != nil {
+		if err := w.kube.Get(w.ctx, client.ObjectKeyFromObject(object), deployment); err != nil {
 			return false, err
 		}
 		replicas := ptr.Deref(deployment.Spec.Replicas, 1)
@@ -174,7 +174,7 @@ func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
 		return true, w.updateStatus(deployment)
 	case "HTTPRoute":
 		route := &gatewayv1.HTTPRoute{}
-		if err := kube.Get(w.ctx, client.ObjectKeyFromObject(object), route); err != nil {
+		if err := w.kube.Get(w.ctx, client.ObjectKeyFromObject(object), route); err != nil {
 			return false, err
 		}
 		if parents := route.Status.Parents; len(parents) > 0 && parents[0].Conditions[0].ObservedGeneration == route.Generation {
@@ -200,7 +200,7 @@ func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
 }
 
 func (w *world) updateStatus(object client.Object) error {
-	if err := kube.Status().Update(w.ctx, object); err != nil {
+	if err := w.kube.Status().Update(w.ctx, object); err != nil {
 		return err
 	}
 	if _, isForeign := w.foreign[referTo(object)]; isForeign {

@@ -111,7 +111,12 @@ func check(t *testing.T, seed uint64) {
 func run(steps []step, patience time.Duration) (violated string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	w, end, err := newWorld(ctx)
+	where, release, err := clusterFor(steps)
+	if err != nil {
+		return "the API server starts", err
+	}
+	defer release()
+	w, end, err := newWorld(ctx, where)
 	if err != nil {
 		return "the operator starts", err
 	}

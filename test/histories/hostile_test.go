@@ -95,7 +95,7 @@ var hostileSteps = []kind{
 	}),
 	onDarkroom(2, "kubectl edit the last revision of NAME: a record with versions of tomorrow", func(w *world, key types.NamespacedName) error {
 		list := &corev1.SecretList{}
-		if err := kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{"owner": "helm", "name": key.Name, "status": "deployed"}); err != nil {
+		if err := w.kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{"owner": "helm", "name": key.Name, "status": "deployed"}); err != nil {
 			return err
 		}
 		for i := range list.Items {
@@ -120,7 +120,7 @@ var hostileSteps = []kind{
 				ingress.Labels = map[string]string{v1alpha1.LabelDarkroom: absent.Name}
 				ingress.OwnerReferences = []metav1.OwnerReference{ownership.Reference(absent)}
 				ingress.Finalizers = []string{"example.com/never"}
-				if err := kube.Create(w.ctx, ingress); err != nil {
+				if err := w.kube.Create(w.ctx, ingress); err != nil {
 					return err
 				}
 			}

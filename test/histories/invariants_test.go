@@ -377,7 +377,7 @@ func keepsSecrets(w *world) error {
 	}
 	for _, namespace := range w.namespaces() {
 		list := &eventsv1.EventList{}
-		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+		if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
 			return err
 		}
 		if strings.Contains(encoded(list), canary) {
@@ -397,7 +397,7 @@ func keepsSecrets(w *world) error {
 func deletionIsNoFailure(w *world) error {
 	for _, namespace := range w.namespaces() {
 		list := &eventsv1.EventList{}
-		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+		if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
 			return err
 		}
 		for i := range list.Items {
@@ -459,7 +459,7 @@ func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
 func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(desired.GroupVersionKind())
-	err := kube.Get(w.ctx, types.NamespacedName{Namespace: d.Namespace, Name: desired.GetName()}, live)
+	err := w.kube.Get(w.ctx, types.NamespacedName{Namespace: d.Namespace, Name: desired.GetName()}, live)
 	switch {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%s/%s lacks %s", d.Namespace, d.Name, desired.GetKind())

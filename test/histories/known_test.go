@@ -14,6 +14,13 @@ var known = map[string]string{
 		alice: kubectl patch darkroom photos: another log level
 		a policy denies the operator writes (CREATE) of secrets, with the reason Forbidden
 		alice: kubectl patch darkroom photos: another log level`,
+	"etcd is restored": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		etcd is saved to a snapshot
+		alice: kubectl patch darkroom photos: another log level
+		alice: kubectl patch darkroom photos: another log level
+		etcd is restored from the snapshot
+		alice: kubectl set image deployment photos`,
 }
 
 func TestKnownHistories(t *testing.T) {

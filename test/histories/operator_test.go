@@ -83,7 +83,7 @@ func (w *world) start(installation string) error {
 		return errNothingToDo
 	}
 	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline}}
-	kubeconfig := rest.CopyConfig(asOperator)
+	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.Inject)
 	controller.BoundRequests(kubeconfig)
@@ -108,7 +108,7 @@ func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.M
 	chrt, err := charts.Darkroom()
 	options := controller.Options{
 		Chart: chrt, Values: w.settingsAt(installation, time.Now()), Namespaces: w.namespaces(),
-		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: time.Hour, Installation: installation,
+		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: installation,
 	}
 	if err != nil {
 		return nil, options, err
@@ -129,6 +129,31 @@ func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.M
 		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
 	})
 	return mgr, options, err
+}
+
+// checkPeriod is the interval at which operators look whether the cluster has changed.
+func (w *world) checkPeriod() time.Duration {
+	if w.plane != nil {
+		return time.Second
+	}
+	return time.Hour
+}
+
+// revive plays the kubelet: an operator that ended by itself is started again.
+func (w *world) revive() error {
+	for installation, o := range w.operators {
+		select {
+		case err := <-o.ended:
+			ctrl.Log.Info("An operator ended by itself", "installation", installation, "cause", fmt.Sprint(err))
+			o.ended <- err
+			w.stop(installation)
+			if err := benign(w.start(installation)); err != nil {
+				return err
+			}
+		default:
+		}
+	}
+	return nil
 }
 
 // stop kills the operator of an installation: requests under way are interrupted.
@@ -166,10 +191,15 @@ func (t *traffic) all() []request {
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
+// isCheck reports whether a request asks whether the cluster has changed.
+func isCheck(r *http.Request) bool {
+	return r.Method == http.MethodGet && (r.URL.Query().Get("limit") == "1" || !strings.Contains(r.URL.Path, "/namespaces/"))
+}
+
 // record takes note of requests that reach the API server.
 func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 	return faults.RoundTripper(func(r *http.Request) (*http.Response, error) {
-		if isWatch(r) {
+		if isWatch(r) || isCheck(r) {
 			return next.RoundTrip(r)
 		}
 		at := time.Now()

@@ -38,7 +38,7 @@ type kind struct {
 }
 
 // kinds are the steps of all actors.
-func kinds() []kind { return slices.Concat(ownersSteps, hostileSteps, platformSteps) }
+func kinds() []kind { return slices.Concat(ownersSteps, hostileSteps, platformSteps, etcdSteps) }
 
 // history generates the steps of a history. Few kinds of steps take part in each, so that those that only do
 // harm together meet often enough.
@@ -195,7 +195,7 @@ var ownersSteps = []kind{
 			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, ResourceVersion: now.ResourceVersion},
 			Spec:       now.Spec,
 		}
-		return kube.Update(w.ctx, replacement)
+		return w.kube.Update(w.ctx, replacement)
 	}),
 	onDarkroom(1, "save Darkroom NAME to a backup", func(w *world, key types.NamespacedName) error {
 		now, err := w.darkroom(key)
@@ -219,7 +219,7 @@ var ownersSteps = []kind{
 	}),
 	onDarkroom(2, "roll NAME back to its oldest revision", func(w *world, key types.NamespacedName) error {
 		list := &appsv1.ControllerRevisionList{}
-		if err := kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}); err != nil {
+		if err := w.kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}); err != nil {
 			return err
 		}
 		return edit(w, key, &v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) error {
@@ -272,7 +272,7 @@ func careless[T client.Object](weight int, command string, object T, mutate func
 		if mutate != nil {
 			return edit(w, key, now, func(o T) error { return mutate(w, o) })
 		}
-		if err := kube.Get(w.ctx, key, now); err != nil {
+		if err := w.kube.Get(w.ctx, key, now); err != nil {
 			return err
 		}
 		return w.remove(now)

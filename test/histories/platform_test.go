@@ -85,17 +85,17 @@ var platformSteps = []kind{
 	{1, func(t *rapid.T) step {
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
 		return step{"kubectl delete namespace " + tenant, func(w *world) error {
-			return kube.Delete(w.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix}})
+			return w.kube.Delete(w.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix}})
 		}}
 	}},
 	{1, func(t *rapid.T) step {
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
-		return step{"kubectl create namespace " + tenant, func(w *world) error { return kube.Create(w.ctx, w.namespace(tenant)) }}
+		return step{"kubectl create namespace " + tenant, func(w *world) error { return w.kube.Create(w.ctx, w.namespace(tenant)) }}
 	}},
 	onDarkroom(1, "the autoscaler scales the Deployment NAME", func(w *world, key types.NamespacedName) error {
 		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		return kube.SubResource("scale").Update(w.ctx, deployment, client.WithSubResourceBody(scale))
+		return w.kube.SubResource("scale").Update(w.ctx, deployment, client.WithSubResourceBody(scale))
 	}),
 	platform(3, "a second passes", func(*world) error {
 		time.Sleep(time.Second) // creation times are whole seconds
@@ -143,12 +143,12 @@ func (w *world) deny(denied admissionv1.OperationType, resource string, reason m
 		},
 	}
 	w.policies = append(w.policies, func() error {
-		return client.IgnoreNotFound(kube.Delete(w.ctx, binding))
-	}, func() error { return client.IgnoreNotFound(kube.Delete(w.ctx, policy)) })
-	if err := kube.Create(w.ctx, policy); err != nil {
+		return client.IgnoreNotFound(w.kube.Delete(w.ctx, binding))
+	}, func() error { return client.IgnoreNotFound(w.kube.Delete(w.ctx, policy)) })
+	if err := w.kube.Create(w.ctx, policy); err != nil {
 		return err
 	}
-	if err := kube.Create(w.ctx, binding); err != nil {
+	if err := w.kube.Create(w.ctx, binding); err != nil {
 		return err
 	}
 	return w.awaitPolicy(resource)
@@ -156,9 +156,9 @@ func (w *world) deny(denied admissionv1.OperationType, resource string, reason m
 
 // awaitPolicy waits until the API server enforces a new policy, which takes it about a second.
 func (w *world) awaitPolicy(resource string) error {
-	kubeconfig := rest.CopyConfig(asOperator)
+	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Impersonate.UserName = deniedUser
-	denied, err := client.New(kubeconfig, client.Options{Scheme: kube.Scheme()})
+	denied, err := client.New(kubeconfig, client.Options{Scheme: w.kube.Scheme()})
 	if err != nil {
 		return err
 	}
@@ -198,11 +198,11 @@ func (w *world) limit(namespace string, most int) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "secrets"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{countSecrets: *resource.NewQuantity(int64(most), resource.DecimalSI)}},
 	}
-	if err := kube.Create(w.ctx, quota); err != nil {
+	if err := w.kube.Create(w.ctx, quota); err != nil {
 		return err
 	}
 	w.limited[namespace] = true
-	w.policies = append(w.policies, func() error { return client.IgnoreNotFound(kube.Delete(w.ctx, quota)) })
+	w.policies = append(w.policies, func() error { return client.IgnoreNotFound(w.kube.Delete(w.ctx, quota)) })
 	return nil
 }
 

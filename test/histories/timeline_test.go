@@ -26,16 +26,24 @@ import (
 // timeline is the order in which the API server changed Darkrooms and routes, and which of the
 // changes of routes operators made.
 type timeline struct {
-	end context.CancelFunc
+	cancel    context.CancelFunc
+	following sync.WaitGroup
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	past
+	// earlier is the number of requests of operators that were stopped.
+	earlier int
+}
+
+// past is what a timeline has recorded.
+type past struct {
 	events []event
 	// byOperators are the versions of routes that operators wrote, and the UIDs of those that they
 	// deleted.
 	byOperators map[string]bool
-	// earlier is the number of requests of operators that were stopped.
-	earlier int
 }
+
+func (p past) copy() past { return past{slices.Clone(p.events), maps.Clone(p.byOperators)} }
 
 // event is a change of an object; of a deletion it has the last state.
 type event struct {
@@ -45,21 +53,38 @@ type event struct {
 	object  client.Object
 }
 
-// follow watches Darkrooms and routes in some namespaces.
-func follow(ctx context.Context, namespaces []string) (*timeline, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	t := &timeline{end: cancel, byOperators: map[string]bool{}}
-	for _, namespace := range namespaces {
+// follow follows the Darkrooms and routes of the history, as a continuation of what was recorded before.
+func (w *world) follow(before past) error {
+	t := w.timeline
+	t.mu.Lock()
+	t.past = before.copy()
+	t.mu.Unlock()
+	ctx, cancel := context.WithCancel(w.ctx)
+	t.cancel = cancel
+	for _, namespace := range w.namespaces() {
 		for _, list := range []client.ObjectList{&v1alpha1.DarkroomList{}, &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}} {
-			watcher, err := kube.Watch(ctx, list, client.InNamespace(namespace))
+			watcher, err := w.kube.Watch(ctx, list, client.InNamespace(namespace))
 			if err != nil {
 				cancel()
-				return nil, err
+				return err
 			}
-			go t.append(watcher)
+			t.following.Go(func() { t.append(watcher) })
 		}
 	}
-	return t, nil
+	return nil
+}
+
+// end ends the recording.
+func (t *timeline) end() {
+	t.cancel()
+	t.following.Wait()
+}
+
+// recorded returns what was recorded so far.
+func (t *timeline) recorded() past {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.copy()
 }
 
 func (t *timeline) append(watcher watch.Interface) {
@@ -118,11 +143,9 @@ func (t *timeline) stopped() int {
 
 // sorted returns the events so far, in the order of the API server, and the writes of operators.
 func (t *timeline) sorted() ([]event, map[string]bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	events := slices.Clone(t.events)
-	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.version, b.version) })
-	return events, maps.Clone(t.byOperators)
+	now := t.recorded()
+	slices.SortStableFunc(now.events, func(a, b event) int { return cmp.Compare(a.version, b.version) })
+	return now.events, now.byOperators
 }
 
 // routedHosts returns the hosts of a route.

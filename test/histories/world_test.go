@@ -5,29 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"testing"
 	"time"
 
-	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 )
@@ -41,24 +33,6 @@ const (
 	patience = time.Minute
 )
 
-var (
-	kube client.WithWatch
-	logs logBuffer
-	// asOperator is the identity of operators, which the guard limits and policies can deny.
-	asOperator *rest.Config
-)
-
-func TestMain(m *testing.M) {
-	ctrl.SetLogger(zap.New(zap.WriteTo(&logs), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
-	os.Exit(controlplane.Main(m, func(administrator *rest.Config) (err error) {
-		if kube, err = client.NewWithWatch(administrator, client.Options{Scheme: controller.NewScheme()}); err != nil {
-			return err
-		}
-		asOperator, err = access.NewGuardedOperator(context.Background(), administrator, filepath.Join("..", ".."))
-		return err
-	}))
-}
-
 // tenants are the namespaces of a history, without their suffix, in alphabetical order.
 var tenants = []string{"alice", "bob"}
 
@@ -68,6 +42,8 @@ var releaseKinds = append(darkrooms.Belongings(), schema.GroupVersionKind{Group:
 // world is what a history happens in: namespaces of its own on the shared API server, and the
 // operators that handle them. It plays the controllers of Kubernetes.
 type world struct {
+	*cluster
+
 	ctx context.Context
 	// suffix distinguishes the namespaces and hosts of histories that run at the same time.
 	suffix string
@@ -91,6 +67,8 @@ type world struct {
 	// are judged by.
 	judged  int
 	judging []unstructured.Unstructured
+	// saved is the cluster as it was saved last.
+	saved *snapshot
 }
 
 // reference names an object.
@@ -104,7 +82,7 @@ func (r reference) String() string { return r.Kind + " " + r.Namespace + "/" + r
 func referTo(object client.Object) reference {
 	kind := object.GetObjectKind().GroupVersionKind()
 	if kind.Empty() {
-		kind, _ = kube.GroupVersionKindFor(object)
+		kind, _ = apiutil.GVKForObject(object, scheme)
 	}
 	return reference{kind, client.ObjectKeyFromObject(object)}
 }
@@ -112,19 +90,19 @@ func referTo(object client.Object) reference {
 var worlds atomic.Int64
 
 // newWorld makes the namespaces of a history and starts an operator. end ends both.
-func newWorld(ctx context.Context) (w *world, end func(), err error) {
+func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error) {
 	w = &world{
-		ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
-		operators: map[string]*operator{}, faults: &faults.Faults{}, foreign: map[reference]string{},
+		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
+		operators: map[string]*operator{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
 	}
 	for _, tenant := range tenants {
-		if err := kube.Create(ctx, w.namespace(tenant)); err != nil {
+		if err := w.kube.Create(ctx, w.namespace(tenant)); err != nil {
 			return nil, nil, err
 		}
 	}
-	if w.timeline, err = follow(ctx, w.namespaces()); err != nil {
+	if err := w.follow(past{byOperators: map[string]bool{}}); err != nil {
 		return nil, nil, err
 	}
 	end = func() {
@@ -133,6 +111,7 @@ func newWorld(ctx context.Context) (w *world, end func(), err error) {
 		}
 		_ = w.endPolicies()
 		w.timeline.end()
+		w.saved.remove()
 	}
 	if err := w.start(mainInstallation); err != nil {
 		end()
@@ -157,7 +136,7 @@ func (w *world) namespace(tenant string) *corev1.Namespace {
 // living returns the namespaces that are not being deleted.
 func (w *world) living() (names []string, err error) {
 	list := &corev1.NamespaceList{}
-	if err := kube.List(w.ctx, list, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
+	if err := w.kube.List(w.ctx, list, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
 		return nil, err
 	}
 	for i := range list.Items {
@@ -206,7 +185,7 @@ func benign(err error) error {
 // darkroom reads a Darkroom.
 func (w *world) darkroom(key types.NamespacedName) (*v1alpha1.Darkroom, error) {
 	darkroom := &v1alpha1.Darkroom{}
-	return darkroom, kube.Get(w.ctx, key, darkroom)
+	return darkroom, w.kube.Get(w.ctx, key, darkroom)
 }
 
 // allDarkrooms lists the Darkrooms of the history.
@@ -214,7 +193,7 @@ func (w *world) allDarkrooms() ([]v1alpha1.Darkroom, error) {
 	var all []v1alpha1.Darkroom
 	for _, namespace := range w.namespaces() {
 		list := &v1alpha1.DarkroomList{}
-		if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+		if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
 			return nil, err
 		}
 		all = append(all, list.Items...)
@@ -229,7 +208,7 @@ func (w *world) objects() ([]unstructured.Unstructured, error) {
 		for _, kind := range releaseKinds {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			if err := kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+			if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
 				return nil, err
 			}
 			all = append(all, list.Items...)
@@ -240,7 +219,7 @@ func (w *world) objects() ([]unstructured.Unstructured, error) {
 
 // create creates an object of a tenant.
 func (w *world) create(object client.Object) error {
-	if err := kube.Create(w.ctx, object, client.FieldOwner("tenant")); err != nil {
+	if err := w.kube.Create(w.ctx, object, client.FieldOwner("tenant")); err != nil {
 		return err
 	}
 	return w.wrote(object)
@@ -248,14 +227,14 @@ func (w *world) create(object client.Object) error {
 
 // edit changes an object as a tenant.
 func edit[T client.Object](w *world, key types.NamespacedName, object T, mutate func(T) error) error {
-	if err := kube.Get(w.ctx, key, object); err != nil {
+	if err := w.kube.Get(w.ctx, key, object); err != nil {
 		return err
 	}
 	before := object.DeepCopyObject().(client.Object)
 	if err := mutate(object); err != nil {
 		return err
 	}
-	if err := kube.Patch(w.ctx, object, client.MergeFrom(before), client.FieldOwner("tenant")); err != nil {
+	if err := w.kube.Patch(w.ctx, object, client.MergeFrom(before), client.FieldOwner("tenant")); err != nil {
 		return err
 	}
 	return w.wrote(object)
@@ -296,7 +275,7 @@ func (w *world) belongs(object client.Object) (bool, error) {
 // remove deletes an object as a tenant.
 func (w *world) remove(object client.Object, options ...client.DeleteOption) error {
 	delete(w.foreign, referTo(object))
-	return kube.Delete(w.ctx, object, options...)
+	return w.kube.Delete(w.ctx, object, options...)
 }
 
 // settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed. They have
@@ -305,8 +284,11 @@ func (w *world) settle(most time.Duration) error {
 	deadline := time.Now().Add(most)
 	sent, since, changed := -1, time.Now(), false
 	for time.Now().Before(deadline) {
+		err := w.revive()
+		if err != nil {
+			return err
+		}
 		if now := w.sent(); changed || now != sent {
-			var err error
 			if changed, err = w.control(); err != nil {
 				return err
 			}

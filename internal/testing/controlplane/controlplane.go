@@ -43,20 +43,27 @@ func StartToMeasure() (administrator *rest.Config, stop func() error, err error)
 }
 
 func start(environment *envtest.Environment) (administrator *rest.Config, stop func() error, err error) {
-	environment.ErrorIfCRDPathMissing = true
-	// Addresses for the Services of thousands of Darkrooms; by default there are some 250.
-	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
-	administrator, err = environment.Start()
-	if err != nil {
-		return nil, nil, fmt.Errorf("start API server: %w", err)
+	if administrator, err = run(environment); err != nil {
+		return nil, nil, err
 	}
-	administrator.QPS, administrator.Burst = -1, -1
 	return administrator, func() error {
 		if err := environment.Stop(); err != nil {
 			return fmt.Errorf("stop API server: %w", err)
 		}
 		return nil
 	}, nil
+}
+
+func run(environment *envtest.Environment) (*rest.Config, error) {
+	environment.ErrorIfCRDPathMissing = true
+	// Addresses for the Services of thousands of Darkrooms; by default there are some 250.
+	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
+	administrator, err := environment.Start()
+	if err != nil {
+		return nil, fmt.Errorf("start API server: %w", err)
+	}
+	administrator.QPS, administrator.Burst = -1, -1
+	return administrator, nil
 }
 
 // Main runs the tests of a package with a control plane that all of them share, and
