@@ -3,15 +3,12 @@ package apiserver
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
@@ -57,50 +54,6 @@ func TestOnlyImagesAreForwarded(t *testing.T) {
 		var refusal *problem.Details
 		if got := errors.As(err, &refusal); got != (c.want != 0) || got && refusal.Status != c.want {
 			t.Errorf("%s: %v, want %d", name, err, c.want)
-		}
-	}
-}
-
-func TestWhoGetsAHost(t *testing.T) {
-	made := func(namespace string, age int64, subDomains ...string) *v1alpha1.Darkroom {
-		return &v1alpha1.Darkroom{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", CreationTimestamp: metav1.Unix(1000-age, 0)},
-			Spec:       v1alpha1.DarkroomSpec{SubDomains: subDomains},
-		}
-	}
-	leaving := made("c", 100, "cats")
-	leaving.DeletionTimestamp = &metav1.Time{}
-	of := func(installation string, darkroom *v1alpha1.Darkroom) *v1alpha1.Darkroom {
-		darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation}
-		return darkroom
-	}
-	for name, c := range map[string]struct {
-		before *v1alpha1.Darkroom
-		others []*v1alpha1.Darkroom
-		want   string
-	}{
-		"no one has it":                    {nil, nil, hostFree},
-		"others have others":               {nil, []*v1alpha1.Darkroom{made("a", 5, "dogs")}, hostFree},
-		"a new one comes last":             {nil, []*v1alpha1.Darkroom{made("z", 0, "cats")}, hostTaken},
-		"it has it already":                {made("b", 5, "cats"), nil, hostOwn},
-		"it adds one that is free":         {made("b", 5, "dogs"), nil, hostFree},
-		"it adds one of an older":          {made("b", 5), []*v1alpha1.Darkroom{made("c", 6, "cats")}, hostTaken},
-		"it adds one of a younger":         {made("b", 5), []*v1alpha1.Darkroom{made("a", 4, "cats")}, hostOwn},
-		"of one age the name decides":      {made("b", 5), []*v1alpha1.Darkroom{made("a", 5, "cats")}, hostTaken},
-		"the oldest of several decides":    {made("b", 5), []*v1alpha1.Darkroom{made("a", 4, "cats"), made("c", 6, "cats")}, hostTaken},
-		"one that is deleted has no claim": {nil, []*v1alpha1.Darkroom{leaving}, hostFree},
-		"another installation's host":      {of("a", made("b", 5, "cats")), []*v1alpha1.Darkroom{of("b", made("c", 6, "cats"))}, hostOwn},
-		"the own installation's host":      {of("a", made("b", 5, "cats")), []*v1alpha1.Darkroom{of("a", made("c", 6, "cats"))}, hostTaken},
-		"nobody has handled the other yet": {of("a", made("b", 5, "cats")), []*v1alpha1.Darkroom{made("c", 6, "cats")}, hostTaken},
-	} {
-		wanted := made("b", 0, "cats")
-		if c.before != nil {
-			wanted.Annotations = c.before.Annotations
-		}
-		hosts := func(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains }
-		rival := oldestRivals(wanted, hosts(wanted), append(c.others, made("b", 5, "cats")), hosts)["cats"]
-		if got := hostState(c.before, rival, c.before != nil && slices.Contains(hosts(c.before), "cats")); got != c.want {
-			t.Errorf("%s: the host is %s, want %s", name, got, c.want)
 		}
 	}
 }

@@ -14,7 +14,8 @@
 //  4. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
-// Credentials are stored in new Secrets (secrets.go) with the caller's own token.
+// A review asks the cluster before a change is saved (review.go); package outcome decides what will
+// happen. Credentials are stored in new Secrets (secrets.go) with the caller's own token.
 //
 // Credentials are write-only. The informer's transform (feed.go) removes them before a
 // Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A

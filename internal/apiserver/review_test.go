@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
@@ -46,7 +47,7 @@ func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
 }
 
 // reviewed returns the outcome that a server foresees.
-func (s *server) reviewed(token, namespace, name, body string) apiserver.Outcome {
+func (s *server) reviewed(token, namespace, name, body string) outcome.Outcome {
 	s.t.Helper()
 	return into[apiserver.Review](s.t, s.want(http.StatusOK, token, "POST", path(namespace, name)+"/review", body)).Outcome
 }
@@ -110,9 +111,9 @@ func TestReviewOfSecrets(t *testing.T) {
 }
 
 // secretsIn returns the Secrets of an outcome with the states of their keys, by field.
-func secretsIn(outcome apiserver.Outcome) map[string]string {
+func secretsIn(reviewed outcome.Outcome) map[string]string {
 	out := map[string]string{}
-	for _, secret := range outcome.Secrets {
+	for _, secret := range reviewed.Secrets {
 		var keys []string
 		for _, key := range secret.Keys {
 			keys = append(keys, key.Name+" "+key.State)
@@ -120,29 +121,6 @@ func secretsIn(outcome apiserver.Outcome) map[string]string {
 		out[strings.TrimPrefix(secret.Field, "body.")] = secret.Name + " " + secret.State + ": " + strings.Join(keys, ", ")
 	}
 	return out
-}
-
-// TestReviewNamesEverySecret that the pods and the Ingress do not start or serve without.
-func TestReviewNamesEverySecret(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	const body = `{"source":{"type":"S3","bucket":"b","region":"eu-west-2","credentialsSecretRef":{"name":"keys"},
-		"caBundleRef":{"kind":"Secret","name":"authority"}},"subDomains":["a"],"gate":{},"ingress":{"tlsSecretName":"tls"},
-		"extraEnv":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"variable","key":"a"}}},
-			{"name":"B","valueFrom":{"secretKeyRef":{"name":"optional","key":"b","optional":true}}}],
-		"extraEnvFrom":[{"secretRef":{"name":"variables"}}],
-		"podTemplate":{"volumes":[{"name":"all","secret":{"secretName":"volume"}},
-			{"name":"one","secret":{"secretName":"item","items":[{"key":"c","path":"c"}]}},
-			{"name":"none","secret":{"secretName":"optional","optional":true}}]}}`
-	expect.Equal(t, "the Secrets", map[string]string{
-		"source.credentialsSecretRef":        "keys unknown: accessKey unknown, secretKey unknown",
-		"source.caBundleRef":                 "authority unknown: ca.crt unknown",
-		"ingress.tlsSecretName":              "tls unknown: tls.crt unknown, tls.key unknown",
-		"extraEnv[0].valueFrom.secretKeyRef": "variable unknown: a unknown",
-		"extraEnvFrom[0].secretRef":          "variables unknown: ",
-		"podTemplate.volumes[0].secret":      "volume unknown: ",
-		"podTemplate.volumes[1].secret":      "item unknown: c unknown",
-	}, secretsIn(s.reviewed(token, namespace, "photos", body)))
 }
 
 func TestReviewOfPods(t *testing.T) {
