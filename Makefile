@@ -279,7 +279,9 @@ endif
 
 # DARKROOM_BINARY is a real Darkroom to measure in place of its test double.
 bench-gate: testdata ## Compare Darkroom alone, behind nginx if installed, and behind the gate. ARGS='-run 40' or ARGS='-soak 1h'
-	go run ./test/benchgate -darkroom $(or $(DARKROOM_BINARY),$(BIN)/darkroom) -gate $(BIN)/gate $(ARGS)
+	@mkdir -p $(BIN)/corpus
+	go -C gate test . -run '^TestCorpus$$' -write-corpus $(abspath $(BIN))/corpus
+	go run ./test/benchgate -darkroom $(or $(DARKROOM_BINARY),$(BIN)/darkroom) -gate $(BIN)/gate -corpus $(BIN)/corpus $(ARGS)
 
 assets: $(CLUSTER_TOOL) ## Download the Kubernetes API server and etcd for the tests, or build them in ten minutes.
 	@echo "up to date: $$($(CLUSTER_TOOL) assets)"

@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
 
-var makeFiles = flag.Bool("make-corpus", false, "write testdata/corpus, with programs of the distribution")
+var (
+	makeFiles = flag.Bool("make-corpus", false, "write testdata/corpus, with programs of the distribution")
+	writeTo   = flag.String("write-corpus", "", "write all files of the corpus to this folder, which exists")
+)
 
 func deflate(data []byte) []byte {
 	return written(func(b *bytes.Buffer) error {
@@ -50,6 +54,14 @@ var acceptsWebP = map[string]string{"Accept": "image/avif,image/webp,image/apng,
 func TestCorpus(t *testing.T) {
 	if *makeFiles {
 		makeCorpus(t)
+	}
+	if *writeTo != "" {
+		for name, body := range corpus() {
+			if err := os.WriteFile(filepath.Join(*writeTo, name), body, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Skip("the corpus is written")
 	}
 	o := newOrigin(t)
 	o.respond(func(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -59,8 +60,8 @@ func run(ctx context.Context, getenv func(string) string) error {
 	if err := errors.Join(err, sourceErr); err != nil {
 		return err
 	}
-	// Beyond 90 % of the limit, memory is collected more often instead of being exceeded.
-	debug.SetMemoryLimit(c.Memory / 10 * 9)
+	floor := tuneGarbageCollector(c.Memory)
+	defer runtime.KeepAlive(floor)
 	log := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: c.LogLevel}))
 
 	transformer := darkroom.New(c.Darkroom, c.Memory/16)
@@ -86,4 +87,15 @@ func run(ctx context.Context, getenv func(string) string) error {
 		serve.Face{Name: "images", Address: c.Address, Handler: handler},
 		serve.Face{Name: "Darkroom", Address: c.Inner, Handler: transformer},
 		serve.Face{Name: "metrics", Address: c.Metrics, Handler: serve.NewHealth(metrics, transformer.Ping)})
+}
+
+// tuneGarbageCollector lets garbage grow to half of the heap: originals and pixels have no pointers, so it costs little to
+// look for more often. It returns a part of that heap, which is never written and takes no memory, but without which the
+// small heap of a gate that serves cached images would be collected all the time.
+func tuneGarbageCollector(memory int64) (floor []byte) {
+	floor = make([]byte, memory/16)
+	debug.SetGCPercent(50)
+	// Beyond 90 % of the limit, memory is collected more often instead of being exceeded.
+	debug.SetMemoryLimit(memory/10*9 + int64(len(floor)))
+	return floor
 }

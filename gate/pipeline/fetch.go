@@ -134,7 +134,7 @@ func (p *Pipeline) read(ctx context.Context, client, path string, known original
 func (p *Pipeline) decode(ctx context.Context, client string, of *held, plan prepare.Plan) (*decoded, func(), error) {
 	pixels, _, done, err := p.pixels.Hold(ctx, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
 		defer recovered(&err)
-		release, err := p.queues.shrink.acquire(ctx, client, plan.Weight)
+		release, err := p.queues.shrink.acquire(ctx, client, max(plan.Weight, p.queues.lightestDecoding))
 		if err != nil {
 			return nil, err
 		}

@@ -21,8 +21,10 @@ type queues struct {
 	originals queue
 	// encodes counts results that are being encoded as WebP, each on all processors.
 	encodes queue
-	// shrink weighs images that are being shrunk or encoded.
-	shrink queue
+	// shrink weighs images that are being shrunk or encoded. The lightest weight of a decoding bounds their number: more
+	// than processors would only wait for one, with their pixels in memory.
+	shrink           queue
+	lightestDecoding int64
 	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
 	// their number: more than two for each processor only share its time, and their results need
 	// memory of the gate. The heaviest may run alone.
@@ -48,13 +50,14 @@ func newQueues(o Options, metrics *Metrics) queues {
 	// use before 70 % of the limit are reached.
 	budget := usable * 45 / 100
 	return queues{
-		fetches:    metrics.newQueue("fetch", maxFetches, maxFetches/2),
-		originals:  metrics.newQueue("memory", o.Memory/5, 0),
-		encodes:    metrics.newQueue("encode", int64(max(1, runtime.GOMAXPROCS(0)/2)), 0),
-		shrink:     metrics.newQueue("shrink", o.Memory/5, 0),
-		transforms: metrics.newQueue("transform", budget, 0),
-		lightest:   budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
-		heaviest:   usable * 70 / 100,
+		fetches:          metrics.newQueue("fetch", maxFetches, maxFetches/2),
+		originals:        metrics.newQueue("memory", o.Memory/5, 0),
+		encodes:          metrics.newQueue("encode", int64(max(1, runtime.GOMAXPROCS(0)/2)), 0),
+		shrink:           metrics.newQueue("shrink", o.Memory/5, 0),
+		lightestDecoding: o.Memory / 5 / int64(runtime.GOMAXPROCS(0)),
+		transforms:       metrics.newQueue("transform", budget, 0),
+		lightest:         budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
+		heaviest:         usable * 70 / 100,
 	}
 }
 

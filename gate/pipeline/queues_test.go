@@ -3,7 +3,10 @@ package pipeline
 import (
 	"context"
 	"net/http"
+	"runtime"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
@@ -29,6 +32,39 @@ func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 	if q.heaviest != 2<<30*70/100 {
 		t.Errorf("the heaviest may have %d bytes", q.heaviest)
 	}
+}
+
+// More decodings than processors would wait for one, with their pixels in memory.
+func TestEachProcessorDecodesOneImageAtATime(t *testing.T) {
+	p := newPipeline(nil)
+	file := pixel(1)
+	info, err := original.Inspect(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		all := 3 * runtime.GOMAXPROCS(0)
+		var decoded atomic.Int64
+		next := make(chan struct{})
+		for range all {
+			go func() {
+				_, done, err := p.decode(t.Context(), "a", &held{body: file, info: info}, prepare.Plan{Weight: 1})
+				if err != nil {
+					t.Error(err)
+				}
+				decoded.Add(1)
+				<-next
+				done()
+			}()
+		}
+		for want := runtime.GOMAXPROCS(0); want <= all; want++ {
+			if synctest.Wait(); decoded.Load() != int64(want) {
+				t.Errorf("%d images are decoded, want %d", decoded.Load(), want)
+			}
+			next <- struct{}{}
+		}
+		close(next)
+	})
 }
 
 func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {

@@ -28,6 +28,7 @@ func run() error {
 	flag.StringVar(&programs.darkroom, "darkroom", "bin/darkroom", "Darkroom or its test double")
 	flag.StringVar(&programs.gate, "gate", "bin/gate", "the gate")
 	span := flag.Duration("soak", 0, "run a mixed load for this time instead, and report memory, file descriptors and disk")
+	corpus := flag.String("corpus", "bin/corpus", "folder with one file of each kind of image, for the mixed load")
 	flag.IntVar(&urls, "urls", 5000, "number of different URLs in the row about many different URLs")
 	only := flag.String("run", ".", "regular expression of the rows to run")
 	behind := flag.String("behind", ".", "regular expression of the columns to run")
@@ -41,7 +42,7 @@ func run() error {
 		return err
 	}
 	if *span > 0 {
-		return soak(programs, *span)
+		return soak(programs, *span, *corpus)
 	}
 	contenders := []contender{{"Darkroom alone", alone}}
 	if path, err := exec.LookPath("nginx"); err == nil {

@@ -149,6 +149,11 @@ func together(n int, send func(int) answer) string {
 		})
 	}
 	wait.Wait()
+	return counted(codes)
+}
+
+// counted lists codes with their numbers.
+func counted(codes map[int]int) string {
 	var parts []string
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
 		parts = append(parts, fmt.Sprintf("%d × %d", codes[code], code))

@@ -26,12 +26,16 @@ var soakSettings = []string{
 
 // soak sends a mixed load for a time, at a rate that a quarter of a processor can serve. It
 // compares the first and the second sixth of the time with the last one.
-func soak(p programs, span time.Duration) error {
+func soak(p programs, span time.Duration, corpus string) error {
 	o, err := newOrigin()
 	if err != nil {
 		return err
 	}
 	defer o.close()
+	if o.corpus, err = readCorpus(corpus); err != nil {
+		return err
+	}
+	kinds := slices.Sorted(maps.Keys(o.corpus))
 	s, err := startGate(p, o.url, soakSettings...)
 	if err != nil {
 		return err
@@ -39,7 +43,7 @@ func soak(p programs, span time.Duration) error {
 	defer s.stop()
 	var (
 		mu      sync.Mutex
-		codes   = map[int]int{}
+		codes   = map[string]map[int]int{"": {}, "corpus": {}}
 		wait    sync.WaitGroup
 		samples []sample
 	)
@@ -49,20 +53,23 @@ func soak(p programs, span time.Duration) error {
 	for n := 0; time.Since(start) < span; n++ {
 		<-ticker.C
 		wait.Go(func() {
-			code := mixed(s, n)
+			of, code := "", 0
+			if n%20 == 1 || n%20 == 7 || n%20 == 19 {
+				of, code = "corpus", ofCorpus(s, kinds, n/20*3+n%20/7)
+			} else {
+				code = mixed(s, n)
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			codes[code]++
+			codes[of][code]++
 		})
 		if n%100 == 99 {
 			samples = append(samples, s.sample())
 		}
 	}
 	wait.Wait()
-	fmt.Printf("%s, %.0f %% of a processor; responses by status (0: the client left):", span, 100*s.cpu().Seconds()/span.Seconds())
-	for _, code := range slices.Sorted(maps.Keys(codes)) {
-		fmt.Printf(" %d × %d", codes[code], code)
-	}
+	fmt.Printf("%s, %.0f %% of a processor; responses by status (0: the client left): %s; of the corpus: %s", span,
+		100*s.cpu().Seconds()/span.Seconds(), counted(codes[""]), counted(codes["corpus"]))
 	part := len(samples) / 6
 	fmt.Printf("\n\n| mean · maximum | first %[1]s | second %[1]s | last %[1]s |\n|---|---|---|---|\n", span/6)
 	for i, name := range sampleNames {
@@ -93,6 +100,14 @@ func mixed(s *stack, n int) int {
 		return leave(s, fmt.Sprintf("/small%d.jpg?w=200", n))
 	}
 	return get(s, fmt.Sprintf("/small%d.jpg?w=100", n%50)).code
+}
+
+// ofCorpus sends the nth request for files of the corpus: for all kinds, each unchanged and transformed in several ways,
+// and then all of them as new images.
+func ofCorpus(s *stack, kinds []string, n int) int {
+	queries := []string{"", "w=90", "w=90&h=40", "w=60&h=60&fit=crop&crop=left", "auto=compress", "auto=format", "auto=format&q=50&w=90"}
+	kind, round := kinds[n%len(kinds)], n/len(kinds)
+	return do(s, http.MethodGet, fmt.Sprintf("/corpus/%d/%s?%s", round/len(queries), kind, queries[round%len(queries)]), webp).code
 }
 
 // leave ends a request before its response.

@@ -10,6 +10,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,14 +20,15 @@ import (
 )
 
 // origin is a web folder that counts requests. Every path below /large is a photo of 12
-// megapixels, below /small one of 1200×800 pixels, below /tiny one of 60×40 pixels, and below
-// /bad an error.
+// megapixels, below /small one of 1200×800 pixels, below /tiny one of 60×40 pixels, below
+// /bad an error, and below /corpus a file of the corpus by its name.
 type origin struct {
 	url          string
 	server       *http.Server
 	large, small []byte
 	tiny         []byte
 	bomb         []byte
+	corpus       map[string][]byte
 	requests     atomic.Int64
 
 	mu   sync.Mutex
@@ -73,11 +77,28 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(o.tiny)
 	case strings.HasPrefix(r.URL.Path, "/bomb"):
 		_, _ = w.Write(o.bomb)
+	case strings.HasPrefix(r.URL.Path, "/corpus"):
+		_, _ = w.Write(o.corpus[path.Base(r.URL.Path)])
 	default:
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte("<script>alert(1)</script>"))
 	}
+}
+
+// readCorpus reads the files of a folder, by name.
+func readCorpus(folder string) (map[string][]byte, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, entry := range entries {
+		if files[entry.Name()], err = os.ReadFile(filepath.Join(folder, entry.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 func photograph(width, height int) []byte {
