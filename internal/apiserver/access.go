@@ -9,6 +9,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
@@ -65,14 +66,14 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Nam
 	ctx, cancel := context.WithTimeout(ctx, namespacesTimeout)
 	defer cancel()
 	access := s.auth.Access.Patient()
-	watched, err := newScope(ctx, access, "watch", "")
+	watched, err := live.NewScope(ctx, access, "watch", "")
 	if err != nil {
 		return nil, err
 	}
 	candidates := append([]string{metav1.NamespaceDefault, limit.NamespaceOf(auth.CallerOf(ctx).Name())}, s.options.Namespaces...)
 	darkrooms, _ := s.journal.All()
 	for _, darkroom := range darkrooms {
-		sees, err := watched.has(ctx, darkroom.Namespace)
+		sees, err := watched.Has(ctx, darkroom.Namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -94,13 +95,13 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Nam
 
 // allowed returns the namespaces in which the caller has a right to all Darkrooms.
 func allowed(ctx context.Context, access *auth.Access, verb string, namespaces []string) ([]string, error) {
-	scope, err := newScope(ctx, access, verb, "")
+	scope, err := live.NewScope(ctx, access, verb, "")
 	if err != nil {
 		return nil, err
 	}
 	out := []string{}
 	for _, namespace := range namespaces {
-		has, err := scope.has(ctx, namespace)
+		has, err := scope.Has(ctx, namespace)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     and authorized with a SubjectAccessReview (package auth). Both results are cached for
 //     some seconds.
-//  3. Reads are served from the journal (package journal), which an informer feeds, or with
+//  3. Reads are served from the journal (package live), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
 //  4. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
@@ -17,7 +17,7 @@
 // A review asks the cluster before a change is saved (review.go); package outcome decides what will
 // happen. Credentials are stored in new Secrets (secrets.go) with the caller's own token.
 //
-// Credentials are write-only. The informer's transform (feed.go) removes them before a
+// Credentials are write-only. The informer's transform (live/feed.go) removes them before a
 // Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A
 // write that omits them keeps the existing ones.
 //
@@ -27,7 +27,7 @@
 // threats, with the test of each.
 //
 // Package reply has what the handlers answer with. Errors are problem details by RFC 9457
-// (package problem), with one entry for each invalid field. Live events (stream.go) are read from
+// (package problem), with one entry for each invalid field. Live events (live/stream.go) are read from
 // the journal's ring buffer: a client that is too slow loses its connection but no events, because
 // it resumes where it was.
 package apiserver

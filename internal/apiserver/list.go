@@ -3,32 +3,21 @@ package apiserver
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
-	"sort"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// maxQuestions bounds the access reviews of one list, for callers that may list only some
-// namespaces. The rest follows in the next page.
-const maxQuestions = 200
-
-const (
-	// maxRequirements bounds a label selector, which is tried on every Darkroom.
-	maxRequirements = 16
-	// maxPage bounds the Darkrooms of one page, in bytes of JSON; one always fits.
-	maxPage = 2 << 20
-)
+// maxRequirements bounds a label selector, which is tried on every Darkroom.
+const maxRequirements = 16
 
 // DarkroomList is a page of Darkrooms, sorted by namespace and name.
 type DarkroomList struct {
@@ -57,58 +46,31 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	if err != nil {
 		return nil, err
 	}
-	scope, err := s.newScope(ctx, "list", in.Namespace)
+	scope, err := s.scope(ctx, "list", in.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	all, _ := s.journal.All()
-	page, err := scope.page(ctx, startAfter(all, after), selector, in.Limit, s.journal.Bytes)
+	found, next, err := scope.Page(ctx, s.journal, after, selector, in.Limit)
 	if err != nil {
 		return nil, err
+	}
+	page := DarkroomList{Items: []wire.Darkroom{}}
+	for _, darkroom := range found {
+		page.Items = append(page.Items, wire.Flatten(darkroom))
+	}
+	if next != (types.NamespacedName{}) {
+		page.Continue = formatContinue(next)
 	}
 	return reply.With(page), nil
 }
 
-// startAfter returns the part of a sorted list after a key.
-func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.Darkroom {
-	return all[sort.Search(len(all), func(i int) bool { return journal.CompareKeys(journal.KeyOf(all[i]), key) > 0 }):]
-}
-
-// page returns the Darkrooms of a sorted list that are in the scope, until the page is full
-// or the limit of access reviews is reached. If the caller's budget is used up, it returns
-// the ones found so far.
-func (s *scope) page(ctx context.Context, all []*v1alpha1.Darkroom, selector labels.Selector, limit int,
-	bytes func(types.NamespacedName) int,
-) (DarkroomList, error) {
-	page := DarkroomList{Items: []wire.Darkroom{}}
-	var last types.NamespacedName
-	size := 0
-	for _, darkroom := range all {
-		full := len(page.Items) == limit || size >= maxPage || (len(s.known) >= maxQuestions && !s.knows(darkroom.Namespace))
-		if full {
-			page.Continue = formatContinue(last)
-			break
-		}
-		if !selector.Matches(labels.Set(darkroom.Labels)) {
-			last = journal.KeyOf(darkroom)
-			continue
-		}
-		visible, err := s.has(ctx, darkroom.Namespace)
-		var refusal *problem.Details
-		if errors.As(err, &refusal) && refusal.Status == http.StatusTooManyRequests && last != (types.NamespacedName{}) {
-			page.Continue = formatContinue(last)
-			break
-		}
-		if err != nil {
-			return DarkroomList{}, err
-		}
-		last = journal.KeyOf(darkroom)
-		if visible {
-			page.Items = append(page.Items, wire.Flatten(darkroom))
-			size += bytes(last)
-		}
+// scope returns the scope of the caller of a request.
+func (s *Server) scope(ctx context.Context, verb, namespace string) (*live.Scope, error) {
+	out, err := live.NewScope(ctx, s.auth.Access, verb, namespace)
+	if err == nil && namespace != "" {
+		err = s.requireServed(namespace)
 	}
-	return page, nil
+	return out, err
 }
 
 // The token is the key of the last Darkroom seen. It grants nothing: rights are checked for

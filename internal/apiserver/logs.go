@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -124,7 +125,7 @@ func (s *Server) guardLog(ctx context.Context, in *logInput, end func()) {
 }
 
 func (s *Server) stillMayReadLog(ctx context.Context, namespace string) bool {
-	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+	ctx, cancel := context.WithTimeout(ctx, live.BeatTimeout)
 	defer cancel()
 	if err := s.auth.StillKnown(ctx); err != nil {
 		return false

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
@@ -15,7 +15,7 @@ type metrics struct {
 	streams  prometheus.Gauge
 }
 
-func newMetrics(darkrooms *journal.Journal) *metrics {
+func newMetrics(darkrooms *live.Journal) *metrics {
 	registry := prometheus.NewRegistry()
 	m := &metrics{
 		registry: registry,

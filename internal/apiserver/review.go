@@ -10,7 +10,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
@@ -99,7 +99,7 @@ func (s *Server) reviewHosts(ctx context.Context, change *outcome.Change) ([]out
 			return nil, err
 		}
 		if visible {
-			hosts[i].Owner = journal.KeyOf(keeper).String()
+			hosts[i].Owner = live.KeyOf(keeper).String()
 		}
 	}
 	return hosts, nil

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
@@ -60,7 +60,7 @@ type Server struct {
 	kube    kubernetes.Interface
 	auth    *auth.Authenticator
 	cache   crcache.Cache
-	journal *journal.Journal
+	journal *live.Journal
 	metrics *metrics
 	decoder *wire.Decoder
 	handler http.Handler
@@ -109,7 +109,7 @@ func New(options Options) (*Server, error) {
 		options:     options,
 		log:         options.Log,
 		kube:        kube,
-		journal:     journal.New(options.Backlog, wire.Size),
+		journal:     live.NewJournal(options.Backlog, wire.Size),
 		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
 		bodies:      limit.NewShares(maxBodies, 2, 16, shareTimeout).PerGroup(maxBodies / 4),
 		requests:    limit.NewShares(128, 16, 64, shareTimeout).PerGroup(64),
@@ -125,7 +125,7 @@ func New(options Options) (*Server, error) {
 		stopping:    make(chan struct{}),
 	}
 	s.metrics = newMetrics(s.journal)
-	if s.cache, err = newCache(own, httpClient, options.Namespaces); err != nil {
+	if s.cache, err = live.NewCache(own, httpClient, options.Namespaces); err != nil {
 		return nil, fmt.Errorf("make cache: %w", err)
 	}
 	if s.auth, err = auth.New(auth.Options{
@@ -170,7 +170,7 @@ func (s *Server) Run(ctx context.Context) error {
 // are given time to end; streams end at once, and their clients come back.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
-	synced, err := feed(ctx, s.cache, s.journal)
+	synced, err := live.Feed(ctx, s.cache, s.journal)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

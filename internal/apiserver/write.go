@@ -17,7 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -309,5 +309,5 @@ func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRu
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUp)
 	defer cancel()
-	s.journal.Await(ctx, journal.KeyOf(stored), stored.ResourceVersion)
+	s.journal.Await(ctx, live.KeyOf(stored), stored.ResourceVersion)
 }

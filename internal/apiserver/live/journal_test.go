@@ -1,4 +1,4 @@
-package journal
+package live
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func kindsAfter(j *Journal, position uint64) []string {
 }
 
 func TestJournalWritesWhatChanges(t *testing.T) {
-	j := New(8, sizeOf)
+	j := NewJournal(8, sizeOf)
 	j.Put(entry("a", "1", "10"))
 	j.Put(entry("a", "1", "10")) // a resync
 	j.Put(entry("a", "1", "11"))
@@ -47,7 +47,7 @@ func TestJournalWritesWhatChanges(t *testing.T) {
 }
 
 func TestJournalForgets(t *testing.T) {
-	j := New(2, sizeOf)
+	j := NewJournal(2, sizeOf)
 	for i := range 3 {
 		j.Put(entry("a", "1", fmt.Sprint(i+1)))
 	}
@@ -59,7 +59,7 @@ func TestJournalForgets(t *testing.T) {
 }
 
 func TestJournalWakesWhoWaits(t *testing.T) {
-	j := New(2, sizeOf)
+	j := NewJournal(2, sizeOf)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	done := make(chan struct{})
@@ -85,7 +85,7 @@ func TestJournalWakesWhoWaits(t *testing.T) {
 func sizeOf(darkroom *v1alpha1.Darkroom) int { return len(darkroom.Annotations["large"]) }
 
 func TestJournalKeepsSoManyBytes(t *testing.T) {
-	j := New(100, sizeOf)
+	j := NewJournal(100, sizeOf)
 	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"large": strings.Repeat("x", 1<<20)}}}
 	for i := range 50 {
 		darkroom = darkroom.DeepCopy()

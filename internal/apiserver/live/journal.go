@@ -1,6 +1,4 @@
-// Package journal keeps the current Darkrooms and the latest changes of them, for lists and live
-// events.
-package journal
+package live
 
 import (
 	"cmp"
@@ -59,9 +57,9 @@ type Journal struct {
 	wake chan struct{}
 }
 
-// New returns a journal of a number of changes. measure returns the size of the response for a
+// NewJournal returns a journal of a number of changes. measure returns the size of the response for a
 // Darkroom, in bytes.
-func New(changes int, measure func(*v1alpha1.Darkroom) int) *Journal {
+func NewJournal(changes int, measure func(*v1alpha1.Darkroom) int) *Journal {
 	return &Journal{
 		epoch:   rand.Text()[:8],
 		state:   map[types.NamespacedName]*v1alpha1.Darkroom{},

@@ -1,4 +1,4 @@
-package apiserver
+package live
 
 import (
 	"context"
@@ -14,13 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/journal"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// newCache returns a cache of Darkrooms only. Write-only fields are removed before a
+// NewCache returns a cache of Darkrooms only. Write-only fields are removed before a
 // Darkroom is cached, so that no later mistake can disclose them.
-func newCache(cluster *rest.Config, httpClient *http.Client, namespaces []string) (cache.Cache, error) {
+func NewCache(cluster *rest.Config, httpClient *http.Client, namespaces []string) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
@@ -56,9 +55,9 @@ func concealCached(object any) (any, error) {
 	return object, nil
 }
 
-// feed connects an informer to the journal. The returned function reports whether the
+// Feed connects an informer to the journal. The returned function reports whether the
 // initial list has been written.
-func feed(ctx context.Context, darkrooms cache.Cache, into *journal.Journal) (synced func() bool, err error) {
+func Feed(ctx context.Context, darkrooms cache.Cache, into *Journal) (synced func() bool, err error) {
 	informer, err := darkrooms.GetInformer(ctx, &v1alpha1.Darkroom{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, fmt.Errorf("watch Darkrooms: %w", err)
@@ -83,7 +82,7 @@ func feed(ctx context.Context, darkrooms cache.Cache, into *journal.Journal) (sy
 	return registration.HasSynced, nil
 }
 
-func put(into *journal.Journal, object any) {
+func put(into *Journal, object any) {
 	if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 		into.Put(darkroom)
 	}

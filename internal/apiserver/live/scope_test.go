@@ -1,0 +1,142 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+)
+
+// rights are the namespaces in which a caller has a right; "" means all of them.
+type rights map[string]bool
+
+func (r rights) May(_ context.Context, right auth.Right) (bool, error) {
+	return r[right.Namespace], nil
+}
+
+func (r rights) Require(_ context.Context, right auth.Right) error {
+	if !r[right.Namespace] {
+		return problem.New(http.StatusForbidden, "denied")
+	}
+	return nil
+}
+
+// budget answers a number of questions.
+type budget struct {
+	rights
+
+	left int
+}
+
+func (b *budget) May(ctx context.Context, right auth.Right) (bool, error) {
+	if b.left == 0 {
+		return false, problem.TooManyRequests("wait", 1)
+	}
+	b.left--
+	return b.rights.May(ctx, right)
+}
+
+// journalOf returns a journal of Darkrooms, each namespace/name, which are labeled with their name.
+func journalOf(keys ...string) *Journal {
+	out := NewJournal(8, sizeOf)
+	for _, text := range keys {
+		key := keyOf(text)
+		out.Put(darkrooms.New(key.Name, key.Namespace).Label("name", key.Name).Obj())
+	}
+	return out
+}
+
+// keyOf reads namespace/name.
+func keyOf(text string) types.NamespacedName {
+	namespace, name, _ := strings.Cut(text, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
+
+func TestAScopeNoticesChangedRights(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after rights
+		only          string
+		extent        string
+		changed, ends bool
+	}{
+		"nothing":                   {before: rights{"a": true}, after: rights{"a": true}, extent: "-"},
+		"a namespace is granted":    {before: rights{"a": true}, after: rights{"a": true, "b": true}, extent: "-", changed: true},
+		"a namespace is taken":      {before: rights{"a": true}, after: rights{}, extent: "-", changed: true},
+		"all are granted":           {before: rights{"a": true}, after: rights{"": true}, extent: "*", changed: true},
+		"all are taken":             {before: rights{"": true}, after: rights{"a": true}, extent: "-", changed: true},
+		"an unknown one is granted": {before: rights{}, after: rights{"c": true}, extent: "-"},
+		"the only one stays":        {before: rights{"a": true}, after: rights{"a": true}, only: "a", extent: "a"},
+		"the only one is taken":     {before: rights{"a": true}, after: rights{}, only: "a", ends: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scope, err := NewScope(t.Context(), c.before, "watch", c.only)
+			expect.NoError(t, err)
+			for _, namespace := range []string{"a", "b"} {
+				_, err := scope.Has(t.Context(), namespace)
+				expect.NoError(t, err)
+			}
+			scope.Through(c.after)
+			changed, err := scope.refresh(t.Context())
+			if (err != nil) != c.ends {
+				t.Fatalf("the error is %v", err)
+			}
+			if !c.ends && (changed != c.changed || scope.extent() != c.extent) {
+				t.Errorf("changed is %t in %q, want %t in %q", changed, scope.extent(), c.changed, c.extent)
+			}
+		})
+	}
+}
+
+// TestPagesAddUp checks that all pages have what one has, whatever their limit, the caller's rights and the budget are.
+func TestPagesAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.StringMatching(`[a-d]/[a-d]`)
+		journal := journalOf(rapid.SliceOf(key).Draw(t, "Darkrooms")...)
+		may := rights{"": rapid.Bool().Draw(t, "all")}
+		for _, namespace := range []string{"a", "b", "c", "d"} {
+			may[namespace] = rapid.Bool().Draw(t, namespace)
+		}
+		selector := labels.SelectorFromSet(rapid.SampledFrom([]labels.Set{{}, {"name": "a"}}).Draw(t, "selector"))
+		limit := rapid.IntRange(1, 4).Draw(t, "limit")
+		var want, got []string
+		all, _ := journal.All()
+		for _, darkroom := range all {
+			if (may[""] || may[darkroom.Namespace]) && selector.Matches(labels.Set(darkroom.Labels)) {
+				want = append(want, KeyOf(darkroom).String())
+			}
+		}
+		for next, pages := (types.NamespacedName{}), 0; ; pages++ {
+			// One question is about all namespaces, and one is answered at least.
+			scope, err := NewScope(t.Context(), &budget{may, rapid.IntRange(2, 6).Draw(t, "budget")}, "list", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, more, err := scope.Page(t.Context(), journal, next, selector, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) > limit || pages > len(all) {
+				t.Fatalf("page %d has %d Darkrooms", pages, len(page))
+			}
+			for _, darkroom := range page {
+				got = append(got, KeyOf(darkroom).String())
+			}
+			if next = more; next == (types.NamespacedName{}) {
+				break
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("the pages have %v, want %v", got, want)
+		}
+	})
+}
