@@ -48,6 +48,7 @@ var focus = regexp.MustCompile(os.Getenv("FOCUS"))
 
 // TestHistories runs fixed seeds; those of a time if FOR is set, and one if SEED is set.
 func TestHistories(t *testing.T) {
+	t.Parallel()
 	if seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		check(t, seed)
 		return

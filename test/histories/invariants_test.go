@@ -1,8 +1,10 @@
 package histories
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +36,7 @@ var always = []invariant{
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
+	{"lease: a process writes only while it leads", onlyLeadersWrite},
 	{"history: revisions are kept, unless a quota leaves no room for another", keepsHistory},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
 	{"truth: a deletion is no failure", deletionIsNoFailure},
@@ -340,6 +343,19 @@ func isCalm(w *world) error {
 	return nil
 }
 
+func onlyLeadersWrite(w *world) error {
+	for _, operator := range w.operators {
+		writes := slices.IndexFunc(operator.traffic.all(), func(r request) bool { return !strings.HasPrefix(r.line, http.MethodGet) })
+		if writes < 0 || operator.traffic.leads() {
+			continue
+		}
+		if time.Sleep(restPeriod); !operator.traffic.leads() { // controllers write before all of them are started
+			return fmt.Errorf("a process that stands by sent %s", w.plain(operator.traffic.all()[writes].line))
+		}
+	}
+	return nil
+}
+
 func keepsHistory(w *world) error {
 	all, err := w.allDarkrooms()
 	if err != nil {
@@ -451,8 +467,8 @@ func isAsDesired(w *world) error {
 
 // isHandled reports whether a running operator handles a Darkroom.
 func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
-	installation := v1alpha1.HandledBy(d)
-	return installation == "" || w.operators[installation] != nil
+	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
+	return slices.ContainsFunc(w.processes(installation), func(p process) bool { return w.operators[p] != nil })
 }
 
 // isLive returns an error unless an object is live as it is desired, and the Darkroom's.

@@ -70,6 +70,13 @@ func (w *world) restart(s settings) error {
 	return w.start(mainInstallation)
 }
 
+// process is a process of the operator.
+type process struct {
+	installation string
+	// replica distinguishes the processes that elect a leader; 0 does not elect.
+	replica int
+}
+
 // operator is a running operator.
 type operator struct {
 	stop    context.CancelFunc
@@ -77,17 +84,36 @@ type operator struct {
 	traffic *traffic
 }
 
-// start starts the operator of an installation.
-func (w *world) start(installation string) error {
-	if w.operators[installation] != nil {
-		return errNothingToDo
+// processes are those of an installation, running or not.
+func (w *world) processes(installation string) []process {
+	if installation == mainInstallation && w.elects {
+		return []process{{installation, 1}, {installation, 2}}
 	}
+	return []process{{installation, 0}}
+}
+
+// start starts the processes of an installation that do not run.
+func (w *world) start(installation string) error {
+	err := errNothingToDo
+	for _, p := range w.processes(installation) {
+		if w.operators[p] != nil {
+			continue
+		}
+		if err = w.run(p); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// run starts a process.
+func (w *world) run(p process) error {
 	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline}}
 	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.Inject)
 	controller.BoundRequests(kubeconfig)
-	manager, options, err := w.manager(kubeconfig, installation)
+	manager, options, err := w.manager(kubeconfig, p)
 	if err != nil && w.faults.Current() != "" {
 		return errNothingToDo // it waits until it knows what the cluster serves
 	}
@@ -99,16 +125,17 @@ func (w *world) start(installation string) error {
 	if err := controller.Add(ctx, manager, options); err != nil {
 		return err
 	}
+	o.traffic.elected = manager.Elected()
 	go func() { o.ended <- manager.Start(ctx) }()
-	w.operators[installation] = o
+	w.operators[p] = o
 	return nil
 }
 
-func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.Manager, controller.Options, error) {
+func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, controller.Options, error) {
 	chrt, err := charts.Darkroom()
 	options := controller.Options{
-		Chart: chrt, Values: w.settingsAt(installation, time.Now()), Namespaces: w.namespaces(),
-		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: installation,
+		Chart: chrt, Values: w.settingsAt(p.installation, time.Now()), Namespaces: w.namespaces(),
+		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: p.installation,
 	}
 	if err != nil {
 		return nil, options, err
@@ -124,9 +151,13 @@ func (w *world) manager(kubeconfig *rest.Config, installation string) (manager.M
 	if err != nil {
 		return nil, options, err
 	}
+	lease := w.lease()
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme: controller.NewScheme(), Cache: caches, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
+		LeaderElection: p.replica > 0, LeaderElectionID: lease.Name, LeaderElectionNamespace: lease.Namespace,
+		LeaderElectionConfig: w.asOperator, LeaderElectionReleaseOnCancel: true,
+		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(leaseDuration * 3 / 4), RetryPeriod: ptr.To(leaseDuration / 20),
 	})
 	return mgr, options, err
 }
@@ -139,33 +170,50 @@ func (w *world) checkPeriod() time.Duration {
 	return time.Hour
 }
 
-// revive plays the kubelet: an operator that ended by itself is started again.
+// revive plays the kubelet: processes that ended by themselves are started again.
 func (w *world) revive() error {
-	for installation, o := range w.operators {
-		select {
-		case err := <-o.ended:
-			ctrl.Log.Info("An operator ended by itself", "installation", installation, "cause", fmt.Sprint(err))
-			o.ended <- err
-			w.stop(installation)
-			if err := benign(w.start(installation)); err != nil {
-				return err
-			}
-		default:
+	for p, o := range w.operators {
+		if !o.isOver() {
+			continue
+		}
+		w.forget(p)
+		if err := benign(w.run(p)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// stop kills the operator of an installation: requests under way are interrupted.
-func (w *world) stop(installation string) {
-	if o := w.operators[installation]; o != nil {
-		o.stop()
-		if err := <-o.ended; err != nil && !errors.Is(err, context.Canceled) {
-			ctrl.Log.Info("An operator ended", "cause", err.Error())
-		}
-		w.timeline.add(len(o.traffic.all()))
-		delete(w.operators, installation)
+// isOver reports whether the process has ended by itself.
+func (o *operator) isOver() bool {
+	select {
+	case err := <-o.ended:
+		o.ended <- err
+		return true
+	default:
+		return false
 	}
+}
+
+// stop kills the processes of an installation: requests under way are interrupted.
+func (w *world) stop(installation string) {
+	for _, p := range w.processes(installation) {
+		if o := w.operators[p]; o != nil {
+			o.stop()
+			w.forget(p)
+		}
+	}
+}
+
+// forget waits for the end of a process.
+func (w *world) forget(p process) {
+	o := w.operators[p]
+	if err := <-o.ended; err != nil && !errors.Is(err, context.Canceled) {
+		ctrl.Log.Info("An operator ended", "cause", err.Error())
+	}
+	o.stop()
+	w.timeline.add(len(o.traffic.all()))
+	delete(w.operators, p)
 }
 
 // request is a request that an operator sent, other than a watch.
@@ -178,6 +226,8 @@ type request struct {
 // traffic are the requests of one operator.
 type traffic struct {
 	timeline *timeline
+	// elected is closed once the controllers of the process have been started, because it leads.
+	elected <-chan struct{}
 
 	mu   sync.Mutex
 	sent []request
@@ -214,6 +264,15 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 		t.mu.Unlock()
 		return response, err
 	})
+}
+
+func (t *traffic) leads() bool {
+	select {
+	case <-t.elected:
+		return true
+	default:
+		return false
+	}
 }
 
 // nameOfRelease is in the name of a revision, which is the only object that each attempt at a Darkroom creates.

@@ -38,7 +38,9 @@ type kind struct {
 }
 
 // kinds are the steps of all actors.
-func kinds() []kind { return slices.Concat(ownersSteps, hostileSteps, platformSteps, etcdSteps) }
+func kinds() []kind {
+	return slices.Concat(ownersSteps, hostileSteps, platformSteps, etcdSteps, leaseSteps)
+}
 
 // history generates the steps of a history. Few kinds of steps take part in each, so that those that only do
 // harm together meet often enough.
@@ -64,6 +66,14 @@ var openings = []step{
 	}},
 	{"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.start(otherInstallation); err != nil {
+			return err
+		}
+		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+	}},
+	{"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		w.stop(mainInstallation)
+		w.elects = true
+		if err := w.start(mainInstallation); err != nil {
 			return err
 		}
 		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))

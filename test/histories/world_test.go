@@ -47,8 +47,10 @@ type world struct {
 	ctx context.Context
 	// suffix distinguishes the namespaces and hosts of histories that run at the same time.
 	suffix string
-	// operators are the running ones, by name of installation.
-	operators map[string]*operator
+	// operators are the running ones.
+	operators map[process]*operator
+	// elects is set if two processes of the main installation elect a leader.
+	elects bool
 	// settings are those that the main installation was started with.
 	settings []settings
 	faults   *faults.Faults
@@ -93,7 +95,7 @@ var worlds atomic.Int64
 func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error) {
 	w = &world{
 		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
-		operators: map[string]*operator{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
+		operators: map[process]*operator{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
 	}
@@ -106,9 +108,8 @@ func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error)
 		return nil, nil, err
 	}
 	end = func() {
-		for name := range w.operators {
-			w.stop(name)
-		}
+		w.stop(mainInstallation)
+		w.stop(otherInstallation)
 		_ = w.endPolicies()
 		w.timeline.end()
 		w.saved.remove()

@@ -20,6 +20,7 @@ const (
 	IsDown     = "503"
 	Loses      = "writes are done and their answers lost"
 	Hangs      = "requests hang"
+	Slows      = "requests take a second"
 	SpeaksHTML = "answers are HTML"
 	Lags       = "watches lag"
 	Breaks     = "watches break"
@@ -27,8 +28,11 @@ const (
 
 // All are the faults.
 func All() []string {
-	return []string{Conflicts, Throttles, Fails, IsDown, Loses, Hangs, SpeaksHTML, Lags, Breaks}
+	return []string{Conflicts, Throttles, Fails, IsDown, Loses, Hangs, Slows, SpeaksHTML, Lags, Breaks}
 }
+
+// slowness is how much later a slow request reaches the API server.
+const slowness = time.Second
 
 // lag is how much later events arrive while watches lag, and how long watches last while they break.
 const lag = 500 * time.Millisecond
@@ -121,6 +125,14 @@ func (f *Faults) Inject(next http.RoundTripper) http.RoundTripper {
 			case <-r.Context().Done():
 			}
 			return nil, ErrLost
+		case Slows:
+			select {
+			case <-time.After(slowness):
+			case <-ended:
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			}
+			return next.RoundTrip(r)
 		case SpeaksHTML:
 			return answer(r, http.StatusOK, "text/html", "<html>Sign in</html>"), nil
 		}
