@@ -55,12 +55,12 @@ func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http
 		return nil, nil, err
 	}
 	middleware.SetUser(ctx, who.Name())
-	if err := s.limits.Take(who.Name()); err != nil {
+	if err := s.limits.rates.Take(who.Name()); err != nil {
 		return nil, nil, err
 	}
 	if placeless {
 		return who, func() {}, nil
 	}
-	leave, err = s.requests.Enter(ctx, who.Name())
+	leave, err = s.limits.requests.Enter(ctx, who.Name())
 	return who, leave, err
 }

@@ -61,7 +61,7 @@ func (s *Server) admit(most int64, need rightOf) func(huma.Context, func(huma.Co
 	return func(ctx huma.Context, next func(huma.Context)) {
 		_, w := humago.Unwrap(ctx)
 		who := auth.CallerOf(ctx.Context()).Name()
-		leave, err := s.bodies.Enter(ctx.Context(), who)
+		leave, err := s.limits.bodies.Enter(ctx.Context(), who)
 		if err != nil {
 			middleware.Refuse(ctx.Context(), w, err)
 			return
@@ -78,7 +78,7 @@ func (s *Server) admit(most int64, need rightOf) func(huma.Context, func(huma.Co
 			middleware.Refuse(ctx.Context(), w, err)
 			return
 		}
-		places := []*limit.Shares{s.requests, s.writes}
+		places := []*limit.Shares{s.limits.requests, s.limits.writes}
 		if need == nil {
 			places = places[:1]
 		}

@@ -21,10 +21,9 @@
 // Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A
 // write that omits them keeps the existing ones.
 //
-// Limits apply per caller (package limit): sign-in attempts (package auth), requests and
-// concurrent requests (authenticate.go), requests to the cluster (package auth),
-// bodies (wire/decode.go), rendering (manifest.go). docs/security.md lists the
-// threats, with the test of each.
+// Limits apply per caller (package limit): requests, renderings and the places of all kinds of
+// requests are one table (limits.go); sign-in attempts and requests to the cluster are in package
+// auth, the size of bodies in routes.go. docs/security.md lists the threats, with the test of each.
 //
 // Package reply has what the handlers answer with. Errors are problem details by RFC 9457
 // (package problem), with one entry for each invalid field. Live events (live/stream.go) are read from

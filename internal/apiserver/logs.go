@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// maxLogs is how many logs one caller may read at the same time.
-	maxLogs = 4
 	// maxLog bounds a log, in bytes; logTimeout and maxFollow limit how long it is read
 	// and followed.
 	maxLog     = 8 << 20
@@ -49,7 +47,7 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 		return nil, err
 	}
 	who := auth.CallerOf(ctx).Name()
-	leave, err := s.logs.Enter(ctx, who)
+	leave, err := s.limits.logs.Enter(ctx, who)
 	if err != nil {
 		return nil, problem.TooManyRequests(fmt.Sprintf("too many logs are open; each caller may read %d at the same time", maxLogs), 10)
 	}

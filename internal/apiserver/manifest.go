@@ -22,9 +22,6 @@ const (
 	renderTimeout = 10 * time.Second
 	// renderWait is how long a request waits until its caller may render again.
 	renderWait = 5 * time.Second
-	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
-	// for some tens of milliseconds, and one caller would keep it busy.
-	rendersPerSecond, renderBurst = 2, 10
 	// maxRendered is the largest Darkroom that is rendered, in bytes of JSON. The CRD does not
 	// bound every map in it. It is the limit of Kubernetes for annotations.
 	maxRendered = 256 << 10
@@ -54,12 +51,12 @@ func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, e
 // disconnects, rendering stops at its next step.
 func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	who := auth.CallerOf(ctx).Name()
-	if err := s.renderRates.Wait(ctx, who, renderWait); err != nil {
+	if err := s.limits.renderRates.Wait(ctx, who, renderWait); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
 	defer cancel()
-	leave, err := s.renderings.Enter(ctx, who)
+	leave, err := s.limits.renderings.Enter(ctx, who)
 	if err != nil {
 		return "", notInTime(ctx, err)
 	}

@@ -129,7 +129,7 @@ func (s *Server) read(ctx context.Context) (leave func(), err error) {
 	if err := s.auth.Access.Spend(ctx); err != nil {
 		return nil, err
 	}
-	return s.reads.Enter(ctx, auth.CallerOf(ctx).Name())
+	return s.limits.reads.Enter(ctx, auth.CallerOf(ctx).Name())
 }
 
 func describePod(pod *corev1.Pod) Pod {

@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -44,13 +43,6 @@ const (
 	// maxConnections bounds the connections: it leaves room for all streams, logs and requests.
 	// maxUnknown bounds those of callers who are not known, whose headers take memory too.
 	maxConnections, maxUnknown = 2048, 128
-	// maxBodies bounds the bodies that are in memory.
-	maxBodies = 48
-	// allStreams are the streams of all callers, and allStrangers those of callers who may see
-	// no Darkroom.
-	allStreams, allStrangers = 1024, 128
-	// shareTimeout is how long a request waits for a place; see limit.Shares.
-	shareTimeout = 10 * time.Second
 )
 
 // Server serves the API. Make it with New and start it with Run.
@@ -64,13 +56,7 @@ type Server struct {
 	metrics *metrics
 	decoder *wire.Decoder
 	handler http.Handler
-
-	// limits is how many requests each caller may send.
-	limits *limit.Rates
-	// renderRates is how many manifests each caller may have rendered.
-	renderRates *limit.Rates
-	// Concurrency limits of each caller.
-	bodies, requests, writes, renderings, images, reads, streams, strangers, logs *limit.Shares
+	limits  *limits
 
 	definition *definition.Definition
 
@@ -106,23 +92,13 @@ func New(options Options) (*Server, error) {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
 	s := &Server{
-		options:     options,
-		log:         options.Log,
-		kube:        kube,
-		journal:     live.NewJournal(options.Backlog, wire.Size),
-		limits:      limit.NewRates(options.RequestsPerSecond, options.Burst),
-		bodies:      limit.NewShares(maxBodies, 2, 16, shareTimeout).PerGroup(maxBodies / 4),
-		requests:    limit.NewShares(128, 16, 64, shareTimeout).PerGroup(64),
-		writes:      limit.NewShares(8, 2, 16, shareTimeout),
-		renderings:  limit.NewShares(2, 1, 16, shareTimeout),
-		images:      limit.NewShares(6, 2, 16, shareTimeout),
-		reads:       limit.NewShares(8, 2, 16, shareTimeout),
-		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
-		streams:     limit.NewShares(allStreams, maxStreams, 0, 0).PerGroup(allStreams / 4),
-		strangers:   limit.NewShares(allStrangers, maxStreams, 0, 0).PerGroup(allStrangers / 4),
-		logs:        limit.NewShares(64, maxLogs, 0, 0),
-		synced:      func() bool { return false },
-		stopping:    make(chan struct{}),
+		options:  options,
+		log:      options.Log,
+		kube:     kube,
+		journal:  live.NewJournal(options.Backlog, wire.Size),
+		limits:   newLimits(options.RequestsPerSecond, options.Burst),
+		synced:   func() bool { return false },
+		stopping: make(chan struct{}),
 	}
 	s.metrics = newMetrics(s.journal)
 	if s.cache, err = live.NewCache(own, httpClient, options.Namespaces); err != nil {

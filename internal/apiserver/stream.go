@@ -13,9 +13,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// maxStreams is how many streams one caller may have open.
-const maxStreams = 16
-
 type streamInput struct {
 	Namespace   string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may watch"`
 	LastEventID string `header:"Last-Event-ID" doc:"id of the last event received: what came after it follows. Browsers send it by themselves"`
@@ -47,12 +44,12 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 // enterStream takes a place for a stream. Callers who may see no Darkroom have few places, and none
 // of those of others.
 func (s *Server) enterStream(ctx context.Context, scope *live.Scope) (leave func(), err error) {
-	places := s.streams
+	places := s.limits.streams
 	darkrooms, _ := s.journal.All()
 	if sees, err := scope.SeesAny(ctx, darkrooms); err != nil {
 		return nil, err
 	} else if !sees {
-		places = s.strangers
+		places = s.limits.strangers
 	}
 	leave, err = places.Enter(ctx, auth.CallerOf(ctx).Name())
 	var full *limit.Full

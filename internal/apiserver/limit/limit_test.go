@@ -91,7 +91,7 @@ func refuse(t *testing.T, shares *Shares, who string) {
 }
 
 func TestEachHasAShare(t *testing.T) {
-	shares := NewShares(3, 2, 0, 0)
+	shares := NewShares(Places{All: 3, Each: 2})
 	leave := enterAs(t, shares, "greedy")
 	enterAs(t, shares, "greedy")
 	refuse(t, shares, "greedy")
@@ -106,7 +106,7 @@ func TestEachHasAShare(t *testing.T) {
 }
 
 func TestQueuesAreBounded(t *testing.T) {
-	shares := NewShares(2, 1, 1, time.Hour)
+	shares := NewShares(Places{All: 2, Each: 1, Queue: 1, Wait: time.Hour})
 	leave := enterAs(t, shares, "greedy")
 	ctx, giveUp := context.WithCancel(t.Context())
 	waited := make(chan error)
@@ -133,7 +133,7 @@ func TestQueuesAreBounded(t *testing.T) {
 }
 
 func TestServiceAccountsOfANamespaceShare(t *testing.T) {
-	shares := NewShares(8, 2, 0, 0).PerGroup(3)
+	shares := NewShares(Places{All: 8, Each: 2, PerNamespace: 3})
 	account := func(namespace string, i int) string {
 		return fmt.Sprintf("system:serviceaccount:%s:account-%d", namespace, i)
 	}

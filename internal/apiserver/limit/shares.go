@@ -34,19 +34,23 @@ type share struct {
 	inside int
 }
 
-// NewShares returns shares of all places. A caller gets at most each places, and may have
-// queue more requests that wait for at most timeout.
-func NewShares(all, each, queue int, timeout time.Duration) *Shares {
-	return &Shares{
-		places: semaphore.NewWeighted(int64(all)), each: each, group: all, queue: queue, timeout: timeout,
-		callers: map[string]*share{}, groups: map[string]*share{},
-	}
+// Places says how a number of places is divided.
+type Places struct {
+	// All are the places of all callers together, Each those of one caller at most.
+	All, Each int
+	// PerNamespace are those of all ServiceAccounts of a namespace at most; 0 means All.
+	PerNamespace int
+	// Queue is how many more requests of a caller may wait for a place, and Wait for how long.
+	Queue int
+	Wait  time.Duration
 }
 
-// PerGroup bounds the places of all ServiceAccounts of a namespace.
-func (s *Shares) PerGroup(most int) *Shares {
-	s.group = most
-	return s
+// NewShares returns shares of places.
+func NewShares(places Places) *Shares {
+	return &Shares{
+		places: semaphore.NewWeighted(int64(places.All)), each: places.Each, group: cmp.Or(places.PerNamespace, places.All),
+		queue: places.Queue, timeout: places.Wait, callers: map[string]*share{}, groups: map[string]*share{},
+	}
 }
 
 // Whose names the limit that a Full is about.
