@@ -1,9 +1,6 @@
 package caches
 
 import (
-	"hash/maphash"
-	"maps"
-	"sync"
 	"time"
 	"unique"
 
@@ -12,9 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/cache"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -41,8 +40,8 @@ func withoutManagedFields(object any) (any, error) {
 // a Darkroom have the same labels and owner, and Darkrooms have the same conditions.
 func share(metadata metav1.Object) {
 	metadata.SetNamespace(text(metadata.GetNamespace()))
-	metadata.SetLabels(recent.texts(metadata.GetLabels()))
-	metadata.SetAnnotations(recent.texts(metadata.GetAnnotations()))
+	metadata.SetLabels(texts(metadata.GetLabels()))
+	metadata.SetAnnotations(texts(metadata.GetAnnotations()))
 	owners := metadata.GetOwnerReferences()
 	for i := range owners {
 		owners[i].APIVersion, owners[i].Kind, owners[i].Name = text(owners[i].APIVersion), text(owners[i].Kind), text(owners[i].Name)
@@ -58,45 +57,28 @@ func share(metadata metav1.Object) {
 	}
 }
 
-// recent is the metadata of recently cached objects. The objects of a Darkroom are cached at
-// nearly the same time: when it is installed, or at the start.
-var recent recentMetadata
-
-// recentMetadata finds equal labels and annotations. It forgets all of them once in a while, so
-// that those of objects that are gone do not accumulate. Like all of a cached object, they must
-// not be changed.
-type recentMetadata struct {
-	mu    sync.Mutex
-	seed  maphash.Seed
-	since time.Time
-	maps  map[uint64]map[string]string
-}
-
 // text returns the string that all equal ones share.
 func text(value string) string { return unique.Make(value).Value() }
 
-// texts returns a recent map of the same content, or else a copy.
-func (r *recentMetadata) texts(values map[string]string) map[string]string {
+// recent are the labels and annotations of recently cached objects, by their digest. Those of the objects of a
+// Darkroom are equal, and are cached at nearly the same time: when it is installed, or at the start. With a copy for
+// each object, 10,000 Darkrooms would take 44 MiB more.
+var recent = cache.NewExpiring()
+
+// texts returns a recent map of the same content, or else a copy. Like all of a cached object, it must not be changed.
+func texts(values map[string]string) map[string]string {
 	if values == nil {
 		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now := time.Now(); now.Sub(r.since) > 5*time.Minute {
-		r.seed, r.since, r.maps = maphash.MakeSeed(), now, map[uint64]map[string]string{}
-	}
-	hash := uint64(0)
-	for key, value := range values {
-		hash += maphash.Comparable(r.seed, [2]string{key, value})
-	}
-	if known, found := r.maps[hash]; found && maps.Equal(known, values) {
-		return known
+	digest := manifest.Digest(values)
+	if known, found := recent.Get(digest); found {
+		return known.(map[string]string) //nolint:forcetypeassert // see below
 	}
 	out := make(map[string]string, len(values))
 	for key, value := range values {
 		out[text(key)] = text(value)
 	}
-	r.maps[hash] = out
+	recent.Set(digest, out, 5*time.Minute)
 	return out
 }
 

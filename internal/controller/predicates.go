@@ -3,8 +3,6 @@ package controller
 import (
 	"maps"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -65,14 +63,6 @@ func notOwnClaim(by *installation) predicate.Predicate {
 			return isDesiredChanged(e, claimed)
 		},
 	}
-}
-
-// ownerNeeds passes objects of Darkrooms that a function selects.
-func ownerNeeds(selected func(types.NamespacedName) bool) predicate.Predicate {
-	return predicate.NewPredicateFuncs(func(object client.Object) bool {
-		owner := metav1.GetControllerOfNoCopy(object)
-		return owner != nil && selected(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name})
-	})
 }
 
 // objectTouched passes objects of a release that were deleted or changed in more than their

@@ -321,13 +321,12 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
-		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, NewQueue: newCoalescing, RateLimiter: newRateLimiter()}).
+		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, RateLimiter: newRateLimiter()}).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
-	shown := ownerNeeds(func(key types.NamespacedName) bool { return !reconciler.Waits(key) })
 	for _, kind := range parts.cluster.kinds() {
 		// The metadata of a Service shows that it has changed; the reconciler reads the rest.
 		if kind.Typed != nil || kind.Kind == "Service" {
-			controller.Owns(kind.Object(), builder.WithPredicates(shown))
+			controller.Owns(kind.Object())
 		}
 	}
 	controller.WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {

@@ -190,26 +190,13 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	if darkroom.Status.Phase == "" {
 		timeout = newTimeout
 	}
-	next, found := r.turnOf(key)
+	known, _ := r.behind.Load(key)
+	next, found := known.(turn)
 	if !found || next.generation != darkroom.Generation {
 		next = turn{generation: darkroom.Generation, due: now.Add(timeout)}
 		r.behind.Store(key, next)
 	}
 	return max(next.due.Sub(now), 0)
-}
-
-func (r *Reconciler) turnOf(key types.NamespacedName) (turn, bool) {
-	known, _ := r.behind.Load(key)
-	next, found := known.(turn)
-	return next, found
-}
-
-// Waits reports whether a reconcile of a Darkroom is scheduled that waits for the report of
-// the Helm controller. Until then changes of its objects need no other reconcile, such as
-// those that the Helm controller is making.
-func (r *Reconciler) Waits(key types.NamespacedName) bool {
-	next, found := r.turnOf(key)
-	return found && next.due.After(r.Clock.Now())
 }
 
 // observe reads the live objects from the caches.
