@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2/ktesting"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,14 +44,12 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 	expect.NoError(t, err)
 	translator, err := values.New(values.Options{})
 	expect.NoError(t, err)
-	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
 	return func(_ context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 		vals, err := translator.Values(darkroom)
 		if err != nil {
 			return "", err
 		}
-		rendered, err := render.Render(chrt, client.ObjectKeyFromObject(darkroom), vals, capabilities)
+		rendered, err := render.Render(chrt, client.ObjectKeyFromObject(darkroom), vals, render.Capabilities{Version: "v1.36.0"})
 		if err != nil {
 			return "", err
 		}

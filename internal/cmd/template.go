@@ -13,8 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -133,8 +131,8 @@ func (o *templateOptions) print(ctx context.Context, out io.Writer, preview *pre
 // preview renders Darkrooms as the operator does.
 type preview struct {
 	translator   *values.Translator
-	chart        *chart.Chart
-	capabilities *chartutil.Capabilities
+	chart        *render.Chart
+	capabilities render.Capabilities
 }
 
 // preview returns the preview for a cluster that serves some API versions.
@@ -148,14 +146,7 @@ func (t *translation) preview(apiVersions []string) (*preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.APIVersions = append(capabilities.APIVersions, apiVersions...)
-	parsed, err := chartutil.ParseKubeVersion(kubeVersion)
-	if err != nil {
-		return nil, fmt.Errorf("parse version %s: %w", kubeVersion, err)
-	}
-	capabilities.KubeVersion = *parsed
-	return &preview{translator, chrt, capabilities}, nil
+	return &preview{translator, chrt, render.Capabilities{Version: kubeVersion, APIVersions: apiVersions}}, nil
 }
 
 // manifest returns the manifests of a Darkroom. It ends between two steps if the context does.

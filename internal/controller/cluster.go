@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +20,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/caches"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 )
 
 const (
@@ -150,11 +150,8 @@ func CacheOptions(cluster *Cluster, namespaces []string, darkrooms labels.Select
 }
 
 // Capabilities are those that the chart is rendered with.
-func (c *Cluster) Capabilities() *chartutil.Capabilities {
-	capabilities := &chartutil.Capabilities{
-		KubeVersion: chartutil.KubeVersion{Version: c.version.GitVersion, Major: c.version.Major, Minor: c.version.Minor},
-		HelmVersion: chartutil.DefaultCapabilities.HelmVersion,
-	}
+func (c *Cluster) Capabilities() render.Capabilities {
+	capabilities := render.Capabilities{Version: c.version.GitVersion}
 	for _, resource := range chartResources {
 		if c.served[resource] {
 			capabilities.APIVersions = append(capabilities.APIVersions, resource.GroupVersion().String())

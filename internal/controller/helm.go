@@ -37,6 +37,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -83,7 +84,7 @@ type helmReconciler struct {
 }
 
 // helmOptions are the options of the reconciler of helm-operator-plugins, besides the session.
-func helmOptions(chrt *chart.Chart, maxHistory int) []reconciler.Option {
+func helmOptions(chrt *render.Chart, maxHistory int) []reconciler.Option {
 	// Operations are logged with their events. Other messages are for debugging; the logger of
 	// each reconcile costs allocations even if it discards them.
 	logger := ctrl.Log.WithName("helm").V(1)

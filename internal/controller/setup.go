@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -55,7 +54,7 @@ func newRateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 // Options are the settings of the controllers.
 type Options struct {
 	// Chart is the chart of the releases.
-	Chart *chart.Chart
+	Chart *render.Chart
 	// Values are the operator's settings for every Darkroom.
 	Values values.Options
 	// Namespaces are the namespaces that the caches are limited to; none means all.

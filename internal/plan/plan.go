@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -43,9 +41,9 @@ type Planner struct {
 	Client client.Client
 	// Chart, Values, Capabilities, Kinds, Installation, Namespaces and Selector are those of the operator. No
 	// namespaces means all.
-	Chart        *chart.Chart
+	Chart        *render.Chart
 	Values       values.Options
-	Capabilities *chartutil.Capabilities
+	Capabilities render.Capabilities
 	Kinds        []schema.GroupVersionKind
 	Installation string
 	Namespaces   []string

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	helmtime "helm.sh/helm/v3/pkg/time"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,7 +43,7 @@ func (c *actionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.R
 	}
 	next.Version = adopted[0].Version + 1
 	next.Info.FirstDeployed = adopted[0].Info.FirstDeployed
-	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
+	next.Info.LastDeployed.Time = c.Clock.Now()
 	if err := c.begin(next); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,7 +14,7 @@ import (
 // Desired is the desired release of a Darkroom: the chart, rendered with the values of one
 // translation. Nothing else is ever applied.
 type Desired struct {
-	values chartutil.Values
+	values map[string]any
 	// manifest is the identity of the manifest.
 	manifest string
 	// release is nil if these values were rendered before. Then it is rendered again if needed.
@@ -32,7 +31,7 @@ var errNoPlan = errors.New("nothing was translated and rendered for the release"
 // Render renders the release of a Darkroom, unless its values are those of the last time. It
 // refuses values that lack the name or the label of the Darkroom: the objects of such a release
 // would be those of another one.
-func (r *Releases) Render(darkroom client.Object, values chartutil.Values) (*Desired, error) {
+func (r *Releases) Render(darkroom client.Object, values map[string]any) (*Desired, error) {
 	key := client.ObjectKeyFromObject(darkroom)
 	labels, _ := values["commonLabels"].(map[string]any)
 	if values["fullnameOverride"] != key.Name || labels[v1alpha1.LabelDarkroom] != key.Name {

@@ -10,7 +10,6 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	helmtime "helm.sh/helm/v3/pkg/time"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -27,7 +26,7 @@ func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...
 	if err != nil {
 		return nil, err
 	}
-	next.Info.FirstDeployed = helmtime.Time{Time: c.Clock.Now()}
+	next.Info.FirstDeployed.Time = c.Clock.Now()
 	if c.adopts() {
 		adopted, err := c.revisions.Foreign(c.ctx, c.Chart.Name())
 		if err != nil {
@@ -103,7 +102,7 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
 	}
-	next.Info.LastDeployed = helmtime.Time{Time: c.Clock.Now()}
+	next.Info.LastDeployed.Time = c.Clock.Now()
 	if failed == nil {
 		if err := c.begin(next); err != nil {
 			return nil, err

@@ -9,7 +9,6 @@ import (
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
-	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +79,7 @@ type OwnedLookup func(ctx context.Context, darkroom client.Object, visit func(sc
 type Config struct {
 	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
 	// rendered: it has no default values.
-	Chart *chart.Chart
+	Chart *render.Chart
 	// Client writes objects.
 	Client client.Client
 	// Reader reads past the caches.

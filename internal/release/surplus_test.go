@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -250,7 +249,7 @@ func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 // Whatever the translation returns, it must not become a release of another name.
 func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
 	labels := map[string]any{v1alpha1.LabelDarkroom: "photos"}
-	for name, values := range map[string]chartutil.Values{
+	for name, values := range map[string]map[string]any{
 		"none": nil, "no label": {"fullnameOverride": "photos"}, "no name": {"commonLabels": labels},
 		"another name":  {"fullnameOverride": "cats", "commonLabels": labels},
 		"another label": {"fullnameOverride": "photos", "commonLabels": map[string]any{v1alpha1.LabelDarkroom: "cats"}},

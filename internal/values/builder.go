@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 )
@@ -21,7 +20,7 @@ type builder struct {
 }
 
 // build returns the values, or an *InvalidError with all invalid fields.
-func (b *builder) build(name string) (chartutil.Values, error) {
+func (b *builder) build(name string) (map[string]any, error) {
 	if len(b.errs) > 0 {
 		return nil, &InvalidError{Name: name, Fields: b.errs}
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -240,10 +239,7 @@ func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 }
 
 // oldestKubernetes is the first release that the chart admits.
-var oldestKubernetes = &chartutil.Capabilities{
-	KubeVersion: chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"},
-	APIVersions: chartutil.DefaultVersionSet,
-}
+var oldestKubernetes = releaserender.Capabilities{Version: "v1.30.0"}
 
 var darkroomChart = sync.OnceValues(charts.Darkroom)
 

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
@@ -56,12 +54,12 @@ type ClusterState struct {
 // Values returns the chart values of a Darkroom: only what differs from the
 // chart's defaults, in the plain types of JSON. The error is an *InvalidError
 // that names every wrong field.
-func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (chartutil.Values, error) {
+func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (map[string]any, error) {
 	return t.ValuesIn(darkroom, ClusterState{})
 }
 
 // ValuesIn is Values with the state of the cluster.
-func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (chartutil.Values, error) {
+func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (map[string]any, error) {
 	b := &builder{values: map[string]any{}}
 	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
 	b.set(darkroom.Name, "fullnameOverride")

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -94,9 +93,7 @@ func floorManifest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
-	rendered, err := render.Render(chrt, types.NamespacedName{Namespace: "default", Name: floorName}, vals, capabilities)
+	rendered, err := render.Render(chrt, types.NamespacedName{Namespace: "default", Name: floorName}, vals, render.Capabilities{Version: "v1.36.0"})
 	if err != nil {
 		return "", err
 	}

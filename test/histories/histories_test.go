@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +30,7 @@ import (
 const shrinkPatience = 15 * time.Second
 
 // capabilities are those of the oldest cluster that the chart supports.
-var capabilities = &chartutil.Capabilities{KubeVersion: chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}}
+var capabilities = render.Capabilities{Version: "v1.30.0"}
 
 // shrinkTime bounds the search for a shorter history.
 var shrinkTime = cmp.Or(os.Getenv("SHRINK"), "2m")

@@ -18,7 +18,7 @@ import (
 // CheckChart refuses a chart that this package would not install as Helm does:
 // one with hooks other than tests, or with subcharts. The operator calls it once
 // at its start.
-func CheckChart(chrt *chart.Chart) error {
+func CheckChart(chrt *Chart) error {
 	if err := chrt.Validate(); err != nil {
 		return fmt.Errorf("chart %s: %w", chrt.Name(), err)
 	}
@@ -31,22 +31,38 @@ func CheckChart(chrt *chart.Chart) error {
 	return nil
 }
 
-// Renderer renders releases of a chart for a cluster of some capabilities.
-type Renderer struct {
-	chart        *chart.Chart
-	schema       *jsonschema.Schema // nil if the chart has none
-	capabilities *chartutil.Capabilities
+// Chart is a chart as Helm loads it.
+type Chart = chart.Chart
+
+// Capabilities is what a chart asks of a cluster.
+type Capabilities struct {
+	// Version is that of Kubernetes, such as v1.36.0.
+	Version string
+	// APIVersions are those that the cluster serves, besides those of every Kubernetes.
+	APIVersions []string
 }
 
-// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled.
-func NewRenderer(chrt *chart.Chart, capabilities *chartutil.Capabilities) (*Renderer, error) {
+// Renderer renders releases of a chart for a cluster of some capabilities.
+type Renderer struct {
+	chart       *chart.Chart
+	schema      *jsonschema.Schema // nil if the chart has none
+	kubeVersion *chartutil.KubeVersion
+	apiVersions []string
+}
+
+// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled, or the version of the cluster is none.
+func NewRenderer(chrt *Chart, capabilities Capabilities) (*Renderer, error) {
+	version, err := chartutil.ParseKubeVersion(capabilities.Version)
+	if err != nil {
+		return nil, fmt.Errorf("parse version %q of Kubernetes: %w", capabilities.Version, err)
+	}
 	schema, err := compileSchema(chrt)
-	return &Renderer{chrt, schema, capabilities}, err
+	return &Renderer{chrt, schema, version, capabilities.APIVersions}, err
 }
 
 // Render renders one release of a chart. Both the operator and the template command go through
 // it.
-func Render(chrt *chart.Chart, key types.NamespacedName, values map[string]any, capabilities *chartutil.Capabilities) (*helmrelease.Release, error) {
+func Render(chrt *Chart, key types.NamespacedName, values map[string]any, capabilities Capabilities) (*helmrelease.Release, error) {
 	renderer, err := NewRenderer(chrt, capabilities)
 	if err != nil {
 		return nil, err
@@ -66,8 +82,8 @@ func (r *Renderer) Render(key types.NamespacedName, values map[string]any) (*hel
 	install.DryRun = true
 	install.DisableOpenAPIValidation = true
 	install.SkipSchemaValidation = true // done above
-	install.KubeVersion = &r.capabilities.KubeVersion
-	install.APIVersions = r.capabilities.APIVersions
+	install.KubeVersion = r.kubeVersion
+	install.APIVersions = r.apiVersions
 
 	rendered, err := install.Run(r.chart, values)
 	if err != nil {

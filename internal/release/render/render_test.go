@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/types"
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
@@ -43,8 +42,7 @@ func TestChartsThatHelmWouldInstallInAnotherWayAreRefused(t *testing.T) {
 
 func TestValuesThatTheSchemaRefusesAndHooksAreNotRendered(t *testing.T) {
 	key := types.NamespacedName{Namespace: "photos", Name: "cats"}
-	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
+	capabilities := render.Capabilities{Version: "v1.36.0"}
 	values := map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"}}
 	if _, err := render.Render(darkroomChart(t), key, values, capabilities); err != nil {
 		t.Fatal(err)
