@@ -58,6 +58,11 @@ func newPipeline(from opening) *Pipeline {
 	}, nil, results, metrics)
 }
 
+func resized(path string, width int) request.Request {
+	t := request.Transform{Width: width}
+	return request.Request{Path: path, Transform: t, Own: t}
+}
+
 func get(t *testing.T, p *Pipeline, path string) (*cache.Entry, State, int) {
 	t.Helper()
 	entry, state, err := p.Get(t.Context(), "a", request.Request{Path: path})
@@ -80,7 +85,7 @@ func TestAFetchIsCanceledWhenAllWhoWaitForItHaveLeft(t *testing.T) {
 		ask := func(width int) context.CancelFunc {
 			ctx, leave := context.WithCancel(t.Context())
 			go func() {
-				_, _, _ = p.Get(ctx, "a", request.Request{Path: "/a.png", Transform: request.Transform{Width: width}})
+				_, _, _ = p.Get(ctx, "a", resized("/a.png", width))
 			}()
 			synctest.Wait()
 			return leave
@@ -163,7 +168,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				ask := func() (states []State) {
 					for _, width := range []int{0, 1, 0, 1} {
 						start := time.Now()
-						_, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", Transform: request.Transform{Width: width}})
+						_, state, err := p.Get(t.Context(), "a", resized("/a.png", width))
 						if err != nil || time.Since(start) != 0 {
 							t.Errorf("%v after %s", err, time.Since(start))
 						}
@@ -201,7 +206,7 @@ func TestFailuresAreThoseOfTheOriginal(t *testing.T) {
 		return nil, problem.New(http.StatusNotFound, "none")
 	})
 	for width := range 8 {
-		_, _, err := p.Get(t.Context(), "a", request.Request{Path: "/none.png?", Transform: request.Transform{Width: width}})
+		_, _, err := p.Get(t.Context(), "a", resized("/none.png?", width))
 		if problem.Of(err).Status != http.StatusNotFound {
 			t.Error(err)
 		}

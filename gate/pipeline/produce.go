@@ -16,15 +16,14 @@ import (
 // never refuse: what they make impossible is done without them.
 func (p *Pipeline) transform(ctx context.Context, client string, of *held, r request.Request) ([]byte, error) {
 	made, err := p.apply(ctx, client, of, r.Transform)
-	own := p.Rules.Own(r.Transform)
-	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && own != r.Transform {
-		made, err = p.apply(ctx, client, of, own)
+	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && r.Own != r.Transform {
+		made, err = p.apply(ctx, client, of, r.Own)
 	}
 	if err == nil {
 		return made, nil
 	}
 	size, status := of.info.Size, problem.Of(err).Status
-	switch asked := own != (request.Transform{}); {
+	switch asked := r.Own != (request.Transform{}); {
 	case status >= http.StatusInternalServerError,
 		asked && status != http.StatusUnsupportedMediaType,
 		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.Memory/16):

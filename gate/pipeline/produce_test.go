@@ -10,10 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -37,10 +39,12 @@ func parameters() *rapid.Generator[map[string]string] {
 	})
 }
 
-// Whatever the defaults, the parameters of a client and the shape of an image: what is served
-// without default parameters is served with them.
-func TestDefaultParametersNeverRefuse(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(pixel(1)) }))
+// Whatever the defaults, the parameters of a client and the shape of an image: the default parameters are applied if that
+// is possible, and otherwise the response is that to the same URL without them.
+func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(slices.Concat(pixel(1), []byte(r.URL.RawQuery))) // each query has another result
+	}))
 	defer server.Close()
 	at, _ := url.Parse(server.URL)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -56,24 +60,46 @@ func TestDefaultParametersNeverRefuse(t *testing.T) {
 			query.Set(name, value)
 		}
 		defaults := parameters().Draw(rt, "defaults")
-		maps.DeleteFunc(defaults, func(name, value string) bool { return query.Get(name) == value }) // see Rules.Own
+		for _, name := range slices.Sorted(maps.Keys(query)) {
+			if rapid.Bool().Draw(rt, name+" is a default too") {
+				defaults[name] = query.Get(name)
+			}
+		}
 		accept := []string{rapid.SampledFrom([]string{"image/webp", "*/*"}).Draw(rt, "accept")}
-		status := func(defaults map[string]string) int {
+		type response struct {
+			status int
+			body   string
+		}
+		get := func(r request.Request, err error) response {
 			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(body, nil) })
 			p.transformer = darkroom.New(at, 1<<20)
 			p.MaxSourcePixels = 100_000
-			p.Rules.Defaults = defaults
-			parsed, err := p.Rules.Parse(&url.URL{Path: "/a.png", RawQuery: query.Encode()})
-			if parsed, _ = parsed.Negotiate(accept); err == nil {
-				_, _, err = p.Get(t.Context(), "a", parsed)
+			var entry *cache.Entry
+			if err == nil {
+				entry, _, err = p.Get(t.Context(), "a", r)
 			}
 			if err != nil {
-				return problem.Of(err).Status
+				return response{status: problem.Of(err).Status}
 			}
-			return http.StatusOK
+			return response{http.StatusOK, string(entry.Body)}
 		}
-		if with, without := status(defaults), status(nil); without == http.StatusOK && with != http.StatusOK {
-			rt.Fatalf("%s with defaults %v: %d", query.Encode(), defaults, with)
+		parse := func(defaults map[string]string) (request.Request, error) {
+			rules := request.Rules{MaxWidth: 100, MaxHeight: 100, Defaults: defaults}
+			r, err := rules.Parse(&url.URL{Path: "/a.png", RawQuery: query.Encode()})
+			r, _ = r.Negotiate(accept)
+			return r, err
+		}
+		r, err := parse(defaults)
+		got := get(r, err)
+		r.Own = r.Transform
+		want := get(r, err)
+		if want.status != http.StatusOK {
+			without, err := parse(nil)
+			without.WebP = r.WebP // the format is possible for each result
+			want = get(without, err)
+		}
+		if got != want && (got.status == http.StatusOK || want.status == http.StatusOK) {
+			rt.Fatalf("%s with defaults %v: %d %q, want %d %q", query.Encode(), defaults, got.status, got.body, want.status, want.body)
 		}
 	})
 }

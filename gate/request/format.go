@@ -22,7 +22,7 @@ func (r Request) Negotiate(accept []string) (negotiated Request, varies bool) {
 			r.WebP = DefaultQuality
 		}
 	}
-	r.Transform = r.Transform.withoutFormat()
+	r.Transform, r.Own = r.Transform.withoutFormat(), r.Own.withoutFormat()
 	return r, varies
 }
 

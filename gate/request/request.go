@@ -41,6 +41,8 @@ type Request struct {
 	Path string
 	// Transform is the requested transformation; zero means the original.
 	Transform Transform
+	// Own is the transformation without default parameters, for an original that they cannot be applied to.
+	Own Transform
 	// WebP is the quality of a result in that format; zero leaves the format as it is.
 	WebP int
 }
@@ -49,6 +51,9 @@ type Request struct {
 // be taken for the start of the query.
 func (r Request) Key() string {
 	key := (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query()
+	if r.Own != r.Transform {
+		key += "#own=" + r.Own.Query()
+	}
 	if r.WebP != 0 {
 		key += "#webp=" + strconv.Itoa(r.WebP)
 	}
@@ -65,33 +70,22 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	if err := malformed(u.RawQuery); err != nil {
 		return Request{}, err
 	}
-	values := u.Query() // without the pairs that are malformed, as Darkroom reads it
-	params, err := r.combine(r.Defaults, values)
+	params, err := r.own(u.Query()) // without the pairs that are malformed, as Darkroom reads it
 	if err != nil {
 		return Request{}, err
 	}
-	transform, err := r.parseTransform(params)
-	if err != nil && len(r.Defaults) > 0 {
-		params, _ = r.combine(nil, values)
-		transform, err = r.parseTransform(params)
-	}
-	return Request{Path: clean, Transform: transform}, err
-}
-
-// Own returns what remains of a transformation without the values of the default parameters, also of
-// those that the request repeats. It is zero for the transformation of a request without parameters.
-func (r Rules) Own(t Transform) Transform {
-	defaults, err := r.parseParameters(r.Defaults) // each is valid, but maybe not all together
-	if err != nil {
-		return t
-	}
-	params, inherited := t.values(), defaults.withoutFormat().values()
-	maps.DeleteFunc(params, func(name, value string) bool { return inherited[name] == value })
 	own, err := r.parseTransform(params)
-	if err != nil {
-		return t
+	if len(r.Defaults) == 0 {
+		return Request{Path: clean, Transform: own, Own: own}, err
 	}
-	return own
+	all, allErr := r.parseTransform(r.withDefaults(params))
+	switch {
+	case allErr != nil:
+		all = own
+	case err != nil: // such as fit=scale with w, to which a default has h
+		own, err = all, nil
+	}
+	return Request{Path: clean, Transform: all, Own: own}, err
 }
 
 // Validate returns an error for a default parameter that no request could have.
@@ -130,26 +124,34 @@ func cleanPath(u *url.URL) (string, error) {
 	return clean, nil
 }
 
-// combine merges defaults, preset and the parameters of the request. Parameters that
-// Darkroom does not know, such as ?v=2, are ignored.
-func (r Rules) combine(defaults map[string]string, values url.Values) (map[string]string, error) {
+// withDefaults adds the default parameters to those of a request.
+func (r Rules) withDefaults(own map[string]string) map[string]string {
+	params := maps.Clone(r.Defaults)
+	for name, value := range own {
+		merge(params, name, value)
+	}
+	return params
+}
+
+// merge sets a parameter, and adds the values of auto to those before.
+func merge(params map[string]string, name, value string) {
+	if name == "auto" && params[name] != "" {
+		value = params[name] + "," + value
+	}
+	params[name] = value
+}
+
+// own merges preset and the parameters of the request. Parameters that Darkroom does not know,
+// such as ?v=2, are ignored.
+func (r Rules) own(values url.Values) (map[string]string, error) {
 	params := map[string]string{}
-	merge := func(name, value string) {
-		if name == "auto" && params[name] != "" {
-			value = params[name] + "," + value
-		}
-		params[name] = value
-	}
-	for name, value := range defaults {
-		merge(name, value)
-	}
 	chosen := values.Get("preset")
 	preset, found := r.Presets[chosen]
 	if chosen != "" && !found {
 		return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", chosen)
 	}
 	for name := range preset {
-		merge(name, preset.Get(name))
+		merge(params, name, preset.Get(name))
 	}
 	for name, given := range values {
 		if name == "preset" || !slices.Contains(Parameters, name) || given[0] == "" {
@@ -163,7 +165,7 @@ func (r Rules) combine(defaults map[string]string, values url.Values) (map[strin
 		case len(given) > 1:
 			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
 		}
-		merge(name, given[0])
+		merge(params, name, given[0])
 	}
 	return params, nil
 }
