@@ -6,7 +6,7 @@ import { keyOf, type Darkroom } from "../api/types";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
-import { bulkWords, commandOf, opposites, words, type ActionName, type BulkAction } from "./actions";
+import { commandOf, opposites, words, type ActionName, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
 import { Command } from "./Command";
 import { perform, timestamp } from "./perform";
@@ -22,8 +22,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
   const stopped = useRef(false);
   /** Those that were changed, as they are then: undo changes no other version. */
   const changed = useRef<Darkroom[]>([]);
-  const { effect, act } = words[action];
-  const { ask, done } = bulkWords[action];
+  const { ask, effect, act, done } = words[action];
   const pending = failures.length > 0 ? failures.map(({ darkroom }) => darkroom) : possible;
 
   const submit = async () => {
@@ -47,7 +46,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
     if (failed.length === 0) {
       onClose();
       const opposite = opposites[action];
-      toast(done(counted(possible.length)), opposite && { label: "Undo", run: () => undo(opposite) });
+      toast(`${done} for ${counted(possible.length)}`, opposite && { label: "Undo", run: () => undo(opposite) });
     }
   };
   const undo = async (opposite: ActionName) => {

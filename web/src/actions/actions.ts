@@ -9,8 +9,8 @@ export type ActionName = (typeof actionNames)[number];
 interface Words {
   /** The entry in a menu. */
   menu: string;
-  /** The title of the dialog. */
-  ask: (name: string) => string;
+  /** The title of the dialog, about one Darkroom or several. */
+  ask: (names: string) => string;
   effect: string;
   /** The button that does it. */
   act: string;
@@ -21,35 +21,35 @@ interface Words {
 export const words: Record<ActionName, Words> = {
   restart: {
     menu: "Restart pods",
-    ask: (name) => `Restart the pods of ${name}?`,
+    ask: (names) => `Restart the pods of ${names}?`,
     effect: "The pods are replaced one after another, without downtime. Darkrooms with an image check first start one new pod and check that it serves the image.",
     act: "Restart",
     done: "Restart requested",
   },
   scale: {
     menu: "Scale",
-    ask: (name) => `Scale ${name}?`,
+    ask: (names) => `Scale ${names}?`,
     effect: "Sets the number of pods.",
     act: "Scale",
     done: "Number of pods changed",
   },
   pause: {
     menu: "Pause reconciliation",
-    ask: (name) => `Pause the reconciliation of ${name}?`,
+    ask: (names) => `Pause the reconciliation of ${names}?`,
     effect: "The operator applies no changes and reverts none until you resume. Pods keep running and images are still served.",
     act: "Pause",
     done: "Reconciliation paused",
   },
   resume: {
     menu: "Resume reconciliation",
-    ask: (name) => `Resume the reconciliation of ${name}?`,
+    ask: (names) => `Resume the reconciliation of ${names}?`,
     effect: "The operator applies all changes that were made during the pause, and reverts manual changes to managed objects.",
     act: "Resume",
     done: "Reconciliation resumed",
   },
   retry: {
     menu: "Retry now",
-    ask: (name) => `Retry ${name}?`,
+    ask: (names) => `Retry ${names}?`,
     effect: "The operator reconciles at once instead of at the next retry.",
     act: "Retry",
     done: "Retry requested",
@@ -62,26 +62,6 @@ export const opposites: Partial<Record<ActionName, ActionName>> = { scale: "scal
 /** The actions that make sense for several Darkrooms at once. */
 export const bulkActions = ["restart", "pause", "resume", "retry"] as const satisfies ActionName[];
 export type BulkAction = (typeof bulkActions)[number];
-
-/** Title and result of an action on several Darkrooms. */
-export const bulkWords: Record<BulkAction, { ask: (count: string) => string; done: (count: string) => string }> = {
-  restart: {
-    ask: (count) => `Restart the pods of ${count}?`,
-    done: (count) => `Restart requested for ${count}`,
-  },
-  pause: {
-    ask: (count) => `Pause the reconciliation of ${count}?`,
-    done: (count) => `Reconciliation paused for ${count}`,
-  },
-  resume: {
-    ask: (count) => `Resume the reconciliation of ${count}?`,
-    done: (count) => `Reconciliation resumed for ${count}`,
-  },
-  retry: {
-    ask: (count) => `Retry ${count}?`,
-    done: (count) => `Retry requested for ${count}`,
-  },
-};
 
 export const isPaused = ({ annotations }: Pick<Darkroom, "annotations">): boolean => annotations?.[pausedAnnotation] === "true";
 

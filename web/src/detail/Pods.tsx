@@ -22,19 +22,12 @@ const every = 2_000;
 export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLogs: boolean }) {
   const [opened, setOpened] = useState<Pod>();
   const { value: pods, problem, reload } = useLoaded(`pods ${keyOf(darkroom)}`, (signal) => api.pods(darkroom, signal), { every });
+  if (!pods) {
+    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} /> : <Skeleton height="3rem" screenreaderText="Loading pods" />;
+  }
   return (
     <>
-        {!pods ? (
-          problem ? (
-            <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} />
-          ) : (
-            <Skeleton height="3rem" screenreaderText="Loading pods" />
-          )
-        ) : pods.length === 0 ? (
-          <p className="dr-quiet">No pods</p>
-        ) : (
-          <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />
-        )}
+      {pods.length === 0 ? <p className="dr-quiet">No pods</p> : <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />}
       {opened && (
         <Suspense>
           <PodDialog darkroom={darkroom} pod={opened} mayReadLogs={mayReadLogs} onClose={() => setOpened(undefined)} />

@@ -1,15 +1,8 @@
 import type { DarkroomInput, Outcome } from "../api/types";
 import { differences, show } from "../model/merge";
 import { valueAt } from "../model/model";
-import type { Tone } from "../words/conditions";
+import type { Finding, Tone } from "../words/conditions";
 import { list } from "../words/format";
-
-/** A line of the outcome of saving. */
-export interface Finding {
-  tone: Tone;
-  title: string;
-  detail: string;
-}
 
 /** A setting that changes, with its values in words. */
 export interface Setting {

@@ -29,25 +29,18 @@ export const Create = () => <Button {...linkTo(paths.create)}>Create Darkroom</B
 /** No Darkrooms, or none that the user can see. */
 export function NoneAtAll({ all }: { all: boolean }) {
   const creatable = useNamespaces().value?.create;
-  if (!all && creatable?.length === 0) {
-    return (
-      <EmptyState titleText="No Darkrooms visible to you" icon={LockIcon} headingLevel="h2">
-        <EmptyStateBody>
-          Ask an administrator for permission to get, list and watch darkrooms in a namespace. If you know a namespace in which you can create Darkrooms, create one there.
-        </EmptyStateBody>
-        <EmptyStateFooter>
-          <EmptyStateActions>
-            <Create />
-          </EmptyStateActions>
-        </EmptyStateFooter>
-      </EmptyState>
-    );
-  }
+  const isBlind = !all && creatable?.length === 0;
   return (
-    <EmptyState titleText="No Darkrooms yet" icon={ImagesIcon} headingLevel="h2">
+    <EmptyState titleText={isBlind ? "No Darkrooms visible to you" : "No Darkrooms yet"} icon={isBlind ? LockIcon : ImagesIcon} headingLevel="h2">
       <EmptyStateBody>
-        <p>A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.</p>
-        {!all && creatable && creatable.length > 0 && <p>You can create Darkrooms in: {list(creatable)}</p>}
+        {isBlind ? (
+          "Ask an administrator for permission to get, list and watch darkrooms in a namespace. If you know a namespace in which you can create Darkrooms, create one there."
+        ) : (
+          <>
+            <p>A Darkroom serves the images of a web folder or a bucket, resized, cropped and converted by URL parameters.</p>
+            {!all && creatable && <p>You can create Darkrooms in: {list(creatable)}</p>}
+          </>
+        )}
       </EmptyStateBody>
       <EmptyStateFooter>
         <EmptyStateActions>
