@@ -225,3 +225,72 @@ func TestTheWorkOfAClientIsBounded(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A client whose turn has come is not overtaken by new ones, however many there are.
+func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
+	q := New(1, 10, 0)
+	synctest.Test(t, func(t *testing.T) {
+		release, err := q.Acquire(t.Context(), "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		admitted := make(chan Release, 100)
+		ask := func(client string) {
+			go func() {
+				if release, err := q.Acquire(t.Context(), client, 1); err == nil {
+					admitted <- release
+				}
+			}()
+			synctest.Wait()
+		}
+		second := make(chan Release, 1)
+		ask("a")
+		go func() {
+			if release, err := q.Acquire(t.Context(), "a", 1); err == nil {
+				second <- release
+			}
+		}()
+		synctest.Wait()
+		for i := range 20 {
+			ask(fmt.Sprintf("new%d", i))
+			release(0)
+			synctest.Wait()
+			select {
+			case release = <-second:
+				release(0)
+				ask("last")
+				for len(admitted) > 0 {
+					(<-admitted)(0)
+					synctest.Wait()
+				}
+				return
+			case release = <-admitted:
+			}
+		}
+		t.Error("the second request of a client still waits after 20 others")
+	})
+}
+
+// Without places to wait, work is admitted at once or refused at once: up to the capacity, and for a client up to its own.
+func TestAQueueWithoutPlacesAdmitsWhatFits(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const capacity = 10
+		forClient := rapid.IntRange(1, capacity).Draw(rt, "for a client")
+		q := New(capacity, 0, int64(forClient))
+		used, of := 0, map[string]int{}
+		for range rapid.IntRange(1, 8).Draw(rt, "requests") {
+			client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "client")
+			weight := rapid.IntRange(1, forClient).Draw(rt, "weight")
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			_, err := q.Acquire(ctx, client, int64(weight))
+			fits, waited := used+weight <= capacity && of[client]+weight <= forClient, ctx.Err() != nil
+			cancel()
+			if (err == nil) != fits || waited {
+				rt.Fatalf("%d of %d, %d of %d for the client: %v, waited: %t", used, capacity, of[client], forClient, err, waited)
+			}
+			if fits {
+				used, of[client] = used+weight, of[client]+weight
+			}
+		}
+	})
+}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
@@ -251,4 +253,64 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An entry is in memory unless it weighs more than an eighth of it, and on disk unless it takes more than a sixteenth.
+func TestAnEntryDoesNotDisplaceManyOthers(t *testing.T) {
+	const memory, diskSize = 1 << 16, 1 << 16
+	c, failures := open(t, t.TempDir(), memory, diskSize)
+	rapid.Check(t, func(rt *rapid.T) {
+		around := rapid.SampledFrom([]int{memory / 8, diskSize / 16}).Draw(rt, "around")
+		e := entry(max(0, around+rapid.IntRange(-2000, 2000).Draw(rt, "more")))
+		file, err := encode("/a?", e)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		excess := len(file) - diskSize/16 // one byte decides
+		if rapid.Bool().Draw(rt, "just about") && excess < len(e.Body) {
+			e = entry(len(e.Body) - excess + rapid.IntRange(-1, 1).Draw(rt, "byte"))
+			file, _ = encode("/a?", e)
+		}
+		c.remember("/a?", e)
+		if kept := c.Recent("/a?") != nil; kept != (weight("/a?", e) <= memory/8) {
+			rt.Fatalf("weight %d of %d: in memory %t", weight("/a?", e), memory, kept)
+		}
+		if err := c.disk.put("/a?", e); err != nil {
+			rt.Fatal(err)
+		}
+		if _, kept := c.disk.index.GetIfPresent(nameOf("/a?")); kept != (len(file) <= diskSize/16) {
+			rt.Fatalf("%d bytes of %d: on disk %t", len(file), diskSize, kept)
+		}
+	})
+	if *failures != 0 {
+		t.Errorf("%d failures", *failures)
+	}
+}
+
+func TestAFileThatCannotBeStoredLeavesNothing(t *testing.T) {
+	folder := t.TempDir()
+	c, _ := open(t, folder, 1<<20, 1<<20)
+	inTheWay := filepath.Join(folder, nameOf("/a?"))
+	if err := os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.disk.put("/a?", entry(10)); err == nil {
+		t.Error("no error")
+	}
+	if entries, _ := os.ReadDir(folder); len(entries) != 1 {
+		t.Errorf("%v", entries)
+	}
+}
+
+func TestAnEntryThatIsNoLongerOnDiskIsRevalidatedInMemory(t *testing.T) {
+	folder := t.TempDir()
+	c, failures := open(t, folder, 1<<20, 1<<20)
+	now := time.Unix(2000, 0)
+	if got := c.Revalidate("/a?", entry(10), now); *failures != 0 || !got.Validated.Equal(now) || c.Recent("/a?") != got {
+		t.Errorf("%+v, %d failures", got, *failures)
+	}
+	c.disk.folder = string([]byte{0}) // no system has such a folder
+	if c.Revalidate("/a?", entry(10), now); *failures != 1 {
+		t.Errorf("%d failures", *failures)
+	}
 }

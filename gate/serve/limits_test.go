@@ -1,0 +1,202 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+)
+
+func TestOnlyGETAndHEADAreServed(t *testing.T) {
+	h := newHandler(t, 10, 32<<20, "", 0)
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PURGE"} {
+		response := httptest.NewRecorder()
+		h.ServeHTTP(response, httptest.NewRequest(method, "/a.png", nil))
+		served := method == "GET" || method == "HEAD"
+		if (response.Code == http.StatusOK) != served || !served && response.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", method, response.Code)
+		}
+	}
+}
+
+func TestOnlyImagesThatMayHaveScriptsAreSandboxed(t *testing.T) {
+	h := newHandler(t, 10, 32<<20, "", 0)
+	for path, body := range map[string]string{"/a.png": "", "/a.svg": "<svg></svg>"} {
+		if body != "" {
+			h.Pipeline.Source = anything{[]byte(body)}
+		}
+		response := httptest.NewRecorder()
+		h.ServeHTTP(response, httptest.NewRequest("GET", path, nil))
+		sandboxed := strings.HasPrefix(response.Header().Get("Content-Security-Policy"), "sandbox")
+		if response.Code != http.StatusOK || sandboxed != (response.Header().Get("Content-Type") == "image/svg+xml") {
+			t.Errorf("%s: %d %v", path, response.Code, response.Header())
+		}
+	}
+}
+
+func TestTheLogHasFailuresOfTheGateAndNotOfClients(t *testing.T) {
+	for status, err := range map[int]error{
+		http.StatusInternalServerError: errors.New("panic"), http.StatusServiceUnavailable: errFull(t), http.StatusBadRequest: nil,
+	} {
+		var log bytes.Buffer
+		h := newHandler(t, 10, 32<<20, "", 0)
+		h.Log = slog.New(slog.NewTextHandler(&log, nil))
+		response := httptest.NewRecorder()
+		if err == nil {
+			h.ServeHTTP(response, httptest.NewRequest("GET", "/a.png?w=0", nil))
+		} else {
+			h.fail(response, httptest.NewRequest("GET", "/a.png", nil), err)
+		}
+		if response.Code != status || (log.Len() > 0) != (status >= http.StatusInternalServerError) {
+			t.Errorf("%d, want %d; logged: %s", response.Code, status, log.Bytes())
+		}
+	}
+}
+
+// errFull is the refusal of a client that keeps all memory for responses.
+func errFull(t *testing.T) error {
+	t.Helper()
+	var l ledger
+	if _, err := l.hold("a", &cache.Entry{Body: make([]byte, 10)}, 10, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := l.hold("a", &cache.Entry{Body: make([]byte, 1)}, 10, nil)
+	return err
+}
+
+func TestARefusedResponseSaysWhenToRetry(t *testing.T) {
+	h := newHandler(t, 10, 32<<20, "", 0)
+	response := httptest.NewRecorder()
+	h.fail(response, httptest.NewRequest("GET", "/a.png", nil), errFull(t))
+	if seconds, err := strconv.Atoi(response.Header().Get("Retry-After")); err != nil || seconds < 1 || seconds > 60 {
+		t.Errorf("%d %v", response.Code, response.Header())
+	}
+}
+
+// deadline is a client that records until when it may read.
+type deadline struct {
+	*httptest.ResponseRecorder
+	at time.Time
+}
+
+func (d *deadline) SetWriteDeadline(at time.Time) error {
+	d.at = at
+	return nil
+}
+
+// The slowest client that is waited for gets the whole image, and at most half a minute more.
+func TestClientsHaveTheTimeThatTheirImageNeeds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHandler(t, rapid.IntRange(0, 3<<20).Draw(rt, "size"), 512<<20, "", 0)
+		client := &deadline{ResponseRecorder: httptest.NewRecorder()}
+		before := time.Now()
+		h.ServeHTTP(client, httptest.NewRequest("GET", "/a.png", nil))
+		needed := time.Duration(client.Body.Len()) * time.Second / minRate
+		if client.at.Before(before.Add(needed)) || client.at.After(time.Now().Add(needed+30*time.Second)) {
+			rt.Errorf("%d bytes: %s", client.Body.Len(), client.at.Sub(before))
+		}
+	})
+}
+
+func TestTheServerWaitsForNobodyForever(t *testing.T) {
+	whole := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = w.Write(make([]byte, 1<<20))
+	})
+	for name, test := range map[string]struct {
+		request     string
+		reads       bool
+		least, most time.Duration
+	}{
+		"sends no request":      {least: time.Second, most: 20 * time.Second},
+		"does not end its body": {request: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", reads: true, least: time.Second, most: 20 * time.Second},
+		"does not read":         {request: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", least: time.Minute, most: 100 * time.Second},
+		"keeps its connection":  {request: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", reads: true, least: time.Minute, most: 100 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				listener, ended := make(pipes), make(chan time.Time, 1)
+				server := newServer(whole, slog.New(slog.DiscardHandler), 8)
+				server.ConnState = func(_ net.Conn, state http.ConnState) {
+					if state == http.StateClosed {
+						ended <- time.Now()
+					}
+				}
+				go func() { _ = server.Serve(listener) }()
+				conn := listener.dial()
+				start := time.Now()
+				if _, err := io.WriteString(conn, test.request); err != nil {
+					t.Fatal(err)
+				}
+				if test.reads {
+					go func() { _, _ = io.Copy(io.Discard, conn) }()
+				}
+				if took := (<-ended).Sub(start); took < test.least || took > test.most {
+					t.Errorf("disconnected after %s", took)
+				}
+				_ = conn.Close()
+				_ = server.Close()
+			})
+		})
+	}
+}
+
+// Whatever the order of responses: the memory is never exceeded by more than one response that is alone, nobody is
+// disconnected or refused while there is some left, and an entry counts once.
+func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
+	const budget = 10
+	rapid.Check(t, func(rt *rapid.T) {
+		var l ledger
+		entries := make([]*cache.Entry, 6)
+		for i := range entries {
+			entries[i] = &cache.Entry{Body: make([]byte, rapid.SampledFrom([]int{1, 2, 5, 9, 10, 11}).Draw(rt, "size"))}
+		}
+		open := map[int]*cache.Entry{}
+		release := map[int]func(){}
+		used := func() (total int64, distinct int) {
+			counted := map[*cache.Entry]bool{}
+			for _, e := range open {
+				if !counted[e] {
+					counted[e] = true
+					total += int64(len(e.Body))
+				}
+			}
+			return total, len(counted)
+		}
+		for n := range rapid.IntRange(1, 30).Draw(rt, "responses") {
+			e := rapid.SampledFrom(entries).Draw(rt, "entry")
+			before := len(open)
+			total, _ := used()
+			fits := before == 0 || l.keeps(e) || total+int64(len(e.Body)) <= budget
+			done, err := l.hold(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "client"), e, budget, func() { delete(open, n) })
+			if fits && (err != nil || len(open) != before) {
+				rt.Fatalf("refused or disconnected others with %d of %d bytes in use: %v", total, budget, err)
+			}
+			if err == nil {
+				open[n], release[n] = e, done
+			}
+			if len(open) > 0 && rapid.Bool().Draw(rt, "the oldest ends") {
+				oldest := slices.Min(slices.Collect(maps.Keys(open)))
+				delete(open, oldest)
+				release[oldest]()
+			}
+			if total, distinct := used(); l.total != total || total > budget && distinct > 1 {
+				rt.Fatalf("%d bytes are counted, %d in use by %d entries", l.total, total, distinct)
+			}
+		}
+	})
+}
