@@ -143,9 +143,14 @@ func TestMetadataIsFoundAmongAllElse(t *testing.T) {
 		}
 		// A file that is cut has what is before the cut, and nothing else.
 		whole := f.body()
-		cut := whole[:rapid.IntRange(0, len(whole)).Draw(t, "cut")]
+		at := rapid.IntRange(0, len(whole)).Draw(t, "cut")
+		cut := whole[:at:at]
 		if got := scan(format, cut); got != orientation && got != upright {
 			t.Errorf("cut at %d of %d: orientation %d, want %d", len(cut), len(whole), got, orientation)
+		}
+		f.end = nil
+		if got := scan(format, slices.Clip(f.body())); got != orientation {
+			t.Errorf("without anything behind its metadata: orientation %d, want %d", got, orientation)
 		}
 		if got := Profile(cut); len(got) > 0 && !bytes.HasPrefix(profile, got) {
 			t.Errorf("cut at %d of %d: another profile", len(cut), len(whole))
@@ -168,6 +173,40 @@ func TestProfilesThatAreTooShortOrTooLongAreLeftOut(t *testing.T) {
 			}
 		}
 	}
+}
+
+// checkChunks checks that a WebP file with metadata is a sequence of chunks, of which the first one says what is in
+// the others.
+func checkChunks(t *rapid.T, body []byte) {
+	var kinds []string
+	length := 12
+	webpChunks(body, func(kind string, data []byte) {
+		kinds = append(kinds, kind)
+		length += 8 + len(data) + len(data)%2
+	})
+	alpha := slices.Contains(kinds, "ALPH") || slices.Contains(kinds, "VP8L") // which may have alpha
+	if alpha != (body[20]&0x10 != 0) {
+		t.Errorf("%v: the header has %b", kinds, body[20])
+	}
+	if length != len(body) || binary.LittleEndian.Uint32(body[4:]) != uint32(len(body)-8) {
+		t.Errorf("%v take %d of %d bytes", kinds, length, len(body))
+	}
+	if slices.Index(kinds, "VP8X") != 0 || slices.Contains(kinds[1:], "VP8X") {
+		t.Errorf("%v", kinds)
+	}
+}
+
+// Each scan is a pass over all pixels, whatever its length.
+func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
+	body := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 8, 8)), nil) })
+	rapid.Check(t, func(t *rapid.T) {
+		scans := rapid.IntRange(maxScans-3, maxScans+3).Draw(t, "scans")
+		file := slices.Concat(body[:len(body)-2], bytes.Repeat(segment(0xda, []byte{1, 1, 0, 0, 63, 0}), scans-1), body[len(body)-2:])
+		info, err := Inspect(file)
+		if err != nil || info.JPEG.Scans != scans || (info.Format != "") != (scans <= maxScans) {
+			t.Errorf("%d scans: %+v %v", scans, info, err)
+		}
+	})
 }
 
 func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
@@ -202,7 +241,9 @@ func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
 				if err != nil || now != format || after.Width != before.Width || after.Height != before.Height {
 					t.Errorf("it was %s %v, and is %s %v %v", format, before, now, after, err)
 				}
-				if format != "webp" {
+				if format == "webp" {
+					checkChunks(t, with)
+				} else {
 					was, _, _ := image.Decode(bytes.NewReader(result))
 					is, _, err := image.Decode(bytes.NewReader(with))
 					if err != nil || fmt.Sprint(was) != fmt.Sprint(is) {
