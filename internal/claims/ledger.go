@@ -19,7 +19,7 @@ import (
 type Ledger struct {
 	Cache
 	// Wake enqueues Darkrooms because a host became free.
-	Wake func([]types.NamespacedName)
+	Wake func(...types.NamespacedName)
 
 	mu sync.Mutex
 	// held maps each assigned host to its Darkroom.
@@ -159,7 +159,7 @@ func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, kee
 func (l *Ledger) wake(ctx context.Context, darkroom types.NamespacedName, hosts []string) error {
 	others, err := l.others(ctx, darkroom, hosts)
 	if len(others) > 0 && l.Wake != nil {
-		l.Wake(others)
+		l.Wake(others...)
 	}
 	return err
 }

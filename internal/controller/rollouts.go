@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
@@ -41,7 +40,7 @@ type rollouts struct {
 	// shown reports whether the caches show the last apply of the Deployment of a Darkroom.
 	shown func(context.Context, types.NamespacedName) bool
 	// wake enqueues Darkrooms.
-	wake func([]types.NamespacedName)
+	wake func(...types.NamespacedName)
 
 	mu sync.Mutex
 	// queue are the Darkrooms that wait, the first at its front, and editions what their users determined then.
@@ -107,15 +106,10 @@ func (r *rollouts) watch(controller *ctrl.Builder) {
 		return
 	}
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	controller.WatchesRawSource(source.Func(func(_ context.Context, queue queue) error {
+	controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.wake = func(keys []types.NamespacedName) {
-			for _, request := range requestsFor(keys) {
-				queue.Add(request)
-			}
-		}
-		return nil
+		r.wake = wake
 	}))
 	controller.Watches(&appsv1.Deployment{}, handler.Funcs{
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, _ queue) {
@@ -214,7 +208,7 @@ func (r *rollouts) advance(ctx context.Context) {
 	wake := r.wake
 	r.mu.Unlock()
 	if len(next) > 0 && wake != nil {
-		wake(next)
+		wake(next...)
 	}
 }
 

@@ -57,12 +57,12 @@ func (f *fleet) restart(limit int) {
 	f.version++
 	f.cached, f.applied, f.underWay = maps.Clone(f.live), map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
 	f.due = map[types.NamespacedName]bool{}
-	wake := func(keys []types.NamespacedName) {
+	wake := func(keys ...types.NamespacedName) {
 		for _, key := range keys {
 			f.due[key] = true
 		}
 	}
-	wake(slices.Collect(maps.Keys(f.live)))
+	wake(slices.Collect(maps.Keys(f.live))...)
 	f.rollouts = &rollouts{
 		limit: limit,
 		rolling: func(context.Context) ([]types.NamespacedName, error) {

@@ -24,7 +24,6 @@ import (
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -291,7 +290,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	watchRivals(controller, reconciler.claims.Cache, parts.darkrooms)
 	watchCredentials(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	watchFreedNames(controller, parts.others, mgr.GetClient())
-	controller.WatchesRawSource(wakeBy(&reconciler.claims.Wake))
+	controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) { reconciler.claims.Wake = wake }))
 	reconciler.rollouts.watch(controller)
 	return controller.Complete(untilStopped(reconciler))
 }
@@ -328,10 +327,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			controller.Owns(kind.Object())
 		}
 	}
-	controller.WatchesRawSource(source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		reconciler.Reports.OnReport(func(key types.NamespacedName) { queue.Add(reconcile.Request{NamespacedName: key}) })
-		return nil
-	}))
+	controller.WatchesRawSource(wakeBy(reconciler.Reports.OnReport))
 	watchRivals(controller, claims.Cache, parts.darkrooms)
 	watchCredentials(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {
@@ -344,7 +340,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			return fmt.Errorf("add prober: %w", err)
 		}
 		reconciler.Source = prober
-		controller.WatchesRawSource(wakeBy(&prober.Changed))
+		controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) { prober.Changed = wake }))
 	}
 	return controller.Complete(untilStopped(reconciler))
 }

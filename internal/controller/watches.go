@@ -75,15 +75,15 @@ func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.
 	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{}, handler.EnqueueRequestsFromMapFunc(rivals), hostsChanged))
 }
 
-// wakeBy is a source of requests by calls of a function, which is set once the controller
+// wakeBy is a source of requests by calls of a function, which is passed on once the controller
 // has started.
-func wakeBy(wake *func([]types.NamespacedName)) source.Source {
+func wakeBy(start func(wake func(...types.NamespacedName))) source.Source {
 	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		*wake = func(keys []types.NamespacedName) {
+		start(func(keys ...types.NamespacedName) {
 			for _, request := range requestsFor(keys) {
 				queue.Add(request)
 			}
-		}
+		})
 		return nil
 	})
 }

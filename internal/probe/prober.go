@@ -44,7 +44,7 @@ type Options struct {
 type Prober struct {
 	// Changed is called with Darkrooms whose result has changed. It is set before
 	// Start, or before the first target, and must not call the prober.
-	Changed func([]types.NamespacedName)
+	Changed func(...types.NamespacedName)
 
 	options Options
 	// slots are the probes at one time, and unanswered those of targets whose last probe
@@ -219,7 +219,7 @@ func (p *Prober) probe(ctx context.Context, e *entry) {
 	}
 	p.mu.Unlock()
 	if isChanged && p.Changed != nil {
-		p.Changed([]types.NamespacedName{e.key})
+		p.Changed(e.key)
 	}
 }
 

@@ -53,7 +53,7 @@ func inWorld(t *testing.T, concurrency int, test func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, began: time.Now(), answers: map[types.NamespacedName]Outcome{}}
 		w.prober = New(Options{Probe: w.probe, Concurrency: concurrency, Random: func() float64 { return 0 }})
-		w.prober.Changed = func([]types.NamespacedName) {
+		w.prober.Changed = func(...types.NamespacedName) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.changed++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -49,6 +50,19 @@ func (r *Releases) Render(darkroom client.Object, values map[string]any) (*Desir
 	desired.manifest = manifest.Identity(desired.release.Manifest)
 	known.rendering = rendering{sum, desired.manifest}
 	return desired, nil
+}
+
+// objects returns the objects of the desired release.
+func (c *actionClient) objects() ([]*unstructured.Unstructured, error) {
+	rendered, err := c.rendered()
+	if err != nil {
+		return nil, err
+	}
+	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("release %s: %w", c.key, err)
+	}
+	return objects, nil
 }
 
 // rendered returns the desired release.

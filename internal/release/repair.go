@@ -30,13 +30,9 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) (err error) {
 	if inSync {
 		return c.removeSurplus(desired)
 	}
-	rendered, err := c.rendered()
+	objects, err := c.objects()
 	if err != nil {
 		return err
-	}
-	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
-	if err != nil {
-		return fmt.Errorf("repair release %s: %w", c.key, err)
 	}
 	var repaired []string
 	var errs []error
@@ -97,11 +93,7 @@ func (c *actionClient) recall(identity string) ([]manifest.Key, error) {
 	if deployed == nil || deployed.Digest == "" || c.desired == nil || c.desired.manifest != identity {
 		return nil, nil
 	}
-	rendered, err := c.rendered()
-	if err != nil {
-		return nil, err
-	}
-	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
+	objects, err := c.objects()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // DeploymentOf returns the key of the Deployment of a Darkroom.
 func DeploymentOf(darkroom types.NamespacedName) manifest.Key {
-	return manifest.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: darkroom.Name}
+	return manifest.Key{GroupKind: deployments.GroupKind(), Name: darkroom.Name}
 }
 
 // Applied reports whether this process has applied an object of a Darkroom, or found it as an earlier process left it.
@@ -39,13 +39,9 @@ func (r *Releases) InSync(ctx context.Context, darkroom *v1alpha1.Darkroom, desi
 // knows defaults, and what other clients and webhooks add. Two requests, which change nothing: the caches lack most of a template.
 func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) (bool, error) {
 	c := r.clientFor(ctx, darkroom, desired)
-	rendered, err := c.rendered()
+	objects, err := c.objects()
 	if err != nil {
 		return false, err
-	}
-	objects, err := manifest.Parse(rendered.Manifest, c.key.Namespace)
-	if err != nil {
-		return false, fmt.Errorf("release %s: %w", c.key, err)
 	}
 	for _, object := range objects {
 		if manifest.KeyOf(object) != DeploymentOf(c.key) {

@@ -51,7 +51,7 @@ func withHelmPart(status, part v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus 
 // Darkroom.
 type Reports struct {
 	mu    sync.Mutex
-	wake  func(types.NamespacedName)
+	wake  func(...types.NamespacedName)
 	known map[types.NamespacedName]report
 }
 
@@ -62,7 +62,7 @@ type report struct {
 }
 
 // OnReport sets the function that is called for each Darkroom with a new report.
-func (r *Reports) OnReport(wake func(types.NamespacedName)) {
+func (r *Reports) OnReport(wake func(...types.NamespacedName)) {
 	r.mu.Lock()
 	r.wake = wake
 	r.mu.Unlock()

@@ -48,7 +48,7 @@ func reasonOf(status v1alpha1.DarkroomStatus) string {
 func TestAReportWakesTheStatusController(t *testing.T) {
 	reports, woken := &Reports{}, []types.NamespacedName(nil)
 	reports.Report(cachedAs("1", ""), deployed("Installed")) // before the controller starts
-	reports.OnReport(func(key types.NamespacedName) { woken = append(woken, key) })
+	reports.OnReport(func(keys ...types.NamespacedName) { woken = append(woken, keys...) })
 	reports.Report(cachedAs("1", ""), deployed("Installed"))
 	expect.Equal(t, "those woken", []types.NamespacedName{{Namespace: "team-a", Name: "photos"}}, woken)
 }

@@ -36,10 +36,8 @@ const (
 // upgrade would be retried at once, without end.
 const annotationOperator = "deployments.example.com/written-by-operator"
 
-// Keys of a revision's Secret. The first is Helm's.
-const (
-	dataRelease = "release"
-)
+// dataRelease is Helm's key of a revision's Secret.
+const dataRelease = "release"
 
 // Index is the name of the index of Secrets by the Helm release that they are a revision
 // of.
