@@ -88,8 +88,10 @@ func decide(me claimant, v view) (Refusal, bool) {
 	if v.holder != nil && *v.holder != me.NamespacedName {
 		return Refusal{Host: v.host, Owner: *v.holder, Leaving: true}, true
 	}
+	// What this process has assigned to it is routed to it, or will be in a moment.
+	routed := v.routed || v.holder != nil
 	for _, other := range v.carriers {
-		if v.routed && (other.known || me.before(other.claimant)) {
+		if routed && (other.known || me.before(other.claimant)) {
 			continue // both have it, and the other one must release it
 		}
 		return Refusal{Host: v.host, Owner: other.NamespacedName, Leaving: other.known}, true

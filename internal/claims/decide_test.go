@@ -95,6 +95,11 @@ func TestAHostIsDecided(t *testing.T) {
 			Refusal{},
 		},
 		{"it was given to me", view{claimants: []claimant{me}, holder: ref(me)}, Refusal{}},
+		{
+			"it was given to me, the caches do not show it yet, and a route of another one appears: I stay",
+			view{claimants: []claimant{me}, holder: ref(me), carriers: []carrier{routed(old, true)}},
+			Refusal{},
+		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			if test.want.Owner.Name != "" {

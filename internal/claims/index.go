@@ -179,17 +179,19 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 }
 
 // Rivals returns the Darkrooms that claim a host of an object – a Darkroom, or the Ingress or HTTPRoute
-// of one – and are not that Darkroom. A route of no Darkroom concerns nobody, and neither does one that
-// another installation handles, but for the hosts that were assigned to it.
+// of one – and are not that Darkroom. A route that another installation handles concerns nobody, but for the hosts that
+// were assigned to it. One of no Darkroom may be that of one that has just gone, whose hosts others wait for.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
 	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
 	if !isDarkroom {
 		owner, err := c.ownerOf(ctx, object)
-		if err != nil || owner == nil {
+		if err != nil {
 			return nil, err
 		}
-		hosts := slices.DeleteFunc(c.Hosts(object), func(host string) bool { return !c.Handles(owner) && !wasAssigned(owner, host) })
-		return c.others(ctx, client.ObjectKeyFromObject(owner), hosts)
+		hosts := slices.DeleteFunc(c.Hosts(object), func(host string) bool {
+			return owner != nil && !c.Handles(owner) && !wasAssigned(owner, host)
+		})
+		return c.others(ctx, ownerKey(object), hosts)
 	}
 	// One that is being deleted no longer claims its hosts.
 	alive := darkroom.DeepCopy()
