@@ -22,7 +22,8 @@ import (
 
 // cluster is where histories happen.
 type cluster struct {
-	kube client.WithWatch
+	kube          client.WithWatch
+	administrator *rest.Config
 	// asOperator is the identity of operators, which the guard limits and policies can deny.
 	asOperator *rest.Config
 	// plane is nil in the cluster that histories share.
@@ -61,7 +62,7 @@ func newCluster(administrator *rest.Config) (*cluster, error) {
 		return nil, err
 	}
 	asOperator, err := access.NewGuardedOperator(context.Background(), administrator, filepath.Join("..", ".."))
-	return &cluster{kube: kube, asOperator: asOperator}, err
+	return &cluster{kube: kube, administrator: administrator, asOperator: asOperator}, err
 }
 
 // clusterFor returns the cluster for a history, and a function that must be called at its end.

@@ -28,6 +28,7 @@ func (w *world) control() (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	w.noteAdoptions(darkrooms, objects)
 	if changed, err = w.administer(darkrooms, objects); err != nil {
 		return changed, err
 	}

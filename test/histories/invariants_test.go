@@ -32,6 +32,7 @@ type invariant struct {
 // always are the invariants that hold at every moment.
 var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
+	{"ownership: what a Darkroom asked to adopt stays until it is adopted", adoptedStay},
 	{"ownership: a Darkroom stays with its installation; a host with the oldest claimant, and never in two routes", hostsStay},
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
@@ -83,7 +84,8 @@ func nothingIsLeft(w *world) error {
 		if metav1.GetControllerOfNoCopy(object) != nil || !slices.Contains(writers(object), release.FieldManager) {
 			continue
 		}
-		if _, isForeign := w.foreign[referTo(object)]; !isForeign {
+		_, isForeign := w.foreign[referTo(object)]
+		if _, isAsked := w.asked[referTo(object)]; !isForeign && !isAsked {
 			return fmt.Errorf("%s has no owner", referTo(object))
 		}
 		if name := object.GetAnnotations()[ownership.AnnotationReleaseName]; object.GetKind() == "Deployment" && !releases[object.GetNamespace()+"/"+name] {

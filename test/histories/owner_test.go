@@ -39,7 +39,7 @@ type kind struct {
 
 // kinds are the steps of all actors.
 func kinds() []kind {
-	return slices.Concat(ownersSteps, hostileSteps, platformSteps, etcdSteps, leaseSteps)
+	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, platformSteps, etcdSteps, leaseSteps)
 }
 
 // history generates the steps of a history. Few kinds of steps take part in each, so that those that only do

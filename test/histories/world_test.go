@@ -57,6 +57,10 @@ type world struct {
 	timeline *timeline
 	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
 	foreign map[reference]string
+	// asked are the objects of Helm releases that a Darkroom asked to adopt, with the release, and adopted the releases
+	// whose revisions a Darkroom got.
+	asked   map[reference]types.NamespacedName
+	adopted map[types.NamespacedName]bool
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
 	// policies end the policies and quotas that are in force.
@@ -96,6 +100,7 @@ func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error)
 	w = &world{
 		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[process]*operator{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
+		asked: map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
 	}
@@ -276,6 +281,7 @@ func (w *world) belongs(object client.Object) (bool, error) {
 // remove deletes an object as a tenant.
 func (w *world) remove(object client.Object, options ...client.DeleteOption) error {
 	delete(w.foreign, referTo(object))
+	delete(w.asked, referTo(object))
 	return w.kube.Delete(w.ctx, object, options...)
 }
 
