@@ -293,7 +293,7 @@ func hostsAreRouted(w *world) error {
 	}
 	for _, host := range w.hosts() {
 		owner := r.oldest(host)
-		if owner == nil || v1alpha1.IsPaused(owner) || explains(owner) != "" || r.isRouted(owner, host) || r.isHeld(owner, host) {
+		if owner == nil || !w.isHandled(owner) || v1alpha1.IsPaused(owner) || explains(owner) != "" || r.isRouted(owner, host) || r.isHeld(owner, host) {
 			continue
 		}
 		return fmt.Errorf("%s is not routed to %s/%s: %s", host, owner.Namespace, owner.Name, owner.Status.Message)
@@ -309,7 +309,7 @@ func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
 		if holder == nil || holder == owner || !slices.Contains(hosts, host) {
 			continue
 		}
-		if v1alpha1.IsPaused(holder) || !v1alpha1.MayBeHandledBy(mainInstallation, holder) || explains(holder) != "" {
+		if v1alpha1.IsPaused(holder) || !r.w.isHandled(holder) || v1alpha1.HandledBy(holder) == otherInstallation || explains(holder) != "" {
 			return true
 		}
 	}
@@ -435,8 +435,7 @@ func deletedAreGone(w *world) error {
 	}
 	for i := range all {
 		d := &all[i]
-		isOurs := v1alpha1.HandledBy(d) != "nobody"
-		if d.DeletionTimestamp != nil && isOurs && slices.Contains(d.Finalizers, "uninstall-helm-release") {
+		if d.DeletionTimestamp != nil && w.isHandled(d) && slices.Contains(d.Finalizers, "uninstall-helm-release") {
 			return fmt.Errorf("%s/%s is still there: %s", d.Namespace, d.Name, d.Status.Message)
 		}
 	}
@@ -470,7 +469,7 @@ func isAsDesired(w *world) error {
 // isHandled reports whether a running operator handles a Darkroom.
 func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
 	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
-	return slices.ContainsFunc(w.processes(installation), func(p process) bool { return w.operators[p] != nil })
+	return slices.ContainsFunc(w.processes(installation), func(p process) bool { return w.operators[p] != nil && p.handles(d) })
 }
 
 // isLive returns an error unless an object is live as it is desired, and the Darkroom's.

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
@@ -75,6 +76,13 @@ type process struct {
 	installation string
 	// replica distinguishes the processes that elect a leader; 0 does not elect.
 	replica int
+	// shard is the label of the Darkrooms that it handles; empty means all.
+	shard string
+}
+
+// handles reports whether a Darkroom is in the shard of a process.
+func (p process) handles(d *v1alpha1.Darkroom) bool {
+	return p.shard == "" || d.Labels[shardLabel] == p.shard
 }
 
 // operator is a running operator.
@@ -86,10 +94,13 @@ type operator struct {
 
 // processes are those of an installation, running or not.
 func (w *world) processes(installation string) []process {
-	if installation == mainInstallation && w.elects {
-		return []process{{installation, 1}, {installation, 2}}
+	switch {
+	case installation == mainInstallation && w.elects:
+		return []process{{installation: installation, replica: 1}, {installation: installation, replica: 2}}
+	case installation == mainInstallation && w.sharded:
+		return []process{{installation: installation, shard: shards[0]}, {installation: installation, shard: shards[1]}}
 	}
-	return []process{{installation, 0}}
+	return []process{{installation: installation}}
 }
 
 // start starts the processes of an installation that do not run.
@@ -133,8 +144,13 @@ func (w *world) run(p process) error {
 
 func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, controller.Options, error) {
 	chrt, err := charts.Darkroom()
+	selector := labels.Everything()
+	if p.shard != "" {
+		selector = labels.SelectorFromSet(labels.Set{shardLabel: p.shard})
+	}
 	options := controller.Options{
-		Chart: chrt, Values: w.settingsAt(p.installation, time.Now()), Namespaces: w.namespaces(),
+		Selector: selector,
+		Chart:    chrt, Values: w.settingsAt(p.installation, time.Now()), Namespaces: w.namespaces(),
 		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: p.installation,
 	}
 	if err != nil {
@@ -147,7 +163,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	if options.Cluster, err = controller.Discover(w.ctx, api); err != nil {
 		return nil, options, err
 	}
-	caches, err := controller.CacheOptions(options.Cluster, options.Namespaces, labels.Everything())
+	caches, err := controller.CacheOptions(options.Cluster, options.Namespaces, selector)
 	if err != nil {
 		return nil, options, err
 	}

@@ -39,7 +39,7 @@ type kind struct {
 
 // kinds are the steps of all actors.
 func kinds() []kind {
-	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, platformSteps, etcdSteps, leaseSteps)
+	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, platformSteps, etcdSteps, leaseSteps, shardSteps)
 }
 
 // history generates the steps of a history. Few kinds of steps take part in each, so that those that only do
@@ -73,6 +73,14 @@ var openings = []step{
 	{"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		w.stop(mainInstallation)
 		w.elects = true
+		if err := w.start(mainInstallation); err != nil {
+			return err
+		}
+		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+	}},
+	{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		w.stop(mainInstallation)
+		w.sharded = true
 		if err := w.start(mainInstallation); err != nil {
 			return err
 		}
@@ -119,7 +127,7 @@ func change(weight int, command string, mutate func(w *world, d *v1alpha1.Darkro
 // newDarkroom is a Darkroom that claims hosts.
 func (w *world) newDarkroom(key types.NamespacedName, hosts ...string) *v1alpha1.Darkroom {
 	darkroom := &v1alpha1.Darkroom{
-		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: w.shardOf(key)},
 		Spec:       v1alpha1.DarkroomSpec{Source: v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"}},
 	}
 	for _, host := range hosts {
@@ -202,7 +210,7 @@ var ownersSteps = []kind{
 			return err
 		}
 		replacement := &v1alpha1.Darkroom{
-			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, ResourceVersion: now.ResourceVersion},
+			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, ResourceVersion: now.ResourceVersion, Labels: w.shardOf(key)},
 			Spec:       now.Spec,
 		}
 		return w.kube.Update(w.ctx, replacement)

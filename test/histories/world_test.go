@@ -49,8 +49,8 @@ type world struct {
 	suffix string
 	// operators are the running ones.
 	operators map[process]*operator
-	// elects is set if two processes of the main installation elect a leader.
-	elects bool
+	// elects is set if two processes of the main installation elect a leader, and sharded if each of two has its Darkrooms.
+	elects, sharded bool
 	// settings are those that the main installation was started with.
 	settings []settings
 	faults   *faults.Faults
