@@ -291,7 +291,7 @@ func TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong(t *testing.T) {
 		if first() || !second() {
 			t.Errorf("a request that has just begun was ended: %v, or the new one was not: %v", first(), !second())
 		}
-		time.Sleep(patience)
+		time.Sleep(slowRequest)
 		if third := connect(); !first() || third() {
 			t.Error("a request that takes long was not ended for a new one")
 		}

@@ -39,8 +39,8 @@ func newServer(handler http.Handler, log *slog.Logger, maxConnections int) *http
 	}
 }
 
-// patience is the time of a request after which its connection may be closed for a new one.
-const patience = 30 * time.Second
+// slowRequest is the time of a request after which its connection may be closed for a new one.
+const slowRequest = 30 * time.Second
 
 // connections closes the connection that is idle for longest when there are too many, and the
 // new one if none is idle. A connection that has not sent a whole request is idle too.
@@ -70,7 +70,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 		}
 		c.since[conn] = now
 	case http.StateActive: // the whole request has been read
-		c.since[conn] = now.Add(patience)
+		c.since[conn] = now.Add(slowRequest)
 	case http.StateIdle:
 		c.since[conn] = now
 	case http.StateClosed, http.StateHijacked:

@@ -84,7 +84,7 @@ func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
 }
 
 // routes reads the routes of the host of a view: those of the Darkroom itself, and the Darkrooms
-// that carry the host besides it.
+// that carry it, too.
 func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) error {
 	ingresses, routes := &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}
 	err := list(ctx, c.Reader, ingresses, v.host)

@@ -232,10 +232,10 @@ func (w *town) start() {
 	w.ledger = &Ledger{Cache: townCache, Wake: w.wake}
 	w.syncDarkrooms(nil)
 	w.syncRoutes(nil)
-	w.wake(keysOfTests)
+	w.wake(keysOfTests...)
 }
 
-func (w *town) wake(keys []types.NamespacedName) {
+func (w *town) wake(keys ...types.NamespacedName) {
 	for _, key := range keys {
 		w.due[key] = true
 	}
@@ -269,12 +269,12 @@ func (w *town) sync(cache *store, darkrooms bool) {
 		if was != nil && is != nil && (was == is || sameClaims(was, is)) {
 			continue
 		}
-		w.wake([]types.NamespacedName{client.ObjectKeyFromObject(object)})
+		w.wake(client.ObjectKeyFromObject(object))
 		for _, object := range []client.Object{was, is} {
 			if object != nil {
 				rivals, err := w.ledger.Rivals(context.Background(), object)
 				w.must(err)
-				w.wake(rivals)
+				w.wake(rivals...)
 			}
 		}
 	}

@@ -83,7 +83,7 @@ type helmReconciler struct {
 	clock    clock.PassiveClock
 }
 
-// helmOptions are the options of the reconciler of helm-operator-plugins, besides the session.
+// helmOptions are the options of the reconciler of helm-operator-plugins, apart from the session.
 func helmOptions(chrt *render.Chart, maxHistory int) []reconciler.Option {
 	// Operations are logged with their events. Other messages are for debugging; the logger of
 	// each reconcile costs allocations even if it discards them.

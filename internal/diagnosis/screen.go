@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// shownEvents is how many events fit on a screen besides the rest.
+// shownEvents is how many events fit on a screen with the rest.
 const shownEvents = 8
 
 func lastSeen(event *corev1.Event) time.Time {

@@ -3,6 +3,6 @@
 //
 // The URL is parsed (url.go), the hops are observed with the rights of the caller (collect.go), and the answer is decided from
 // these observations alone (decide.go, judge.go). Nothing is ever sent to the host of the URL: the image is requested from the
-// Darkroom's own Service, through the proxy of the Kubernetes API. What a URL may contain besides the image, such as signatures
+// Darkroom's own Service, through the proxy of the Kubernetes API. What a URL may contain in addition to the image, such as signatures
 // and tokens, is neither sent on nor shown.
 package explain

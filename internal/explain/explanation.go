@@ -40,7 +40,7 @@ const (
 	Source   Kind = "source"
 )
 
-// State is what is known of a hop.
+// State is the result of examining a hop.
 type State string
 
 // The states of hops.
@@ -62,7 +62,7 @@ type Hop struct {
 	Bytes        int64   `json:"bytes,omitempty"`
 }
 
-// Evidence is what is known about a URL. Decide needs nothing else.
+// Evidence has all facts about a URL that Decide needs.
 type Evidence struct {
 	URL URL
 	// BaseDomains are those of the operator, as far as they are known.

@@ -124,7 +124,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 		*first = first.is(Unknown, "the request could not be sent")
 		first.remedy = "Try again"
 	}
-	// Without a request, the last probe is what is known of the source.
+	// Without a request, only the last probe tells about the source.
 	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
 	if last.State == NotAsked && first.State == Unknown && condition != nil && condition.Status == metav1.ConditionFalse {
 		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message), advice(subject, v1alpha1.ConditionSourceReady), e.fieldOf(subject))

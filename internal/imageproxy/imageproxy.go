@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// Internal are the paths that Darkroom serves besides images.
+// Internal are the paths that Darkroom serves in addition to images.
 var Internal = []string{"/metrics", "/ping", "/debug"}
 
 // IsInternal reports whether a path is one of Internal, or below it.

@@ -94,7 +94,7 @@ func isRetry(last, next *helmrelease.Release) bool {
 }
 
 // deploy stores a revision as pending, applies its objects, removes those that the Darkroom
-// owns besides them, and stores the outcome. A retry of a failed revision is not stored
+// owns in addition, and stores the outcome. A retry of a failed revision is not stored
 // before its outcome differs: what fails again and again for the same cause is written once.
 // The history has the newest revision and the deployed ones, the newest first, without a retried one.
 func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helmrelease.Release) (*helmrelease.Release, error) {
@@ -136,7 +136,7 @@ func isQuotaExceeded(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// put applies the objects of a revision, and deletes those that the Darkroom owns besides them.
+// put applies the objects of a revision, and deletes those that the Darkroom owns in addition.
 func (c *actionClient) put(next *helmrelease.Release, objects []*unstructured.Unstructured) error {
 	if err := c.applier().apply(c.ctx, objects); err != nil {
 		return err

@@ -36,20 +36,20 @@ type owned struct {
 func (o owned) key() manifest.Key { return manifest.Key{GroupKind: o.Kind.GroupKind(), Name: o.Name} }
 func (o owned) String() string    { return o.key().String() }
 
-// inventory returns all objects that belong to the Darkroom besides Helm's Secrets: those
+// inventory returns all objects that belong to the Darkroom other than Helm's Secrets: those
 // in the caches, and recently applied ones that the caches do not show yet.
-func (c *actionClient) inventory(besides []manifest.Key) ([]owned, error) {
+func (c *actionClient) inventory(desired []manifest.Key) ([]owned, error) {
 	var found []owned
 	err := c.Owned(c.ctx, c.darkroom, func(kind schema.GroupVersionKind, object metav1.Object) {
 		item := owned{kind, object.GetName(), object.GetUID(), object}
-		if ownership.Owns(c.darkroom, object) && !storage.IsRevision(object) && !slices.Contains(besides, item.key()) {
+		if ownership.Owns(c.darkroom, object) && !storage.IsRevision(object) && !slices.Contains(desired, item.key()) {
 			found = append(found, item)
 		}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the objects of release %s: %w", c.key, err)
 	}
-	for _, trace := range c.memory.objects.Surplus(besides) {
+	for _, trace := range c.memory.objects.Surplus(desired) {
 		if !slices.ContainsFunc(found, func(o owned) bool { return o.key() == trace.Key() }) {
 			found = append(found, owned{Kind: trace.Kind, Name: trace.Name, UID: trace.UID})
 		}

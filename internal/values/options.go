@@ -18,7 +18,7 @@ type Options struct {
 	// BaseDomain is appended to each sub-domain of a Darkroom that names no other. Empty means DefaultBaseDomain.
 	// "{namespace}" in it stands for the namespace of the Darkroom.
 	BaseDomain string
-	// OtherBaseDomains are those that a Darkroom may name besides it.
+	// OtherBaseDomains are those that a Darkroom may name instead.
 	OtherBaseDomains []string
 	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
 	// leaves it to the cluster's default class.

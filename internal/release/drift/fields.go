@@ -18,7 +18,7 @@ import (
 //
 // What others legitimately add stays:
 //   - all metadata: labels, annotations, finalizers, owner references;
-//   - everything on ServiceAccounts besides the fields that the chart sets, such as the
+//   - everything on ServiceAccounts except the fields that the chart sets, such as the
 //     imagePullSecrets and secrets that OpenShift and pull-secret controllers add;
 //   - labels and annotations of the pod template, such as the time of
 //     `kubectl rollout restart`;
@@ -115,7 +115,7 @@ func divide(kind schema.GroupKind, entry metav1.ManagedFieldsEntry) (taken, rest
 	return taken, all.Difference(taken), nil
 }
 
-// LastWriter returns the field manager besides the operator's that changed the
+// LastWriter returns the field manager other than the operator's that changed the
 // specification of an object last; empty if there is none.
 func LastWriter(manager string, entries []metav1.ManagedFieldsEntry) string {
 	writer, last := "", time.Time{}

@@ -38,7 +38,7 @@ type Chart = chart.Chart
 type Capabilities struct {
 	// Version is that of Kubernetes, such as v1.36.0.
 	Version string
-	// APIVersions are those that the cluster serves, besides those of every Kubernetes.
+	// APIVersions are those that the cluster serves, in addition to those of every Kubernetes.
 	APIVersions []string
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// patience is how long a program may take to end after SIGTERM.
-const patience = 30 * time.Second
+// endTimeout is how long a program may take to end after SIGTERM.
+const endTimeout = 30 * time.Second
 
 // Program is a running program of the operator.
 type Program struct {
@@ -152,12 +152,12 @@ func (p *Program) End(signal syscall.Signal) error {
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal the %s: %w", p.name, err)
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(endTimeout)
 	defer timer.Stop()
 	select {
 	case <-p.done:
 	case <-timer.C:
-		return errors.Join(fmt.Errorf("the %s still runs %s after %s", p.name, patience, signal), p.End(syscall.SIGKILL))
+		return errors.Join(fmt.Errorf("the %s still runs %s after %s", p.name, endTimeout, signal), p.End(syscall.SIGKILL))
 	}
 	if state := p.process.ProcessState; signal == syscall.SIGTERM && !state.Success() {
 		return fmt.Errorf("the %s ended after SIGTERM: %s", p.name, state)

@@ -6,14 +6,14 @@ import { linkTo, paths } from "../router";
 import { reasonOf } from "../words/conditions";
 import { phaseOf } from "../words/phases";
 import { describeReason } from "../words/reasons";
-import { patience, waitingFor } from "../words/waiting";
+import { normalWait, waitingFor } from "../words/waiting";
 import type { Query } from "./query";
 
 /** How many Darkrooms need attention, by reason; a click shows them. Those that wait for the operator are named. */
 export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroom[]; onChange: (part: Partial<Query>) => void }) {
   const late = useSyncExternalStore(everySecond, () =>
     darkrooms
-      .filter((darkroom) => (waitingFor(darkroom, Date.now()) ?? 0) > patience)
+      .filter((darkroom) => (waitingFor(darkroom, Date.now()) ?? 0) > normalWait)
       .map(keyOf)
       .join(" "),
   );

@@ -3,7 +3,7 @@ import type { Darkroom } from "../api/types";
 import { everySecond } from "../clock";
 
 /** After how long the user should look at the operator, in milliseconds. */
-export const patience = 60_000;
+export const normalWait = 60_000;
 
 /** When this page first saw each generation that the operator had not handled, in milliseconds since 1970. */
 const firstSeen = new Map<string, number>();
@@ -44,7 +44,7 @@ export function useWaiting(darkroom: Darkroom): Waiting | undefined {
   return {
     title: `Waiting for the operator for ${spell(seconds)}`,
     advice:
-      seconds * 1000 < patience
+      seconds * 1000 < normalWait
         ? undefined
         : "The status below is from before the last change. Check that the operator runs: kubectl get pods -A -l app.kubernetes.io/name=darkroom-operator",
   };
