@@ -14,6 +14,27 @@ var known = map[string]string{
 		alice: kubectl patch darkroom photos: another log level
 		a policy denies the operator writes (CREATE) of secrets, with the reason Forbidden
 		alice: kubectl patch darkroom photos: another log level`,
+	"the Ingress of a paused Darkroom gets the host of another tenant": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		bob: kubectl apply Darkroom photos with the sub-domains [b]
+		bob: kubectl annotate darkroom photos paused=true
+		bob: kubectl edit ingress photos: route the host a, with label and owner reference of Darkroom photos
+		the operator is killed
+		alice: kubectl delete ingress photos
+		the operator is started`,
+	"a Secret looks like a revision when the Darkroom is deleted": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		alice: kubectl create secret with the labels owner=helm, name=photos
+		alice: kubectl delete darkroom photos`,
+	"a crowd of Ingresses without a Darkroom has the host": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		bob: kubectl create 60 Ingresses of Darkrooms that do not exist, with the host a and a finalizer
+		alice: kubectl patch darkroom photos: another log level`,
+	"dependents are orphaned while no operator runs": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		the operator is killed
+		alice: kubectl delete darkroom photos --cascade=orphan
+		the operator is started`,
 	"etcd is restored": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		etcd is saved to a snapshot
