@@ -42,7 +42,9 @@ func stateOf(object metav1.Object) string {
 		Deleting:   object.GetDeletionTimestamp() != nil,
 	}
 	state.Annotations = maps.Clone(object.GetAnnotations())
-	delete(state.Annotations, annotationRevision)
+	if delete(state.Annotations, annotationRevision); len(state.Annotations) == 0 {
+		state.Annotations = nil // as before it was written
+	}
 	if state.Generation == 0 {
 		if state.Writers = SpecificationWriters(object); state.Writers == nil {
 			state.ResourceVersion = object.GetResourceVersion()

@@ -1,0 +1,184 @@
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+)
+
+// stored is an object as the API server keeps it.
+type stored struct {
+	*unstructured.Unstructured
+
+	writes int
+}
+
+func (s *stored) write() {
+	s.writes++
+	s.SetResourceVersion(fmt.Sprint(s.writes))
+}
+
+// written sets the time of the last write of a part of the object by its manager.
+func (s *stored) written(subresource string) {
+	entries := s.GetManagedFields()
+	for i := range entries {
+		if entries[i].Subresource == subresource {
+			entries[i].Time = &metav1.Time{Time: time.Unix(int64(s.writes), 0)}
+		}
+	}
+	s.SetManagedFields(entries)
+}
+
+// kindsOfTests are one with a generation, one without, and one that only the writers of its fields tell about.
+var kindsOfTests = []struct{ version, kind string }{{"apps/v1", "Deployment"}, {"v1", "ConfigMap"}, {"autoscaling/v2", "HorizontalPodAutoscaler"}}
+
+func newStored(version, kind, name string) *stored {
+	s := &stored{Unstructured: &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name, "namespace": "a"}, "spec": map[string]any{"size": "1"},
+	}}}
+	s.SetUID(types.UID(name))
+	if kind == "Deployment" {
+		s.SetGeneration(1)
+	}
+	s.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "operator"}, {Manager: "kubelet", Subresource: "status"}})
+	s.write()
+	return s
+}
+
+// changesOfTests are what others do to an object. Those of the status alone change nothing that is desired.
+var changesOfTests = map[string]func(*stored){
+	"status": func(s *stored) {
+		if s.GetKind() != "ConfigMap" { // has none
+			s.write()
+			s.written("status")
+		}
+	},
+	"revision of a Deployment": func(s *stored) {
+		if s.GetKind() == "Deployment" {
+			annotations := maps.Clone(s.GetAnnotations())
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[annotationRevision] = fmt.Sprint(s.writes)
+			s.SetAnnotations(annotations)
+			s.write()
+		}
+	},
+	"specification": func(s *stored) {
+		s.write()
+		s.written("")
+		if s.GetGeneration() > 0 {
+			s.SetGeneration(s.GetGeneration() + 1)
+		}
+	},
+	"label":      func(s *stored) { s.write(); s.SetLabels(map[string]string{"a": "b"}) },
+	"annotation": func(s *stored) { s.write(); s.SetAnnotations(map[string]string{"a": "b"}) },
+	"owner":      func(s *stored) { s.write(); s.SetOwnerReferences([]metav1.OwnerReference{{UID: "b"}}) },
+	"deletion":   func(s *stored) { s.write(); s.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)}) },
+	"recreation": func(s *stored) { s.write(); s.SetUID("another") },
+}
+
+var changesOfTheStatus = []string{"status", "revision of a Deployment"}
+
+// What was applied counts as unchanged until more than its status changes, in this process and in the next one.
+func TestOnlyTheStatusMayChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		memory, untouched := &Memory{}, true
+		var applied []*unstructured.Unstructured
+		live := map[string]*stored{}
+		for i, kind := range kindsOfTests[:rapid.IntRange(1, len(kindsOfTests)).Draw(t, "objects")] {
+			object := newStored(kind.version, kind.kind, fmt.Sprint(i))
+			desired := object.DeepCopy()
+			memory.Applied(desired, object)
+			applied, live[object.GetName()] = append(applied, desired), object
+		}
+		memory.MarkInSync("one", manifest.Keys(applied))
+		sum := memory.Digest()
+
+		for _, desired := range applied {
+			object := live[desired.GetName()]
+			before, same := stored{object.DeepCopy(), object.writes}, true
+			for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(changesOfTests))), 0, 2).Draw(t, "changes of "+object.GetKind()) {
+				changesOfTests[name](object)
+				same = same && (slices.Contains(changesOfTheStatus, name))
+			}
+			if got := memory.Unchanged(desired, object); got != same {
+				t.Fatalf("it counts as unchanged: %v", got)
+			}
+			if got := Differ(before, object); got == same {
+				t.Fatalf("it differs: %v", got)
+			}
+			trace, _ := memory.Trace(manifest.KeyOf(desired))
+			if got, want := trace.IsShown(object), object.GetUID() == before.GetUID(); got != want {
+				t.Fatalf("it is shown: %v", got)
+			}
+			other := desired.DeepCopy()
+			other.Object["spec"] = map[string]any{"size": "2"}
+			if memory.Unchanged(other, object) {
+				t.Fatal("it counts as what is desired next")
+			}
+			untouched = untouched && same
+		}
+
+		next := &Memory{}
+		missing := rapid.SampledFrom([]string{"", "", "0"}).Draw(t, "missing")
+		recalled := next.Recall(sum, "one", applied, func(desired *unstructured.Unstructured) metav1.Object {
+			if desired.GetName() == missing {
+				return nil
+			}
+			return live[desired.GetName()]
+		})
+		if recalled != (untouched && missing == "") {
+			t.Fatalf("the next process recalls it: %v", recalled)
+		}
+		if known := len(next.InSync("one")) > 0; known != recalled || next.InSync("two") != nil {
+			t.Fatalf("in sync are %v", next.InSync("one"))
+		}
+		if recalled && (next.Digest() != memoryOf(applied, live).Digest() || len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
+			t.Fatal("the next process knows something else")
+		}
+		if next.Digest() == "" == recalled {
+			t.Fatalf("its own digest is %q", next.Digest())
+		}
+	})
+}
+
+// memoryOf is the memory of a process that has applied some objects, which are now as they are.
+func memoryOf(applied []*unstructured.Unstructured, live map[string]*stored) *Memory {
+	memory := &Memory{}
+	for _, desired := range applied {
+		memory.Applied(desired, live[desired.GetName()])
+	}
+	memory.MarkInSync("one", manifest.Keys(applied))
+	return memory
+}
+
+// An object whose apply no cache shows yet is known, one that was removed is not.
+func TestSurplusIsWhatIsNotDesired(t *testing.T) {
+	memory, first, second := &Memory{}, newStored("v1", "Service", "first"), newStored("v1", "Service", "second")
+	memory.Applied(first.Unstructured, first)
+	memory.Applied(second.Unstructured, second)
+	memory.Applied(second.Unstructured, second)
+	surplus := func() (names []string) {
+		for _, trace := range memory.Surplus(manifest.Keys([]*unstructured.Unstructured{first.Unstructured})) {
+			names = append(names, trace.Name)
+		}
+		return names
+	}
+	if got := surplus(); len(got) != 1 || got[0] != "second" {
+		t.Errorf("surplus are %q", got)
+	}
+	memory.Removed(manifest.KeyOf(second.Unstructured))
+	if got := surplus(); len(got) != 0 {
+		t.Errorf("after its removal, surplus are %q", got)
+	}
+}
