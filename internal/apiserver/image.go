@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ type ImageInput struct {
 	Blur   string `query:"blur" maxLength:"8" pattern:"^([0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"0 to 100"`
 	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
 	Rotate string `query:"rot" maxLength:"8" pattern:"^(-?[0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"Degrees, -360 to 360"`
-	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; format has no effect here, because the server does not ask for WebP"`
+	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; with format and a gate, the answer is WebP if that is smaller"`
 }
 
 func (in *ImageInput) query() url.Values {
@@ -77,6 +78,14 @@ func (in *ImageInput) bounds() error {
 		}
 	}
 	return nil
+}
+
+// accept returns the types that the Darkroom is asked for. Those who ask for format want WebP.
+func (in *ImageInput) accept() string {
+	if slices.Contains(strings.Split(in.Auto, ","), "format") {
+		return "image/webp,image/*"
+	}
+	return "image/*"
 }
 
 func positive(n int) string {
@@ -113,7 +122,7 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 	if err != nil {
 		return nil, err
 	}
-	body, contentType, err := s.fetchImage(ctx, darkroom, wanted, in.query().Encode())
+	body, contentType, err := s.fetchImage(ctx, darkroom, wanted, in.query().Encode(), in.accept())
 	if err != nil {
 		leave()
 		return nil, err
@@ -129,8 +138,8 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 	}), nil
 }
 
-// fetchImage returns an image and its media type. If URLs are signed, the caller must be able to sign.
-func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query string) (body []byte, contentType string, err error) {
+// fetchImage returns an image of an accepted media type, and that type. If URLs are signed, the caller must be able to sign.
+func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query, accept string) (body []byte, contentType string, err error) {
 	if imageproxy.NeedsSignature(&darkroom.Spec, wanted, query) {
 		signed, err := s.sign(ctx, darkroom, url.URL{Path: wanted, RawQuery: query}, time.Time{})
 		if err != nil {
@@ -138,7 +147,7 @@ func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wa
 		}
 		query = signed.RawQuery
 	}
-	request, err := imageproxy.NewRequest(ctx, s.auth.Clients.Core, darkroom, wanted, query, "image/*")
+	request, err := imageproxy.NewRequest(ctx, s.auth.Clients.Core, darkroom, wanted, query, accept)
 	if err != nil {
 		return nil, "", err
 	}

@@ -79,7 +79,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 		}
 		switch r.URL.Path {
 		case "/images/a cat.png":
-			asked <- r.URL.RawQuery
+			asked <- r.URL.RawQuery + " as " + r.Header.Get("Accept")
 			w.Header().Set("Content-Type", "image/png")
 			_, _ = io.WriteString(w, "an image")
 		case "/elsewhere":
@@ -94,7 +94,11 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 	if got.body != "an image" || got.header.Get("Content-Type") != "image/png" {
 		t.Errorf("the image is %s of type %q", got, got.header.Get("Content-Type"))
 	}
-	if query := <-asked; query != "fit=crop&w=7" {
+	if query := <-asked; query != "fit=crop&w=7 as image/*" {
+		t.Errorf("the Darkroom is asked %q", query)
+	}
+	s.want(http.StatusOK, token, "GET", one+"/images/a+cat.png&auto=compress,format", "")
+	if query := <-asked; query != "auto=compress%2Cformat as image/webp,image/*" {
 		t.Errorf("the Darkroom is asked %q", query)
 	}
 	for path, status := range map[string]int{"/elsewhere": http.StatusBadGateway, "/denied": http.StatusBadGateway, "/none": http.StatusNotFound} {

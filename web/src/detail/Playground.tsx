@@ -65,7 +65,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
                   Reset
                 </Button>
               </div>
-              <ParamFields params={params} set={(part) => setParams({ ...params, ...part })} />
+              <ParamFields params={params} hasGate={darkroom.gate !== undefined} set={(part) => setParams({ ...params, ...part })} />
             </Form>
           </CardBody>
         </Card>
@@ -122,7 +122,7 @@ const crops = {
   "bottom,right": "bottom right",
 };
 
-function ParamFields({ params, set }: { params: Params; set: (part: Partial<Params>) => void }) {
+function ParamFields({ params, hasGate, set }: { params: Params; hasGate: boolean; set: (part: Partial<Params>) => void }) {
   const sized = params.w !== "" && params.h !== "";
   const slider = (name: "w" | "h" | "blur" | "rot", label: string, most: number, step = 1) => (
     <FormGroup label={`${label}: ${params[name] === "" ? "off" : params[name]}`} fieldId={`image-${name}`}>
@@ -176,6 +176,7 @@ function ParamFields({ params, set }: { params: Params; set: (part: Partial<Para
       <FormGroup role="group" label="Options" fieldId="image-also" isInline>
         <Checkbox id="image-mono" label="Grayscale" isChecked={params.mono} onChange={(_, mono) => set({ mono })} />
         <Checkbox id="image-compress" label="Compress" isChecked={params.compress} onChange={(_, compress) => set({ compress })} />
+        {hasGate && <Checkbox id="image-webp" label="WebP for browsers that accept it" isChecked={params.webp} onChange={(_, webp) => set({ webp })} />}
       </FormGroup>
     </>
   );

@@ -7,18 +7,27 @@ import { ImageLink } from "./ImageLink";
 import { queryOf, queryText, type Params } from "./params";
 import { worthwhile, type Choice } from "./srcset";
 
-/** The sizes that a browser can choose from with the bytes of each, as the Darkroom serves it, without those that save little. */
+/** The bytes of an image and its format, such as "66 kB as WebP". */
+const weightOf = ({ size, type }: Blob): string => `${bytes(size)} as ${type === "image/webp" ? "WebP" : type.replace("image/", "").toUpperCase()}`;
+
+/** The sizes that a browser can choose from with the bytes of each, as the Darkroom serves it, with WebP beside the usual format where a gate makes it, without those that save little. */
 export function Responsive({ darkroom, path, params, choice }: { darkroom: Darkroom; path: string; params: Params; choice: Choice }) {
   const { candidates, sizes } = choice;
-  const { value: weights, problem } = useLoaded(
-    `candidates ${keyOf(darkroom)} ${path} ${candidates.map((candidate) => queryText(candidate.params)).join(" ")}`,
+  // A gate makes WebP of an image, if that is smaller.
+  const formats = darkroom.gate ? [false, true] : [params.webp];
+  const { value: measured, problem } = useLoaded(
+    `candidates ${keyOf(darkroom)} ${path} ${formats.join(" ")} ${candidates.map((candidate) => queryText(candidate.params)).join(" ")}`,
     async (signal) => {
-      const out: number[] = [];
+      const out: Blob[][] = [];
       // One after the other: each caller has two images at a time.
       for (const candidate of candidates) {
-        const query = queryOf(candidate.params);
-        query.set("path", path);
-        out.push((await api.image(darkroom, query, signal)).blob.size);
+        const blobs: Blob[] = [];
+        for (const webp of formats) {
+          const query = queryOf({ ...candidate.params, webp });
+          query.set("path", path);
+          blobs.push((await api.image(darkroom, query, signal)).blob);
+        }
+        out.push(blobs);
       }
       return out;
     },
@@ -27,16 +36,17 @@ export function Responsive({ darkroom, path, params, choice }: { darkroom: Darkr
   if (problem) {
     return <p className="dr-quiet">Not measured: {problem.message}</p>;
   }
-  if (!weights) {
+  if (!measured) {
     return <Skeleton height="4rem" screenreaderText="Measuring the candidates" />;
   }
-  const kept = worthwhile(weights);
+  const shown = formats.indexOf(params.webp);
+  const kept = worthwhile(measured.map((blobs) => blobs[shown]?.size ?? 0));
   return (
     <div className="dr-stack">
       <ul className="dr-candidates" aria-label="Candidates">
         {candidates.map(({ descriptor }, i) => (
           <li key={descriptor}>
-            <strong>{descriptor}</strong> {bytes(weights[i] ?? 0)}
+            <strong>{descriptor}</strong> {measured[i]?.map(weightOf).join(", ")}
             {!kept[i] && <span className="dr-quiet"> left out: the next one is less than 10 % larger</span>}
           </li>
         ))}

@@ -8,6 +8,7 @@ test.each<[Partial<Params>, string]>([
   [{ w: "200", fit: "crop", crop: "top" }, "?w=200"],
   [{ w: "200", h: "100", fit: "scale", crop: "top" }, "?w=200&h=100&fit=scale"],
   [{ mono: true, blur: "2.5", flip: "vh", rot: "90", compress: true }, "?mono=000000&blur=2.5&flip=vh&rot=90&auto=compress"],
+  [{ compress: true, webp: true }, "?auto=compress,format"],
 ])("%j becomes %s", (part, want) => {
   expect(queryText({ ...noParams, ...part })).toBe(want);
 });

@@ -9,9 +9,11 @@ export interface Params {
   flip: "" | "h" | "v" | "vh";
   rot: string;
   compress: boolean;
+  /** WebP for browsers that accept it; a gate makes it. */
+  webp: boolean;
 }
 
-export const noParams: Params = { w: "", h: "", fit: "", crop: "", mono: false, blur: "", flip: "", rot: "", compress: false };
+export const noParams: Params = { w: "", h: "", fit: "", crop: "", mono: false, blur: "", flip: "", rot: "", compress: false, webp: false };
 
 /** Sizes that pages often need. */
 export const presets = {
@@ -47,8 +49,7 @@ export function queryOf(params: Params): URLSearchParams {
   add("blur", params.blur);
   add("flip", params.flip);
   add("rot", params.rot);
-  // auto=format is not offered: the API server, which requests the image, does not ask for WebP.
-  add("auto", params.compress ? "compress" : "");
+  add("auto", [params.compress ? "compress" : "", params.webp ? "format" : ""].filter(Boolean).join(","));
   return out;
 }
 

@@ -15,6 +15,7 @@ const params: fc.Arbitrary<Params> = fc.record({
   flip: fc.constant(""),
   rot: fc.constantFrom("", "90", "180", "45"),
   compress: fc.boolean(),
+  webp: fc.boolean(),
 } as const);
 const original = fc.record({ width: fc.integer({ min: 1, max: 5000 }), height: fc.integer({ min: 1, max: 5000 }) });
 
