@@ -109,7 +109,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 			before, same := stored{object.DeepCopy(), object.writes}, true
 			for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(changesOfTests))), 0, 2).Draw(t, "changes of "+object.GetKind()) {
 				changesOfTests[name](object)
-				same = same && (slices.Contains(changesOfTheStatus, name))
+				same = same && slices.Contains(changesOfTheStatus, name)
 			}
 			if got := memory.Unchanged(desired, object); got != same {
 				t.Fatalf("it counts as unchanged: %v", got)
