@@ -72,7 +72,7 @@ func texts(values map[string]string) map[string]string {
 	}
 	digest := manifest.Digest(values)
 	if known, found := recent.Get(digest); found {
-		return known.(map[string]string) //nolint:forcetypeassert // see below
+		return known.(map[string]string) //nolint:forcetypeassert // nothing else is stored
 	}
 	out := make(map[string]string, len(values))
 	for key, value := range values {

@@ -223,7 +223,7 @@ func (w *town) seen(t *rapid.T) {
 // restart starts another process, with fresh caches.
 func (w *town) restart(t *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(t, "restart") > 0 {
-		t.Skip("seldom")
+		t.Skip("restarts are rare")
 	}
 	w.start()
 }
@@ -347,7 +347,7 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 		w.must(err)
 		for _, host := range kept {
 			if slices.Contains(darkroom.Spec.SubDomains, host) && !slices.Contains(judgement.Given, host) {
-				w.t.Fatalf("%s loses %s, of which it is the oldest claimant: %+v", key, host, judgement.Refusals)
+				w.t.Fatalf("%s loses %s, although its claim is the oldest: %+v", key, host, judgement.Refusals)
 			}
 		}
 		if outcome != "not done" {
@@ -427,7 +427,7 @@ func (w *town) comeToRest(t *rapid.T) {
 			w.check(t)
 		}
 	}
-	t.Fatalf("%v are due for ever", slices.Collect(maps.Keys(w.due)))
+	t.Fatalf("%v never come to rest", slices.Collect(maps.Keys(w.due)))
 }
 
 // everyHostHasItsOwner fails unless every host is routed to its oldest claimant alone, but for those of paused Darkrooms.

@@ -61,38 +61,39 @@ func history() *rapid.Generator[[]step] {
 
 // openings are how histories begin.
 var openings = []step{
-	{"alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
-	}},
+	{"alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos},
 	{"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.start(otherInstallation); err != nil {
 			return err
 		}
-		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+		return w.createPhotos()
 	}},
 	{"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		w.stop(mainInstallation)
-		w.elects = true
-		if err := w.start(mainInstallation); err != nil {
-			return err
-		}
-		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+		return w.replaceOperator(func() { w.elects = true })
 	}},
 	{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		w.stop(mainInstallation)
-		w.sharded = true
-		if err := w.start(mainInstallation); err != nil {
-			return err
-		}
-		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+		return w.replaceOperator(func() { w.sharded = true })
 	}},
 	{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
 			return err
 		}
 		time.Sleep(time.Second)
-		return w.create(w.newDarkroom(w.key("alice", "photos"), "a"))
+		return w.createPhotos()
 	}},
+}
+
+// createPhotos creates the Darkroom that histories begin with.
+func (w *world) createPhotos() error { return w.create(w.newDarkroom(w.key("alice", "photos"), "a")) }
+
+// replaceOperator restarts the operator in another way, before there is a Darkroom.
+func (w *world) replaceOperator(configure func()) error {
+	w.stop(mainInstallation)
+	configure()
+	if err := w.start(mainInstallation); err != nil {
+		return err
+	}
+	return w.createPhotos()
 }
 
 // names of Darkrooms, and of the hosts that tenants quarrel about.
