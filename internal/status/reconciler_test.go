@@ -1,0 +1,403 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+)
+
+var photosKey = types.NamespacedName{Namespace: "team-a", Name: "photos"}
+
+// bench is a reconciler whose caches have some objects, and what it did.
+type bench struct {
+	*Reconciler
+
+	clock *clocktesting.FakePassiveClock
+	// wrote are the managers of the statuses that it wrote, and events the reasons of its events.
+	wrote, events []string
+	// read are the objects that were read past the caches.
+	read []string
+	// managers are those of the fields of written Darkrooms.
+	managers []string
+}
+
+func newBench(t *testing.T, objects ...client.Object) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	expect.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), gatewayv1.Install(scheme)))
+	b := &bench{clock: clocktesting.NewFakePassiveClock(noon)}
+	kube := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.Darkroom{}).Build(), interceptor.Funcs{
+		SubResourceApply: func(ctx context.Context, kube client.Client, part string, configuration runtime.ApplyConfiguration, options ...client.SubResourceApplyOption) error {
+			applied := &client.SubResourceApplyOptions{}
+			applied.ApplyOpts(options)
+			b.wrote = append(b.wrote, applied.FieldManager)
+			err := kube.SubResource(part).Apply(ctx, configuration, options...)
+			if written, ok := configuration.(metav1.Object); ok {
+				for _, manager := range b.managers {
+					written.SetManagedFields(append(written.GetManagedFields(), metav1.ManagedFieldsEntry{Manager: manager}))
+				}
+			}
+			return err
+		},
+	})
+	live := interceptor.NewClient(kube, interceptor.Funcs{
+		Get: func(ctx context.Context, kube client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			b.read = append(b.read, key.Name)
+			return kube.Get(ctx, key, object, options...)
+		},
+		List: func(ctx context.Context, kube client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			b.read = append(b.read, "list")
+			return kube.List(ctx, list, options...)
+		},
+	})
+	b.Reconciler = &Reconciler{
+		Client: kube, Live: live, Clock: b.clock, Reports: &Reports{},
+		Handles:    func(*v1alpha1.Darkroom) bool { return true },
+		Refusals:   func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
+		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) { return nil, nil }, //nolint:nilnil // none
+		Event:      func(_ client.Object, _ bool, reason, _ string) { b.events = append(b.events, reason) },
+		BaseDomain: func(*v1alpha1.Darkroom) string { return "darkroom.example.com" },
+		Hosts:      func(*v1alpha1.Darkroom) []string { return []string{host} },
+		Routes:     true,
+	}
+	return b
+}
+
+// reconcile reconciles photos.
+func (b *bench) reconcile(t *testing.T) (again time.Duration, status v1alpha1.DarkroomStatus) {
+	t.Helper()
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey})
+	expect.NoError(t, err)
+	darkroom := &v1alpha1.Darkroom{}
+	expect.NoError(t, client.IgnoreNotFound(b.Client.Get(t.Context(), photosKey, darkroom)))
+	return result.RequeueAfter, darkroom.Status
+}
+
+// ofPhotos makes photos the owner of an object of its name.
+func ofPhotos[T client.Object](object T) T {
+	object.SetNamespace(photosKey.Namespace)
+	object.SetName(photosKey.Name)
+	object.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "photos", UID: "0c5f"}}, v1alpha1.GroupVersionKind)})
+	return object
+}
+
+func storedPhotos(changes ...func(*v1alpha1.Darkroom)) *v1alpha1.Darkroom {
+	darkroom := photos().UID("0c5f").Obj()
+	for _, change := range changes {
+		change(darkroom)
+	}
+	return darkroom
+}
+
+func TestAStatusIsWrittenOnceAndAConflictReportedOnce(t *testing.T) {
+	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
+	again, status := b.reconcile(t)
+	if again != 0 || status.Phase != v1alpha1.PhaseReady || !slices.Equal(status.Domains, []string{host}) {
+		t.Fatalf("again after %s, status %+v", again, status)
+	}
+	b.reconcile(t)
+	expect.Equal(t, "the writes", []string{FieldManager}, b.wrote)
+
+	b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) {
+		return []claims.Refusal{{Host: host, Owner: types.NamespacedName{Namespace: "team-a", Name: "older"}}}, nil
+	}
+	b.reconcile(t)
+	b.reconcile(t)
+	expect.Equal(t, "the writes", []string{FieldManager, FieldManager}, b.wrote)
+	expect.Equal(t, "the events", []string{EventDomainConflict}, b.events)
+}
+
+// Objects of the Darkroom's name that belong to others say nothing of it.
+func TestOnlyOwnObjectsAreObserved(t *testing.T) {
+	foreign := deployment(2)
+	b := newBench(t, storedPhotos(), foreign, ofPhotos(ingress(host)))
+	if _, status := b.reconcile(t); status.Phase == v1alpha1.PhaseReady || status.ReadyReplicas != 0 {
+		t.Errorf("phase %s with %d pods of a Deployment of others", status.Phase, status.ReadyReplicas)
+	}
+}
+
+func TestAServiceIsReadOnlyOfADarkroomThatIsProbed(t *testing.T) {
+	withProbe := func(d *v1alpha1.Darkroom) { d.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg"} }
+	objects := func(darkroom *v1alpha1.Darkroom) []client.Object {
+		return []client.Object{darkroom, ofPhotos(deployment(2)), ofPhotos(ingress(host)), ofPhotos(service())}
+	}
+	for name, test := range map[string]struct {
+		darkroom *v1alpha1.Darkroom
+		isOff    bool
+		probed   string
+	}{
+		"with a probe":      {darkroom: storedPhotos(withProbe), probed: "10.0.0.9:80"},
+		"probes are off":    {darkroom: storedPhotos(withProbe), isOff: true},
+		"without any probe": {darkroom: storedPhotos()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, source := newBench(t, objects(test.darkroom)...), sourceStub{}
+			if !test.isOff {
+				b.Source = source
+			}
+			b.reconcile(t)
+			if (len(b.read) > 0) != (test.probed != "") || source[photosKey].Address != test.probed {
+				t.Errorf("read past the caches: %v, probed: %q", b.read, source[photosKey].Address)
+			}
+		})
+	}
+}
+
+// A Deployment that the cache shows as it was before the last apply is not trusted, and observed again.
+func TestADeploymentOfThePastIsObservedAgain(t *testing.T) {
+	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
+	b.Shown = func(*v1alpha1.Darkroom, *appsv1.Deployment) bool { return false }
+	if again, status := b.reconcile(t); again != unseenPeriod || status.Phase != v1alpha1.PhaseDeploying {
+		t.Errorf("phase %s, again after %s", status.Phase, again)
+	}
+	b.Shown = func(*v1alpha1.Darkroom, *appsv1.Deployment) bool { return true }
+	if again, status := b.reconcile(t); again != 0 || status.Phase != v1alpha1.PhaseReady {
+		t.Errorf("phase %s, again after %s once the cache shows it", status.Phase, again)
+	}
+}
+
+func TestAMissingSecretIsReported(t *testing.T) {
+	darkroom := darkrooms.New("photos", "team-a").UID("0c5f").S3("photos", "eu-west-1").CredentialsSecret("keys").Obj()
+	darkroom.Status.Phase, darkroom.Status.Conditions = v1alpha1.PhaseDeploying, photos().Generation(1).Obj().Status.Conditions
+	b := newBench(t, darkroom)
+	b.FindSecret = func(_ context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+		if key.Name == "keys" && key.Namespace == "team-a" {
+			return nil, nil //nolint:nilnil // it is missing
+		}
+		return &metav1.PartialObjectMetadata{}, nil
+	}
+	_, status := b.reconcile(t)
+	ready := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady)
+	if ready == nil || ready.Reason != v1alpha1.ReasonSecretMissing {
+		t.Errorf("CredentialsReady: %+v", ready)
+	}
+	b.FindSecret = func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+		return &metav1.PartialObjectMetadata{}, nil
+	}
+	_, status = b.reconcile(t)
+	if ready = v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady); ready == nil || ready.Status != yes {
+		t.Errorf("CredentialsReady: %+v", ready)
+	}
+}
+
+func TestAnErrorOfAReadIsNoStatus(t *testing.T) {
+	failed := errors.New("the cache is gone")
+	fail := func(kind client.Object) func(*bench) {
+		return func(b *bench) {
+			b.Client = interceptor.NewClient(b.Client.(client.WithWatch), interceptor.Funcs{
+				Get: func(ctx context.Context, kube client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+					if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom && sameType(object, kind) {
+						return failed
+					}
+					return kube.Get(ctx, key, object, options...)
+				},
+			})
+		}
+	}
+	for name, spoil := range map[string]func(*bench){
+		"claims": func(b *bench) {
+			b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, failed }
+		},
+		"Deployment": fail(&appsv1.Deployment{}),
+		"Ingress":    fail(&networkingv1.Ingress{}),
+		"HTTPRoute":  fail(&gatewayv1.HTTPRoute{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
+			spoil(b)
+			if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey}); !errors.Is(err, failed) || len(b.wrote) > 0 {
+				t.Errorf("%d writes, error %v", len(b.wrote), err)
+			}
+		})
+	}
+}
+
+func sameType(a, b client.Object) bool {
+	switch a.(type) {
+	case *appsv1.Deployment:
+		_, same := b.(*appsv1.Deployment)
+		return same
+	case *networkingv1.Ingress:
+		_, same := b.(*networkingv1.Ingress)
+		return same
+	}
+	_, same := b.(*gatewayv1.HTTPRoute)
+	return same
+}
+
+// The report of an installation that does not handle the Darkroom goes with the first report of the one that does.
+func TestTheReportOfAnotherInstallationIsReplaced(t *testing.T) {
+	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
+	b.managers = []string{foreignManager, "kubectl"}
+	b.reconcile(t)
+	expect.Equal(t, "the writes", []string{FieldManager, foreignManager}, b.wrote)
+}
+
+// A report waits for that of the Helm controller, for a while, and again after a change.
+func TestAReportWaitsForTheHelmController(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		clock := clocktesting.NewFakePassiveClock(noon)
+		r := &Reconciler{Clock: clock}
+		darkroom := darkrooms.New("photos", "team-a").Obj()
+		timeout := newTimeout
+		if rapid.Bool().Draw(t, "has a status") {
+			darkroom.Status.Phase, timeout = v1alpha1.PhaseReady, helmTimeout
+		}
+		due := noon.Add(timeout)
+		if wait := r.waitForHelm(darkroom); wait != timeout {
+			t.Fatalf("at first it waits %s, want %s", wait, timeout)
+		}
+		for range rapid.IntRange(1, 8).Draw(t, "reconciles") {
+			switch rapid.IntRange(0, 3).Draw(t, "change") {
+			case 0:
+				darkroom.Generation++
+				due = clock.Now().Add(timeout)
+			case 1:
+				clock.SetTime(clock.Now().Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond))
+			case 2:
+				done := darkroom.DeepCopy()
+				switch rapid.IntRange(0, 2).Draw(t, "end") {
+				case 0:
+					done.DeletionTimestamp = &metav1.Time{Time: noon}
+				case 1:
+					done.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+				default:
+					done.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ConditionInitialized, yes, done.Generation)}
+				}
+				if wait := r.waitForHelm(done); wait != 0 {
+					t.Fatalf("it waits %s for a report that is there, or will not come", wait)
+				}
+				due = clock.Now().Add(timeout) // the next wait is another
+			}
+			if wait, want := r.waitForHelm(darkroom), max(due.Sub(clock.Now()), 0); wait != want {
+				t.Fatalf("it waits %s, want %s", wait, want)
+			}
+		}
+	})
+}
+
+// Pods are listed after a delay, and then less and less often.
+func TestPodsAreListedWithBackOff(t *testing.T) {
+	unready := pods(2, 2, 0, 0)
+	progressed := func(ago time.Duration, reason string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
+				Type: appsv1.DeploymentProgressing, Status: map[bool]corev1.ConditionStatus{true: corev1.ConditionTrue, false: corev1.ConditionFalse}[reason == ""], Reason: reason, LastUpdateTime: metav1.NewTime(noon.Add(-ago)),
+			})
+		}
+	}
+	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
+	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels
+	for name, test := range map[string]struct {
+		deployment *appsv1.Deployment
+		deleted    bool
+		again      time.Duration
+		isListed   bool
+	}{
+		"no Deployment":               {nil, false, 0, false},
+		"all ready":                   {deployment(2, progressed(time.Hour, "")), false, 0, false},
+		"no pod yet":                  {deployment(2, pods(0, 0, 0, 0), progressed(time.Hour, "")), false, 0, false},
+		"the Darkroom is deleted":     {deployment(2, unready, progressed(time.Hour, "")), true, 0, false},
+		"a moment ago":                {deployment(2, unready, progressed(time.Second, "")), false, podPatience - time.Second, false},
+		"as long ago as that":         {deployment(2, unready, progressed(podPatience, "")), false, podPeriodLeast, true},
+		"a moment ago, and overdue":   {deployment(2, unready, progressed(time.Second, "ProgressDeadlineExceeded")), false, podPeriodLeast, true},
+		"a while ago":                 {deployment(2, unready, progressed(40*time.Second, "")), false, 10 * time.Second, true},
+		"an hour ago":                 {deployment(2, unready, progressed(time.Hour, "")), false, podPeriodMost, true},
+		"since it was created":        {deployment(2, unready, func(d *appsv1.Deployment) { d.CreationTimestamp = metav1.NewTime(noon.Add(-40 * time.Second)) }), false, 10 * time.Second, true},
+		"a pod of two ready, too few": {deployment(2, pods(2, 2, 1, 1), progressed(time.Hour, "")), false, podPeriodMost, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, pending.DeepCopy())
+			o := Observation{Darkroom: photos().Obj(), Deployment: test.deployment}
+			if test.deleted {
+				o.Darkroom.DeletionTimestamp = &metav1.Time{Time: noon}
+			}
+			again, err := b.diagnose(t.Context(), &o)
+			expect.NoError(t, err)
+			if again != test.again || (len(b.read) > 0) != test.isListed || (o.Problem != nil) != test.isListed {
+				t.Errorf("again after %s, want %s; read %v, problem %+v", again, test.again, b.read, o.Problem)
+			}
+		})
+	}
+}
+
+// A pod that runs and does not become ready is asked for the image, if there is a probe.
+func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
+	rolling := deployment(2, pods(3, 1, 2, 2), func(d *appsv1.Deployment) {
+		d.UID, d.Annotations = "d", map[string]string{revisionAnnotation: "3"}
+		d.CreationTimestamp = metav1.NewTime(noon.Add(-time.Minute))
+	})
+	replicaSet := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team-a", Name: "photos-3", UID: "r", Labels: rolling.Spec.Selector.MatchLabels,
+		OwnerReferences: ownedBy("Deployment", "d"), Annotations: map[string]string{revisionAnnotation: "3"},
+	}}
+	starting := func(seconds int) *corev1.Pod {
+		container := running
+		container.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Duration(seconds) * time.Second))}
+		started := pod("photos-3-x", 0, container)
+		started.Namespace, started.Labels, started.OwnerReferences = "team-a", rolling.Spec.Selector.MatchLabels, ownedBy("ReplicaSet", "r")
+		started.Status.PodIP = "10.0.0.3"
+		return &started
+	}
+	for name, test := range map[string]struct {
+		pod      *corev1.Pod
+		darkroom *darkrooms.Builder
+		isOff    bool
+		starting string
+		again    time.Duration
+	}{
+		"for a while":     {pod: starting(60), darkroom: withProbe(photos()), starting: "photos-3-x", again: 15 * time.Second},
+		"a moment ago":    {pod: starting(3), darkroom: withProbe(photos()), again: startPatience - 3*time.Second},
+		"without a probe": {pod: starting(60), darkroom: photos(), again: 15 * time.Second},
+		"probes are off":  {pod: starting(60), darkroom: withProbe(photos()), isOff: true, again: 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.pod, replicaSet)
+			if !test.isOff {
+				b.Source = sourceStub{}
+			}
+			o := Observation{Darkroom: test.darkroom.Obj(), Deployment: rolling}
+			again, err := b.diagnose(t.Context(), &o)
+			expect.NoError(t, err)
+			if again != test.again || o.Starting.Name != test.starting {
+				t.Errorf("pod %q, again after %s; want %q, %s", o.Starting.Name, again, test.starting, test.again)
+			}
+		})
+	}
+}
+
+func TestTheSoonerTimeCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		times := rapid.Int64Range(-3, 3)
+		a, b := time.Duration(times.Draw(t, "a")), time.Duration(times.Draw(t, "b"))
+		got, want := sooner(a, b), max(a, b, 0)
+		if a > 0 && b > 0 {
+			want = min(a, b)
+		}
+		if max(got, 0) != want {
+			t.Fatalf("of %d and %d: %d", a, b, got)
+		}
+	})
+}
