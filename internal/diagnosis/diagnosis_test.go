@@ -95,33 +95,46 @@ func TestAReportHasWhatABugReportNeeds(t *testing.T) {
 	}
 }
 
+// spoil appends to any text that the cluster has on a Darkroom.
+func spoil(t *rapid.T, e *Evidence, with string) {
+	places := 0
+	pick := rapid.IntRange(0, 200).Draw(t, "place")
+	for _, object := range []any{&e.Pods[0], &e.Events[0], &e.Objects[0], e.Darkroom} {
+		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(manifest.EachText(fields, func(text string) string {
+			// The fields of variables have these names in every cluster.
+			if places++; places-1 == pick && text != "env" && text != "value" {
+				return text + with
+			}
+			return text
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = json.Unmarshal(raw, object) // a text of another type, such as a time, stays as it was
+	}
+}
+
+func TestTextsOfOthersDoNotControlTheTerminal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := suspect()
+		spoil(t, e, "\x1b[2J\u009b8m\u202e\r")
+		for name, text := range written(t, e) {
+			if strings.ContainsAny(text, "\x1b\u009b\u202e\r") {
+				t.Errorf("the %s controls the terminal: %q", name, text)
+			}
+		}
+	})
+}
+
 // TestNoCredentialIsShown puts a credential of the Darkroom into any text that the cluster has on it, as a controller may that quotes it.
 func TestNoCredentialIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := suspect()
-		places := 0
-		pick := rapid.IntRange(0, 200).Draw(t, "place")
-		spoil := func(object any) {
-			fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw, err := json.Marshal(manifest.EachText(fields, func(text string) string {
-				// The fields of variables have these names in every cluster.
-				if places++; places-1 == pick && text != "env" && text != "value" {
-					return fmt.Sprintf("%s: %s, again %s", text, canary, canary)
-				}
-				return text
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = json.Unmarshal(raw, object) // a text of another type, such as a time, stays as it was
-		}
-		spoil(&e.Pods[0])
-		spoil(&e.Events[0])
-		spoil(&e.Objects[0])
-		spoil(e.Darkroom)
+		spoil(t, e, fmt.Sprintf(": %s, again %s", canary, canary))
 		e.Darkroom.Spec.Source.SecretKey, e.Darkroom.Spec.ExtraEnv[0].Value = canary, canary
 		for name, text := range written(t, e) {
 			for _, secret := range []string{canary, foreign, "AKIAKANARIE"} {

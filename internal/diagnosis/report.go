@@ -9,12 +9,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -56,8 +58,8 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	documents = append(documents, map[string]any{"events": events})
 	var b strings.Builder
 	for _, document := range documents {
-		// Text by text: YAML breaks long ones into lines.
-		raw, err := yaml.Marshal(manifest.EachText(document, func(text string) string { return values.Redact(original, text) }))
+		// Text by text: YAML breaks long ones into lines, and has no control characters.
+		raw, err := yaml.Marshal(manifest.EachText(document, func(text string) string { return terminal.Escape(values.Redact(original, text)) }))
 		if err != nil {
 			return fmt.Errorf("encode report: %w", err)
 		}
@@ -82,7 +84,7 @@ func plainObject(object client.Object) (map[string]any, error) {
 	}
 	plain.SetAnnotations(annotations)
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom {
-		hideVariables(plain.Object)
+		manifest.ConcealVariables(plain.Object)
 	}
 	// Numbers as they were, and nothing that is shared with the caches.
 	raw, err := json.Marshal(plain.Object)
@@ -90,26 +92,5 @@ func plainObject(object client.Object) (map[string]any, error) {
 		return nil, fmt.Errorf("encode %s: %w", object.GetName(), err)
 	}
 	out := map[string]any{}
-	return out, yaml.Unmarshal(raw, &out)
-}
-
-// hideVariables replaces the values of all variables in an object.
-func hideVariables(value any) {
-	switch value := value.(type) {
-	case map[string]any:
-		if variables, isList := value["env"].([]any); isList {
-			for _, variable := range variables {
-				if fields, ok := variable.(map[string]any); ok && fields["value"] != nil {
-					fields["value"] = v1alpha1.Concealed
-				}
-			}
-		}
-		for _, field := range value {
-			hideVariables(field)
-		}
-	case []any:
-		for _, item := range value {
-			hideVariables(item)
-		}
-	}
+	return out, utiljson.Unmarshal(raw, &out)
 }

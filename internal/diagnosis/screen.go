@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	documents "github.com/darkroom-operator/darkroom-operator/docs"
+	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -81,7 +82,7 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	if len(e.Unread) > 0 {
 		fmt.Fprintf(&b, "\nYou may not read: %s\n", strings.Join(e.Unread, ", "))
 	}
-	_, err := io.WriteString(out, values.Redact(d, b.String()))
+	_, err := io.WriteString(out, terminal.Escape(values.Redact(d, b.String())))
 	return err
 }
 

@@ -283,7 +283,8 @@ func TestEveryExplanationIsValid(t *testing.T) {
 		e.Answer.Failure = rapid.SampledFrom([]Failure{"", "", "", NotSent, NoRight, NoKeys, NoEndpoints, Unreachable, TimedOut}).Draw(t, "failure")
 		if e.Answer.Failure == "" {
 			e.Answer = served(rapid.IntRange(200, 599).Draw(t, "status"), rapid.SampledFrom([]string{"", "text/html", "image/png"}).Draw(t, "type"))
-			e.Answer.Cache, e.Answer.Parts = serverTiming(rapid.SampledFrom([]string{"", "cache;desc=hit", "cache;desc=miss, fetch;dur=1, transform;dur=2"}).Draw(t, "timing"))
+			e.Answer.Cache, e.Answer.Parts = serverTiming(rapid.SampledFrom([]string{"", "cache;desc=hit", "cache;desc=miss, fetch;dur=1, transform;dur=2", "cache;desc=\x1b[2J"}).Draw(t, "timing"))
+			e.Answer.Detail = rapid.SampledFrom([]string{"", "the image is gone", "\x1b]0;title\a"}).Draw(t, "detail")
 		}
 		got := Decide(e)
 		valid(t, got)
@@ -292,7 +293,7 @@ func TestEveryExplanationIsValid(t *testing.T) {
 			t.Errorf("%s %v", body, err)
 		}
 		var screen strings.Builder
-		if err := got.Screen(&screen); err != nil || strings.Contains(screen.String(), secret) {
+		if err := got.Screen(&screen); err != nil || strings.Contains(screen.String(), secret) || strings.Contains(screen.String(), "\x1b") {
 			t.Errorf("%s %v", screen.String(), err)
 		}
 	})

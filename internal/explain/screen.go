@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
 // marks of hops, by their state.
@@ -36,6 +38,6 @@ func (x *Explanation) Screen(out io.Writer) error {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	w.Flush() //nolint:errcheck // a builder does not fail
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(out, terminal.Escape(b.String()))
 	return err
 }

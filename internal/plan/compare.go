@@ -158,19 +158,19 @@ func text(darkroom *v1alpha1.Darkroom, path string, value any) string {
 	switch {
 	case value == nil:
 		return ""
-	case strings.Contains(path, ".env[") && strings.Contains(path, "].value") || strings.Contains(path, "checksum/"):
+	case strings.HasSuffix(path, ".env") || strings.Contains(path, ".env[") || strings.Contains(path, "checksum/"):
 		return "…"
 	}
 	written, isText := value.(string)
 	if !isText {
-		raw, err := json.Marshal(value)
+		// Containers that appear or go have variables, too.
+		shown := runtime.DeepCopyJSONValue(value)
+		manifest.ConcealVariables(shown)
+		raw, err := json.Marshal(shown)
 		if err != nil {
 			return "…"
 		}
 		written = string(raw)
-		if strings.Contains(path, ".env[") {
-			return "…"
-		}
 	}
 	written = values.Redact(darkroom, written)
 	if cut := []rune(written); len(cut) > longest {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -84,5 +85,68 @@ func TestAPlanWithoutAChangeSaysSo(t *testing.T) {
 	var b strings.Builder
 	if err := p.Write(&b, "markdown"); err != nil || p.Changes() || b.String() != "1 Darkroom: nothing changes.\n" {
 		t.Errorf("got %q (%v)", b.String(), err)
+	}
+}
+
+// secret is the value of a variable. It is a number, which is not redacted in messages, and no Darkroom has it any more.
+const secret = "48151623"
+
+// somePods are the containers of a Deployment of a random size, whose variables have the secret.
+func somePods(t *rapid.T, label string) *unstructured.Unstructured {
+	containers := func(of string) (out []any) {
+		for i := range rapid.IntRange(0, 2).Draw(t, label+of) {
+			container := map[string]any{"name": fmt.Sprintf("%s-%d", of, i), "image": to}
+			var variables []any
+			for j := range rapid.IntRange(0, 2).Draw(t, label+"variables") {
+				variable := map[string]any{"value": secret}
+				if rapid.Bool().Draw(t, label+"named") {
+					variable["name"] = fmt.Sprintf("V%d", j)
+				}
+				variables = append(variables, variable)
+			}
+			if variables != nil {
+				container["env"] = variables
+			}
+			out = append(out, container)
+		}
+		return out
+	}
+	spec := map[string]any{}
+	for _, of := range []string{"containers", "initContainers"} {
+		if some := containers(of); some != nil {
+			spec[of] = some
+		}
+	}
+	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "photos"}}}
+	if rapid.Bool().Draw(t, label+"template") {
+		out.Object["spec"] = map[string]any{"template": map[string]any{"spec": spec}}
+	}
+	return out
+}
+
+func TestAPlanHasNoValueOfAVariable(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := somePods(t, "before "), somePods(t, "after ")
+		d := Darkroom{Namespace: "team-a", Name: "photos"}
+		d.fill(darkrooms.New("photos", "team-a").Obj(), objects{manifest.KeyOf(before): before}, objects{manifest.KeyOf(after): after})
+		for _, format := range Formats {
+			var b strings.Builder
+			if err := (&Plan{Darkrooms: []Darkroom{d}}).Write(&b, format); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(b.String(), secret) {
+				t.Errorf("the plan shows the value of a variable:\n%s", &b)
+			}
+		}
+	})
+}
+
+func TestTextsInAPlanDoNotControlTheTerminal(t *testing.T) {
+	p := &Plan{Darkrooms: []Darkroom{{Namespace: "team-a", Name: "photos", Refused: "policy says \x1b[2J", Fields: []Field{{Object: "Ingress", Path: "spec", To: "\u009b8m"}}}}}
+	for _, format := range Formats {
+		var b strings.Builder
+		if err := p.Write(&b, format); err != nil || strings.ContainsAny(b.String(), "\x1b") || format != "json" && strings.ContainsRune(b.String(), 0x9b) {
+			t.Errorf("%s (%v): %q", format, err, &b)
+		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
 // Plan is what would change.
@@ -196,6 +198,6 @@ func (p *Plan) Write(out io.Writer, format string) error {
 			fmt.Fprintf(&b, item, plural(len(section.lines[line])), shown, named(section.lines[line]))
 		}
 	}
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(out, terminal.Escape(b.String()))
 	return err
 }

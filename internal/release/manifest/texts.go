@@ -1,5 +1,7 @@
 package manifest
 
+import "github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+
 // EachText returns a part of an object with each of its texts replaced, keys of maps included. What it is
 // given stays as it is.
 func EachText(value any, replace func(string) string) any {
@@ -20,4 +22,24 @@ func EachText(value any, replace func(string) string) any {
 		return replace(value)
 	}
 	return value
+}
+
+// ConcealVariables replaces the literal values of all environment variables in a part of an object, which may be secrets.
+func ConcealVariables(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		variables, _ := value["env"].([]any)
+		for _, variable := range variables {
+			if fields, ok := variable.(map[string]any); ok && fields["value"] != nil {
+				fields["value"] = v1alpha1.Concealed
+			}
+		}
+		for _, field := range value {
+			ConcealVariables(field)
+		}
+	case []any:
+		for _, item := range value {
+			ConcealVariables(item)
+		}
+	}
 }

@@ -1,0 +1,30 @@
+// Package terminal makes text that others wrote safe to print. Events, messages of pods, responses of sources and fields of
+// objects have what tenants wrote into them, and those who read them on a terminal are often administrators.
+package terminal
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Escape returns a text without characters that control a terminal, such as those that move the cursor, change the title or
+// reverse the order of what follows: they are written as in Go. Newlines and tabs remain.
+func Escape(text string) string {
+	if strings.IndexFunc(text, controls) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if controls(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func controls(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+}

@@ -1,0 +1,38 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+)
+
+func TestWhatControlsATerminalIsEscaped(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "",
+		"Bild nicht gefunden: größe 🖼": "Bild nicht gefunden: größe 🖼",
+		"a\n\tb":                       "a\n\tb",
+		"\x1b]0;title\a":               `\x1b]0;title\a`,
+		"gone\r\b":                     `gone\r\b`,
+		"\u009b31m":                    `\u009b31m`,
+		"\u202egnp.exe":                `\u202egnp.exe`,
+	} {
+		if got := Escape(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEscapedTextsControlNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		got := Escape(text)
+		if strings.ContainsFunc(got, controls) {
+			t.Errorf("%q becomes %q", text, got)
+		}
+		if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || !unicode.IsPrint(r) }) && got != text {
+			t.Errorf("%q becomes %q, although it controls nothing", text, got)
+		}
+	})
+}
