@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -164,6 +165,10 @@ func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 			}
 			out.Durations[i].Count += float64(bucket.GetCumulativeCount())
 		}
+	}
+	// Pods may answer with numbers that JSON does not have.
+	if _, err := json.Marshal(out); err != nil {
+		return nil, fmt.Errorf("read metrics of the gate: %w", err)
 	}
 	return out, nil
 }

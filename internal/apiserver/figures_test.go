@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -83,6 +84,11 @@ func TestFiguresOfTheGates(t *testing.T) {
 	})
 	addGate(t, namespace, "photos-3", nil)
 	addGate(t, namespace, "photos-4", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "no metrics {") })
+	for i, number := range []string{"NaN", "+Inf", "-Inf", "1e400"} {
+		addGate(t, namespace, fmt.Sprint("photos-5-", i), func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, strings.ReplaceAll(gateMetrics, " 4096", " "+number))
+		})
+	}
 	contains(t, "the problem", problemOf(t, s.want(http.StatusForbidden, editor.token, "GET", one, "")).Detail, "pods", "proxy")
 
 	editor.may(namespace, []rbacv1.PolicyRule{
@@ -94,7 +100,7 @@ func TestFiguresOfTheGates(t *testing.T) {
 		Pod: "photos-2", Requests: 103, Cached: 80, Images: 100, Errors: 5, Bytes: 4096, Saved: 65536,
 		Durations: []apiserver.Bucket{{Seconds: 0.01, Count: 60}, {Seconds: 0.1, Count: 90}},
 	}}
-	if got.Pods != 3 || !slices.EqualFunc(got.Gates, want, func(a, b apiserver.GateFigures) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+	if got.Pods != 7 || !slices.EqualFunc(got.Gates, want, func(a, b apiserver.GateFigures) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("figures are %+v, want %+v", got, want)
 	}
 	s.want(http.StatusForbidden, newUser(t, namespace, "stranger").token, "GET", one, "")

@@ -141,7 +141,7 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 // fetchImage returns an image of an accepted media type, and that type. If URLs are signed, the caller must be able to sign.
 func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query, accept string) (body []byte, contentType string, err error) {
 	if imageproxy.NeedsSignature(&darkroom.Spec, wanted, query) {
-		signed, err := s.sign(ctx, darkroom, url.URL{Path: wanted, RawQuery: query}, time.Time{})
+		signed, err := s.sign(ctx, darkroom, url.URL{Path: wanted, RawQuery: query}, time.Now().Add(imageproxy.SignatureTTL))
 		if err != nil {
 			return nil, "", err
 		}

@@ -164,7 +164,8 @@ func (n *NewSecret) refusal(err error) error {
 		return problem.New(http.StatusConflict, fmt.Sprintf(
 			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it in credentialsSecretRef", n.Name, n.Namespace))
 	}
-	if apierrors.IsForbidden(err) {
+	// Quotas, policies and the end of a namespace forbid, too.
+	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource") {
 		return mayNotCreateSecrets(n.Namespace)
 	}
 	redact := n.redactor()

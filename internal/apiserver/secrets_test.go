@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -95,6 +96,30 @@ func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 	limited := start(t, func(o *apiserver.Options) { o.Namespaces = []string{newNamespace(t)} })
 	keeper := newUserWho(t, namespace, "another", canKeepSecrets)
 	problemOf(t, limited.want(http.StatusNotFound, keeper.token, "POST", "/secrets", body))
+}
+
+// TestARefusedSecretNamesTheCause: not every refusal is a right that the caller lacks.
+func TestARefusedSecretNamesTheCause(t *testing.T) {
+	t.Parallel()
+	s, full, ending := start(t), newNamespace(t), newNamespace(t)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: full, Name: "few"}}
+	quota.Spec.Hard = corev1.ResourceList{"count/secrets": resource.MustParse("0")}
+	create(t, quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: quota.Spec.Hard, Used: quota.Spec.Hard}
+	expect.NoError(t, kube.Status().Update(t.Context(), quota))
+	keeper := newUserWho(t, full, "keeper", canKeepSecrets)
+	keeper.may(ending, canKeepSecrets)
+	expect.NoError(t, kube.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ending}}))
+	for namespace, cause := range map[string]string{full: "exceeded quota", ending: "being terminated"} {
+		eventually(t, "the cause is named", func() error {
+			got := s.call(keeper.token, "POST", "/secrets", newSecretBody(t, namespace, "keys", s3Keys))
+			mustNotLeak(t, "the answer", got.body)
+			if got.status != http.StatusForbidden || !strings.Contains(got.body, cause) {
+				return fmt.Errorf("the answer is %s, want %s", got, cause)
+			}
+			return nil
+		})
+	}
 }
 
 func TestInvalidSecretsNameTheField(t *testing.T) {

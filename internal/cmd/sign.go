@@ -31,6 +31,9 @@ as the Secret that gate.signing.secretRef names. It does not need a cluster.`,
 				return err
 			}
 			var until time.Time
+			if command.Flags().Changed("expires") && expires <= 0 {
+				return fmt.Errorf("--expires=%s: must be more than 0; without the flag, URLs do not expire", expires)
+			}
 			if expires > 0 {
 				until = time.Now().Add(expires)
 			}

@@ -44,6 +44,8 @@ func TestWhatCannotBeSignedIsNamed(t *testing.T) {
 		"16 characters":           {"--keys", "-", "/a.jpg"},
 		"read keys":               {"--keys", "missing", "/a.jpg"},
 		"requires at least 1 arg": {"--keys", "-"},
+		"must be more than 0":     {"--keys", "-", "--expires", "-1h", "/a.jpg"},
+		"URLs do not expire":      {"--keys", "-", "--expires", "0", "/a.jpg"},
 	} {
 		if got, err := runSign("short-key", args...); err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "short-key") {
 			t.Errorf("%v: %v, want %s", args, err, reason)

@@ -30,8 +30,6 @@ const (
 	maxObject, maxImage, maxProblem = 1 << 20, 32 << 20, 8 << 10
 	// readTimeout bounds the reads of objects, and imageTimeout the request of the image.
 	readTimeout, imageTimeout = 5 * time.Second, 20 * time.Second
-	// signatureTTL is for how long the signature of the image's request is valid: the audit log of Kubernetes has it.
-	signatureTTL = time.Minute
 	// maxDetail bounds the sentence of a gate that is quoted.
 	maxDetail = 300
 )
@@ -134,7 +132,7 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 		if detail, _ := unsigned(e.Signature); detail != "" {
 			return Answer{Failure: NotSent}
 		}
-		query = signing.Sign(key, url.URL{Path: e.URL.Path, RawQuery: query}, time.Now().Add(signatureTTL)).RawQuery
+		query = signing.Sign(key, url.URL{Path: e.URL.Path, RawQuery: query}, time.Now().Add(imageproxy.SignatureTTL)).RawQuery
 	}
 	request, err := imageproxy.NewRequest(ctx, c.API, subject, e.URL.Path, query, "image/avif,image/webp,image/*")
 	if err != nil {

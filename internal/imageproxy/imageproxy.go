@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
+
+// SignatureTTL is for how long signatures of these requests are valid: the audit log of Kubernetes has their URLs. The
+// clocks of pods may differ from that of the caller by less.
+const SignatureTTL = 5 * time.Minute
 
 // Internal are the paths that Darkroom serves in addition to images.
 var Internal = []string{"/metrics", "/ping", "/debug"}
