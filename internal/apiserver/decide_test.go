@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -74,6 +75,20 @@ func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
 		var refusal *problem.Details
 		if !errors.As(err, &refusal) || strings.Contains(refusal.Detail, c.canary) || !strings.HasPrefix(refusal.Detail, "denied") {
 			t.Errorf("%s: the problem is %v", name, err)
+		}
+	}
+}
+
+// TestMetricsOfAPodTakeLittleMemory: each line is a metric, which takes a hundred bytes and more.
+func TestMetricsOfAPodTakeLittleMemory(t *testing.T) {
+	for _, line := range []string{"a 1\n", familyRequests + " 1\n", familyRequests + `{a="b"} 1` + "\n", "\n", "# TYPE a counter\n"} {
+		var before, after runtime.MemStats
+		metrics := strings.NewReader(strings.Repeat(line, maxMetrics/len(line)))
+		runtime.ReadMemStats(&before)
+		got, err := countGate("photos-1", metrics)
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 4*maxMetrics {
+			t.Errorf("a megabyte of %q takes %d bytes: %v, %v", line, taken, got, err)
 		}
 	}
 }

@@ -61,14 +61,10 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 		return nil, err
 	}
 	defer leave()
-	events, err := s.kube.CoreV1().Events(object.Namespace).List(ctx, metav1.ListOptions{
-		FieldSelector: fields.Set{
-			"involvedObject.kind": object.Kind, "involvedObject.name": object.Name, "involvedObject.uid": string(object.UID),
-		}.String(),
-		Limit: maxRelated,
-	})
-	if err != nil {
-		return nil, wire.FromKubernetes(err, wire.AsIs)
+	events := &corev1.EventList{}
+	selector := fields.Set{"involvedObject.kind": object.Kind, "involvedObject.name": object.Name, "involvedObject.uid": string(object.UID)}
+	if err := s.listRelated(ctx, object.Namespace, "events", metav1.ListOptions{FieldSelector: selector.String()}, events); err != nil {
+		return nil, err
 	}
 	out := EventList{Items: []Event{}}
 	for i := range events.Items {

@@ -1,6 +1,9 @@
 package apiserver
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,13 +24,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 )
 
 const (
 	// gateContainer is the container of the gate, which serves its metrics at the port metricsPort.
 	gateContainer, metricsPort = "gate", "metrics"
-	// maxGates bounds the pods that are asked, gatesAtOnce those at the same time, and maxMetrics their metrics, in bytes.
-	maxGates, gatesAtOnce, maxMetrics = 50, 4, 1 << 20
+	// maxGates bounds the pods that are asked, gatesAtOnce those at the same time, and maxMetrics their metrics, in bytes, of
+	// which maxRelevant are decoded.
+	maxGates, gatesAtOnce, maxMetrics, maxRelevant = 50, 4, 1 << 20, 64 << 10
 	// gateTimeout bounds the answer of one gate.
 	gateTimeout = 5 * time.Second
 )
@@ -113,28 +118,75 @@ func gatePort(pod *corev1.Pod) int32 {
 	return 0
 }
 
-// askGate reads the metrics of one gate.
+// askGate reads the metrics of one gate. The answer is that of a tenant's pod: no more of it is read, or decoded, than a gate has.
 func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*GateFigures, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
-	body, err := s.auth.Clients.Core.Get().Namespace(pod.Namespace).Resource("pods").Name(fmt.Sprintf("%s:%d", pod.Name, port)).
-		SubResource("proxy").Suffix("metrics").MaxRetries(0).Stream(ctx)
+	target := s.auth.Clients.Core.Get().Namespace(pod.Namespace).Resource("pods").Name(fmt.Sprintf("%s:%d", pod.Name, port)).
+		SubResource("proxy").Suffix("metrics").URL()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("create request for metrics: %w", err)
+	}
+	answer, err := s.auth.Clients.HTTP.Do(request)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
-	defer body.Close()
-	return countGate(pod.Name, io.LimitReader(body, maxMetrics))
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, imageproxy.MaxRefusal)) // what was read is all there is
+		if refusal := imageproxy.Refusal(answer.StatusCode, body); refusal != nil {
+			return nil, wire.FromKubernetes(refusal, wire.AsIs)
+		}
+		return nil, fmt.Errorf("read metrics of the gate: status %d", answer.StatusCode)
+	}
+	return countGate(pod.Name, io.LimitReader(answer.Body, maxMetrics))
+}
+
+// Families of metrics that figures are made of.
+const (
+	familyRequests, familyDurations = "darkroom_gate_requests_total", "darkroom_gate_request_duration_seconds"
+	familyBytes, familySaved        = "darkroom_gate_response_bytes_total", "darkroom_gate_saved_bytes_total"
+)
+
+// relevant returns the lines of the metrics that figures are made of: a decoded line takes a hundred times its memory.
+func relevant(metrics io.Reader) (io.Reader, error) {
+	var kept bytes.Buffer
+	lines, hasTypes := bufio.NewScanner(metrics), false
+	for lines.Scan() {
+		line := lines.Bytes()
+		metric, isType := bytes.CutPrefix(line, []byte("# TYPE "))
+		hasTypes = hasTypes || isType
+		if !slices.ContainsFunc([]string{familyRequests, familyDurations, familyBytes, familySaved}, func(family string) bool {
+			return bytes.HasPrefix(metric, []byte(family))
+		}) {
+			continue
+		}
+		if kept.Len()+len(line) > maxRelevant {
+			return nil, errors.New("the gate has too many metrics")
+		}
+		kept.Write(line)
+		kept.WriteByte('\n')
+	}
+	if err := lines.Err(); err != nil || !hasTypes {
+		return nil, cmp.Or(err, errors.New("it has no metrics"))
+	}
+	return &kept, nil
 }
 
 // countGate reads the metrics of a gate.
 func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
+	metrics, err := relevant(metrics)
+	if err != nil {
+		return nil, fmt.Errorf("read metrics of the gate: %w", err)
+	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(metrics)
 	if err != nil {
 		return nil, fmt.Errorf("read metrics of the gate: %w", err)
 	}
 	out := &GateFigures{Pod: pod, Durations: []Bucket{}}
-	for _, metric := range families["darkroom_gate_requests_total"].GetMetric() {
+	for _, metric := range families[familyRequests].GetMetric() {
 		count := metric.GetCounter().GetValue()
 		out.Requests += count
 		switch labelOf(metric, "cache") {
@@ -148,13 +200,13 @@ func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 			out.Errors += count
 		}
 	}
-	for _, metric := range families["darkroom_gate_response_bytes_total"].GetMetric() {
+	for _, metric := range families[familyBytes].GetMetric() {
 		out.Bytes += metric.GetCounter().GetValue()
 	}
-	for _, metric := range families["darkroom_gate_saved_bytes_total"].GetMetric() {
+	for _, metric := range families[familySaved].GetMetric() {
 		out.Saved += metric.GetCounter().GetValue()
 	}
-	for _, metric := range families["darkroom_gate_request_duration_seconds"].GetMetric() {
+	for _, metric := range families[familyDurations].GetMetric() {
 		for i, bucket := range metric.GetHistogram().GetBucket() {
 			// The last has all requests, whatever they took, and no number in JSON.
 			if i == len(metric.GetHistogram().GetBucket())-1 {

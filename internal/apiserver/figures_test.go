@@ -105,3 +105,33 @@ func TestFiguresOfTheGates(t *testing.T) {
 	}
 	s.want(http.StatusForbidden, newUser(t, namespace, "stranger").token, "GET", one, "")
 }
+
+// TestAPodThatAnswersWithoutEndIsNotRead: whoever may run pods decides what they answer, and how much.
+func TestAPodThatAnswersWithoutEndIsNotRead(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	editor := newEditor(t, namespace)
+	installed(t, s, editor.token, namespace, "")
+	editor.may(namespace, []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/proxy"}, Verbs: []string{"get"}}})
+	const most = 64 << 20
+	sent := make(chan int, 10)
+	addGate(t, namespace, "photos-2", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusInternalServerError)
+		total, piece := 0, make([]byte, 64<<10)
+		for total < most {
+			n, err := w.Write(piece)
+			if total += n; err != nil {
+				break
+			}
+		}
+		sent <- total
+	})
+	got := into[apiserver.Figures](t, s.becomes(http.StatusOK, editor.token, "GET", path(namespace, "photos")+"/figures", ""))
+	if got.Pods != 1 || len(got.Gates) != 0 {
+		t.Errorf("figures are %+v", got)
+	}
+	if total := <-sent; total >= most {
+		t.Errorf("all of %d bytes are read", total)
+	}
+}

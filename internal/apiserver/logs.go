@@ -111,7 +111,7 @@ func (s *Server) guardLog(ctx context.Context, in *logInput, end func()) {
 	for {
 		select {
 		case <-heartbeat.C:
-			if !s.stillMayReadLog(ctx, in.Namespace) {
+			if !s.stillMayReadLog(ctx, in) {
 				return
 			}
 		case <-s.stopping:
@@ -122,12 +122,16 @@ func (s *Server) guardLog(ctx context.Context, in *logInput, end func()) {
 	}
 }
 
-func (s *Server) stillMayReadLog(ctx context.Context, namespace string) bool {
+func (s *Server) stillMayReadLog(ctx context.Context, in *logInput) bool {
 	ctx, cancel := context.WithTimeout(ctx, live.BeatTimeout)
 	defer cancel()
 	if err := s.auth.StillKnown(ctx); err != nil {
 		return false
 	}
-	allowed, err := s.auth.Access.Patient().May(ctx, toLogs(namespace))
-	return err == nil && allowed
+	for _, right := range []auth.Right{toLogs(in.Namespace), auth.ToDarkrooms("get", in.Namespace, in.Name)} {
+		if allowed, err := s.auth.Access.Patient().May(ctx, right); err != nil || !allowed {
+			return false
+		}
+	}
+	return true
 }

@@ -3,7 +3,9 @@ package apiserver
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -12,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -19,8 +22,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// maxRelated bounds the pods or events of one answer.
-const maxRelated = 500
+// maxRelated bounds the pods or events of one answer, and maxRelatedBytes their size in bytes.
+const maxRelated, maxRelatedBytes = 500, 6 << 20
 
 // Pod is a pod of a Darkroom.
 type Pod struct {
@@ -74,14 +77,37 @@ func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, 
 	if leave, err = s.read(ctx); err != nil {
 		return nil, nil, err
 	}
-	list, err := s.kube.CoreV1().Pods(in.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: darkroom.Status.Selector, Limit: maxRelated,
-	})
-	if err != nil {
+	list := &corev1.PodList{}
+	if err := s.listRelated(ctx, in.Namespace, "pods", metav1.ListOptions{LabelSelector: darkroom.Status.Selector}, list); err != nil {
 		leave()
-		return nil, nil, wire.FromKubernetes(err, wire.AsIs)
+		return nil, nil, err
 	}
 	return list.Items, leave, nil
+}
+
+// listRelated lists objects of a resource with the server's own token: at most maxRelated, and fewer if they are large.
+// Whoever may create pods decides how large they are.
+func (s *Server) listRelated(ctx context.Context, namespace, resource string, options metav1.ListOptions, into any) error {
+	for options.Limit = maxRelated; options.Limit > 0; options.Limit /= 4 {
+		body, err := s.kube.CoreV1().RESTClient().Get().Namespace(namespace).Resource(resource).
+			VersionedParams(&options, scheme.ParameterCodec).Stream(ctx)
+		if err != nil {
+			return wire.FromKubernetes(err, wire.AsIs)
+		}
+		raw, err := io.ReadAll(io.LimitReader(body, maxRelatedBytes+1))
+		body.Close()
+		switch {
+		case err != nil:
+			return wire.FromKubernetes(err, wire.AsIs)
+		case len(raw) > maxRelatedBytes:
+			continue
+		}
+		if err := json.Unmarshal(raw, into); err != nil {
+			return fmt.Errorf("decode list of %s: %w", resource, err)
+		}
+		return nil
+	}
+	return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("the %s of the Darkroom are larger than %d MiB", resource, maxRelatedBytes>>20))
 }
 
 // PodInput names a pod of a Darkroom.

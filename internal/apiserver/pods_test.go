@@ -9,11 +9,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -142,26 +144,37 @@ func follow(t *testing.T, s *server, token, path string) (*http.Response, *bufio
 
 func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t, func(o *apiserver.Options) { o.Heartbeat = 100 * time.Millisecond }), newNamespace(t)
-	editor, reader := newEditor(t, namespace), newUser(t, namespace, "reader")
-	revoke := reader.may(namespace, canReadLogs)
-	k := newKubelet(t, namespace)
-	installed(t, s, editor.token, namespace, namespace)
+	s := start(t, func(o *apiserver.Options) { o.Heartbeat = 100 * time.Millisecond })
+	// Each of the rights that are needed is revoked.
+	for i, right := range canReadLogs {
+		t.Run(right.Resources[0], func(t *testing.T) {
+			t.Parallel()
+			s, namespace := s.on(t), newNamespace(t)
+			editor, reader := newEditor(t, namespace), newUser(t, namespace, "reader")
+			subject := rbacv1.Subject{Kind: "ServiceAccount", Namespace: namespace, Name: reader.name}
+			revoke := grant(t, namespace, subject, []rbacv1.PolicyRule{right})
+			grant(t, namespace, subject, slices.Delete(slices.Clone(canReadLogs), i, i+1))
+			k := newKubelet(t, namespace)
+			installed(t, s, editor.token, namespace, namespace)
+			target := path(namespace, "photos") + "/pods/photos-1/log"
+			s.becomes(http.StatusOK, reader.token, "GET", target, "")
 
-	_, log := follow(t, s, reader.token, path(namespace, "photos")+"/pods/photos-1/log")
-	for _, want := range []string{"first\n", "second\n", "third\n"} {
-		if want == "third\n" {
-			k.more <- want
-		}
-		if line, err := log.ReadString('\n'); line != want {
-			t.Fatalf("line is %q, %v; want %q", line, err, want)
-		}
+			_, log := follow(t, s, reader.token, target)
+			for _, want := range []string{"first\n", "second\n", "third\n"} {
+				if want == "third\n" {
+					k.more <- want
+				}
+				if line, err := log.ReadString('\n'); line != want {
+					t.Fatalf("line is %q, %v; want %q", line, err, want)
+				}
+			}
+			revoke()
+			if rest, err := io.ReadAll(log); len(rest) > 0 {
+				t.Errorf("after the right was revoked: %q, %v", rest, err)
+			}
+			<-k.closed
+		})
 	}
-	revoke()
-	if rest, err := io.ReadAll(log); len(rest) > 0 {
-		t.Errorf("after the right was revoked: %q, %v", rest, err)
-	}
-	<-k.closed
 }
 
 func TestACallerReadsSoManyLogs(t *testing.T) {
@@ -180,6 +193,27 @@ func TestACallerReadsSoManyLogs(t *testing.T) {
 	s.want(http.StatusOK, editor.token, "GET", target, "")
 	first.Body.Close()
 	s.becomes(http.StatusOK, reader.token, "GET", target, "")
+}
+
+// TestLargePodsAreListedWithinABound: a pod may have 1.5 MiB, and users may create pods with the labels of a Darkroom.
+func TestLargePodsAreListedWithinABound(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t), newNamespace(t)
+	editor := newEditor(t, namespace)
+	installed(t, s, editor.token, namespace, "")
+	for i := range 9 {
+		create(t, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("photos-large-", i), Labels: map[string]string{"app.kubernetes.io/instance": "photos"}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{
+				Name: "darkroom", Image: "darkroom", Env: []corev1.EnvVar{{Name: "LARGE", Value: strings.Repeat("x", 1<<20)}},
+			}}},
+		})
+	}
+	// What fits into six megabytes.
+	got := into[apiserver.PodList](t, s.want(http.StatusOK, editor.token, "GET", path(namespace, "photos")+"/pods", ""))
+	if n := len(got.Items); n < 1 || n > 6 {
+		t.Errorf("%d pods of a megabyte are read", n)
+	}
 }
 
 // happened creates an event about an object of a namespace.

@@ -57,10 +57,13 @@ func NewRequest(ctx context.Context, api rest.Interface, darkroom *v1alpha1.Dark
 	return request, nil
 }
 
+// MaxRefusal bounds what is decoded of a response, in bytes. A Darkroom may send more, which would take a hundred times the memory.
+const MaxRefusal = 64 << 10
+
 // Refusal returns the error of the Kubernetes API if it sent a response itself; nil if the response is the Darkroom's.
 func Refusal(status int, body []byte) *apierrors.StatusError {
 	answer := metav1.Status{}
-	if status < http.StatusBadRequest || json.Unmarshal(body, &answer) != nil || answer.Kind != "Status" {
+	if status < http.StatusBadRequest || len(body) > MaxRefusal || json.Unmarshal(body, &answer) != nil || answer.Kind != "Status" {
 		return nil
 	}
 	return &apierrors.StatusError{ErrStatus: answer}

@@ -291,23 +291,22 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || !rollout.IsObserved(deployment) {
 		return again, nil
 	}
-	replicaSets := &appsv1.ReplicaSetList{}
-	if err := r.Live.List(ctx, replicaSets, selected...); err != nil {
+	replicaSets, err := listReplicaSets(ctx, r.Live, selected)
+	if err != nil {
 		return 0, err
 	}
 	var wait time.Duration
-	o.Starting, wait = startingPod(waiting, currentReplicaSet(deployment, replicaSets.Items), r.Clock.Now())
+	o.Starting, wait = startingPod(waiting, currentReplicaSet(deployment, replicaSets), r.Clock.Now())
 	return sooner(again, wait), nil
 }
 
 // problem lists the pods of a Darkroom, and finds the cause of those that are not ready.
 func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []client.ListOption) ([]corev1.Pod, error) {
-	pods := &corev1.PodList{}
-	err := r.Live.List(ctx, pods, selected...)
-	if o.Problem = DetermineProblem(pods.Items); err == nil && o.Problem == nil {
+	pods, err := listPods(ctx, r.Live, selected)
+	if o.Problem = DetermineProblem(pods); err == nil && o.Problem == nil {
 		o.Problem, err = r.missingFile(ctx, o.Darkroom)
 	}
-	return pods.Items, err
+	return pods, err
 }
 
 // lastProgress returns the time of the Deployment's last progress.

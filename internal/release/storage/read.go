@@ -8,6 +8,7 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -106,17 +107,25 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 	}
 	var releases []*helmrelease.Release
 	for i := range secrets {
-		release, err := decode(&secrets[i])
+		secret := &secrets[i]
+		if len(releases) == 0 {
+			if secret, err = r.withData(ctx, secret); apierrors.IsNotFound(err) {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		release, err := decode(secret)
 		switch {
 		case err == nil && len(releases) == 0:
-			r.found(&secrets[i], release)
+			r.found(secret, release)
 			fallthrough
 		case err == nil:
 			releases = append(releases, release)
 		case len(releases) == 0:
 			ctrl.LoggerFrom(ctx).Error(err, "Deleting a revision that cannot be decoded; the release will be applied over its objects",
-				"namespace", secrets[i].Namespace, "secret", secrets[i].Name)
-			if err := r.delete(ctx, &secrets[i]); err != nil {
+				"namespace", secret.Namespace, "secret", secret.Name)
+			if err := r.delete(ctx, secret); err != nil {
 				return nil, err
 			}
 		}
@@ -174,16 +183,50 @@ func (r *Revisions) stored(ctx context.Context) ([]corev1.Secret, error) {
 	return secrets, nil
 }
 
-// list returns all revisions of a release's name, including foreign ones, the newest first.
-func (r *Revisions) list(ctx context.Context) ([]corev1.Secret, error) {
-	list, err := r.secrets.Secrets(r.darkroom.Namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
+const (
+	// listPage is how many revisions are read at once: as many as the operator keeps by default.
+	listPage = 10
+	// maxHeld is how much data of revisions is held, in bytes.
+	maxHeld = 8 << 20
+)
+
+// list returns all revisions of a release's name, including foreign ones, the newest first. Users may create any number of
+// them, so those that exceed maxHeld together have no data.
+func (r *Revisions) list(ctx context.Context) (secrets []corev1.Secret, err error) {
+	options := metav1.ListOptions{LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name, Limit: listPage}
+	for held := 0; ; {
+		page, err := r.secrets.Secrets(r.darkroom.Namespace).List(ctx, options)
+		if err != nil {
+			return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
+		}
+		for i := range page.Items {
+			secret := page.Items[i]
+			secret.ManagedFields, secret.Annotations = nil, nil
+			release := secret.Data[dataRelease]
+			if secret.Data = nil; held+len(release) <= maxHeld {
+				secret.Data = map[string][]byte{dataRelease: release}
+				held += len(release)
+			}
+			secrets = append(secrets, secret)
+		}
+		if options.Continue = page.Continue; options.Continue == "" {
+			break
+		}
 	}
-	slices.SortFunc(list.Items, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
-	return list.Items, nil
+	slices.SortFunc(secrets, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
+	return secrets, nil
+}
+
+// withData returns a Secret with its data, which list may have left out.
+func (r *Revisions) withData(ctx context.Context, secret *corev1.Secret) (*corev1.Secret, error) {
+	if secret.Data != nil {
+		return secret, nil
+	}
+	full, err := r.secrets.Secrets(secret.Namespace).Get(ctx, secret.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
+	}
+	return full, nil
 }
 
 // revisions returns the metadata of a Darkroom's revisions from the cache, the newest

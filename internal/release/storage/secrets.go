@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -135,12 +134,15 @@ func (c *oneSecret) List(context.Context, metav1.ListOptions) (*corev1.SecretLis
 
 // decode reads a release from its Secret by way of Helm's driver.
 func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
+	if err := checkSize(secret.Data[dataRelease]); err != nil {
+		return nil, err
+	}
 	release, err := driver.NewSecrets(&oneSecret{secret: secret}).List(func(*helmrelease.Release) bool { return true })
 	if err != nil {
 		return nil, err
 	}
 	if len(release) == 0 || release[0].Info == nil {
-		return nil, errors.New("it contains no readable release")
+		return nil, errNoRelease
 	}
 	return release[0], nil
 }

@@ -1,0 +1,88 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+)
+
+// crowd is a namespace with large objects, which a user has created.
+type crowd struct {
+	client.Reader
+
+	size, bytes int
+	// most is the largest page that was asked for.
+	most int64
+}
+
+func (c *crowd) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
+	asked := (&client.ListOptions{}).ApplyOptions(options)
+	c.most = max(c.most, asked.Limit)
+	first, _ := strconv.Atoi(asked.Continue)
+	last := c.size
+	if asked.Limit > 0 {
+		last = min(first+int(asked.Limit), c.size)
+	}
+	if last < c.size {
+		into.SetContinue(strconv.Itoa(last))
+	}
+	for i := first; i < last; i++ {
+		meta := metav1.ObjectMeta{
+			Name: fmt.Sprint("photos-", i), CreationTimestamp: metav1.Unix(int64(i), 0),
+			Annotations: map[string]string{"large": strings.Repeat("x", c.bytes), revisionAnnotation: "7"},
+		}
+		switch into := into.(type) {
+		case *corev1.PodList:
+			pod := corev1.Pod{ObjectMeta: meta}
+			pod.Spec.Containers = []corev1.Container{{
+				Name: containerName, Env: []corev1.EnvVar{{Value: strings.Repeat("x", c.bytes)}}, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 3000}},
+			}}
+			pod.Status.PodIP = "10.0.0.1"
+			into.Items = append(into.Items, pod)
+		case *appsv1.ReplicaSetList:
+			into.Items = append(into.Items, appsv1.ReplicaSet{ObjectMeta: meta})
+		}
+	}
+	return nil
+}
+
+func TestLargePodsAndReplicaSetsTakeLittleMemory(t *testing.T) {
+	const size = 60
+	c := &crowd{size: size, bytes: 1 << 20}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	pods, err := listPods(t.Context(), c, nil)
+	expect.NoError(t, err)
+	replicaSets, err := listReplicaSets(t.Context(), c, nil)
+	expect.NoError(t, err)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); c.most == 0 || c.most > pageSize || kept > 4<<20 {
+		t.Errorf("pages of %d, of which %d bytes are kept", c.most, kept)
+	}
+	if len(pods) != size || len(replicaSets) != size {
+		t.Fatalf("%d pods and %d ReplicaSets, want %d", len(pods), len(replicaSets), size)
+	}
+	if pod := pods[size-1]; pod.Status.PodIP == "" || pod.Spec.Containers[0].Ports[0].ContainerPort != 3000 || pod.CreationTimestamp.IsZero() || replicaSets[0].Annotations[revisionAnnotation] != "7" {
+		t.Errorf("what a diagnosis needs is missing: %+v %+v", pod, replicaSets[0])
+	}
+	runtime.KeepAlive(pods)
+}
+
+func TestSoManyPodsAreRead(t *testing.T) {
+	pods, err := listPods(t.Context(), &crowd{size: 2 * maxListed}, nil)
+	if err != nil || len(pods) != maxListed {
+		t.Errorf("%d pods, %v", len(pods), err)
+	}
+}
