@@ -20,6 +20,9 @@ const (
 	streaming = "streaming"
 	// admitting marks operations with a body, which take their places later: see admit.
 	admitting = "admitting"
+	// cacheless marks operations that do not read Darkrooms from the cache. The others fail until it is complete: what
+	// it lacks would count as absent.
+	cacheless = "cacheless"
 )
 
 // authenticate rejects callers that the cluster does not accept, and limits the rate and
@@ -37,6 +40,10 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer leave()
+	if ctx.Operation().Metadata[cacheless] != true && !s.synced() {
+		middleware.Refuse(ctx.Context(), w, errNotSynced())
+		return
+	}
 	if ctx.Operation().Metadata[admitting] != true {
 		listen.Keep(ctx.Context())
 	}

@@ -58,7 +58,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	for _, darkroom := range found {
 		page.Items = append(page.Items, wire.Flatten(darkroom))
 	}
-	if next != (types.NamespacedName{}) {
+	if next != (live.Cursor{}) {
 		page.Continue = formatContinue(next)
 	}
 	return reply.With(page), nil
@@ -73,21 +73,29 @@ func (s *Server) scope(ctx context.Context, verb, namespace string) (*live.Scope
 	return out, err
 }
 
-// The token is the key of the last Darkroom seen. It grants nothing: rights are checked for
-// each page.
-func formatContinue(last types.NamespacedName) string {
+// hidden is in front of the digest of a Darkroom that the caller may not see. It is not in the alphabet of keys.
+const hidden = "~"
+
+// The token is where the last page ended. It grants nothing: rights are checked for each page.
+func formatContinue(last live.Cursor) string {
+	if last.Digest != "" {
+		return hidden + last.Digest
+	}
 	return base64.RawURLEncoding.EncodeToString([]byte(last.Namespace + "/" + last.Name))
 }
 
-func parseContinue(token string) (types.NamespacedName, error) {
+func parseContinue(token string) (live.Cursor, error) {
 	if token == "" {
-		return types.NamespacedName{}, nil
+		return live.Cursor{}, nil
+	}
+	if digest, isHidden := strings.CutPrefix(token, hidden); isHidden && digest != "" {
+		return live.Cursor{Digest: digest}, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	namespace, name, found := strings.Cut(string(raw), "/")
 	if err != nil || !found {
-		return types.NamespacedName{}, problem.New(http.StatusBadRequest, "invalid continue token",
+		return live.Cursor{}, problem.New(http.StatusBadRequest, "invalid continue token",
 			problem.Field{Location: "query.continue", Message: "must be the field continue of the last response"})
 	}
-	return types.NamespacedName{Namespace: namespace, Name: name}, nil
+	return live.Cursor{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}, nil
 }

@@ -20,10 +20,14 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	default:
 	}
 	if !s.synced() {
-		problem.Write(w, problem.Unavailable("the cache is not synchronized yet"))
+		problem.Write(w, errNotSynced())
 		return
 	}
 	reply.Send(w, "text/plain", []byte("ok\n"))
+}
+
+func errNotSynced() *problem.Details {
+	return problem.Unavailable("the cache is not synchronized yet; try again")
 }
 
 // metricsHandler serves the metrics to callers who may get /metrics.

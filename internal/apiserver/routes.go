@@ -251,15 +251,15 @@ func (s *Server) registerSecrets(api huma.API) {
 }
 
 func (s *Server) registerSession(api huma.API) {
-	anyone := map[string]any{public: true}
+	anyone, noCache := map[string]any{public: true}, map[string]any{cacheless: true}
 	none := []map[string][]string{}
 	huma.Register(api, huma.Operation{
 		OperationID: "whoAmI", Method: http.MethodGet, Path: sessionPath, Tags: []string{"Session"},
-		Summary: "Get the current user", Errors: always,
+		Summary: "Get the current user", Errors: always, Metadata: noCache,
 	}, s.whoAmI)
 	huma.Register(api, huma.Operation{
 		OperationID: "getAccess", Method: http.MethodGet, Path: "/access", Tags: []string{"Session"},
-		Summary: "Get your permissions in a namespace", Errors: always,
+		Summary: "Get your permissions in a namespace", Errors: always, Metadata: noCache,
 	}, s.access)
 	huma.Register(api, huma.Operation{
 		OperationID: "myNamespaces", Method: http.MethodGet, Path: "/access/namespaces", Tags: []string{"Session"},
@@ -268,7 +268,7 @@ func (s *Server) registerSession(api huma.API) {
 	}, s.myNamespaces)
 	huma.Register(api, huma.Operation{
 		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
-		Summary: "Get the settings of the server", Errors: always,
+		Summary: "Get the settings of the server", Errors: always, Metadata: noCache,
 	}, s.settings)
 	registerWrite(api, huma.Operation{
 		OperationID: "signIn", Method: http.MethodPost, Path: sessionPath, Tags: []string{"Session"},

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,31 @@ func TestServerIsReadyOnlyWhenItKnowsAll(t *testing.T) {
 	s.want(http.StatusOK, "", "GET", "/healthz", "")
 	close(open)
 	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
+}
+
+// TestNothingIsAnsweredFromAnIncompleteCache: what the cache lacks yet would be reported as absent.
+func TestNothingIsAnsweredFromAnIncompleteCache(t *testing.T) {
+	t.Parallel()
+	s := startAt(t, listen(t), intercept(func(request *http.Request) error {
+		if request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/darkrooms") {
+			return nil
+		}
+		<-request.Context().Done()
+		return request.Context().Err()
+	}))
+	editor := newEditor(t, newNamespace(t))
+	cacheless := []any{"signIn", "signOut", "getSignIn", "whoAmI", "getAccess", "getSettings"}
+	for path, item := range document()["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			target := strings.NewReplacer("{namespace}", editor.namespace, "{name}", "photos", "{pod}", "photos-1").Replace(path)
+			got, err := s.send(t.Context(), editor.token, strings.ToUpper(method), target, nil, "If-Match", "*")
+			expect.NoError(t, err)
+			got.Body.Close()
+			if isClosed := got.StatusCode == http.StatusServiceUnavailable; isClosed == slices.Contains(cacheless, operation.(map[string]any)["operationId"]) {
+				t.Errorf("%s %s: %s", method, path, got.Status)
+			}
+		}
+	}
 }
 
 func TestOneNamespaceAlone(t *testing.T) {

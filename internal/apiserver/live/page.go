@@ -2,8 +2,11 @@ package live
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"sort"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -21,41 +24,74 @@ const (
 	maxPage = 2 << 20
 )
 
-// Page returns the Darkrooms of a journal after a key that are in the scope, until the page is full
+// Cursor is the Darkroom that a page ends at: by its key if the caller may see it, so that it stays valid if the Darkroom is
+// deleted, else by a digest of its UID, which discloses no name. The zero value is before the first one.
+type Cursor struct {
+	types.NamespacedName
+
+	Digest string
+}
+
+// Page returns the Darkrooms of a journal after a cursor that are in the scope, until the page is full
 // or the limit of access reviews is reached. If the caller's budget is used up, it returns
 // the ones found so far. The next page is the one after next; there is none if next is empty.
-func (s *Scope) Page(ctx context.Context, journal *Journal, after types.NamespacedName, selector labels.Selector, limit int,
-) (page []*v1alpha1.Darkroom, next types.NamespacedName, err error) {
+func (s *Scope) Page(ctx context.Context, journal *Journal, after Cursor, selector labels.Selector, limit int,
+) (page []*v1alpha1.Darkroom, next Cursor, err error) {
 	all, _ := journal.All()
-	var last types.NamespacedName
+	if all, err = startAfter(all, after); err != nil {
+		return nil, Cursor{}, err
+	}
+	var last *v1alpha1.Darkroom
 	size := 0
-	for _, darkroom := range startAfter(all, after) {
+	for _, darkroom := range all {
 		full := len(page) == limit || size >= maxPage || (len(s.known) >= maxQuestions && !s.knows(darkroom.Namespace))
 		if full {
-			return page, last, nil
+			return page, s.cursor(last), nil
 		}
 		if !selector.Matches(labels.Set(darkroom.Labels)) {
-			last = KeyOf(darkroom)
+			last = darkroom
 			continue
 		}
 		visible, err := s.Has(ctx, darkroom.Namespace)
 		var refusal *problem.Details
-		if errors.As(err, &refusal) && refusal.Status == http.StatusTooManyRequests && last != (types.NamespacedName{}) {
-			return page, last, nil
+		if errors.As(err, &refusal) && refusal.Status == http.StatusTooManyRequests && last != nil {
+			return page, s.cursor(last), nil
 		}
 		if err != nil {
-			return nil, types.NamespacedName{}, err
+			return nil, Cursor{}, err
 		}
-		last = KeyOf(darkroom)
+		last = darkroom
 		if visible {
 			page = append(page, darkroom)
-			size += journal.Bytes(last)
+			size += journal.Bytes(KeyOf(darkroom))
 		}
 	}
-	return page, types.NamespacedName{}, nil
+	return page, Cursor{}, nil
 }
 
-// startAfter returns the part of a sorted list after a key.
-func startAfter(all []*v1alpha1.Darkroom, key types.NamespacedName) []*v1alpha1.Darkroom {
-	return all[sort.Search(len(all), func(i int) bool { return CompareKeys(KeyOf(all[i]), key) > 0 }):]
+// cursor returns the cursor of a Darkroom. Whether the caller may see it is not asked.
+func (s *Scope) cursor(of *v1alpha1.Darkroom) Cursor {
+	if s.all || s.only != "" || s.known[of.Namespace] {
+		return Cursor{NamespacedName: KeyOf(of)}
+	}
+	return Cursor{Digest: digestOf(of)}
+}
+
+// digestOf returns a digest of the UID, which is random.
+func digestOf(darkroom *v1alpha1.Darkroom) string {
+	sum := sha256.Sum256([]byte(darkroom.UID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// startAfter returns the part of a sorted list after a cursor.
+func startAfter(all []*v1alpha1.Darkroom, after Cursor) ([]*v1alpha1.Darkroom, error) {
+	if after.Digest == "" {
+		return all[sort.Search(len(all), func(i int) bool { return CompareKeys(KeyOf(all[i]), after.NamespacedName) > 0 }):], nil
+	}
+	at := slices.IndexFunc(all, func(darkroom *v1alpha1.Darkroom) bool { return digestOf(darkroom) == after.Digest })
+	if at < 0 {
+		return nil, problem.New(http.StatusBadRequest, "invalid continue token",
+			problem.Field{Location: "query.continue", Message: "the list has changed: begin again without it"})
+	}
+	return all[at+1:], nil
 }

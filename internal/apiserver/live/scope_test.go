@@ -51,7 +51,7 @@ func journalOf(keys ...string) *Journal {
 	out := NewJournal(8, sizeOf)
 	for _, text := range keys {
 		key := keyOf(text)
-		out.Put(darkrooms.New(key.Name, key.Namespace).Label("name", key.Name).Obj())
+		out.Put(darkrooms.New(key.Name, key.Namespace).Label("name", key.Name).UID(types.UID(text)).Obj())
 	}
 	return out
 }
@@ -97,7 +97,8 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 	}
 }
 
-// TestPagesAddUp checks that all pages have what one has, whatever their limit, the caller's rights and the budget are.
+// TestPagesAddUp checks that all pages have what one has, and name no Darkroom that the caller may not see, whatever their
+// limit, the caller's rights and the budget are.
 func TestPagesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-d]/[a-d]`)
@@ -115,7 +116,7 @@ func TestPagesAddUp(t *testing.T) {
 				want = append(want, KeyOf(darkroom).String())
 			}
 		}
-		for next, pages := (types.NamespacedName{}), 0; ; pages++ {
+		for next, pages := (Cursor{}), 0; ; pages++ {
 			// One question is about all namespaces, and one is answered at least.
 			scope, err := NewScope(t.Context(), &budget{may, rapid.IntRange(2, 6).Draw(t, "budget")}, "list", "")
 			if err != nil {
@@ -131,7 +132,10 @@ func TestPagesAddUp(t *testing.T) {
 			for _, darkroom := range page {
 				got = append(got, KeyOf(darkroom).String())
 			}
-			if next = more; next == (types.NamespacedName{}) {
+			if more.Namespace != "" && !may[""] && !may[more.Namespace] {
+				t.Fatalf("page %d ends at %v, which the caller may not see", pages, more)
+			}
+			if next = more; next == (Cursor{}) {
 				break
 			}
 		}

@@ -71,8 +71,10 @@ func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	}
 	if in.Annotations != nil {
 		out.Annotations = maps.Clone(in.Annotations)
-		if applied, found := before.Annotations[corev1.LastAppliedConfigAnnotation]; found {
-			out.Annotations[corev1.LastAppliedConfigAnnotation] = applied
+		for key, value := range before.Annotations {
+			if isCopy(key, value) {
+				out.Annotations[key] = value
+			}
 		}
 	}
 	out.Spec = in.DarkroomSpec

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,15 +34,29 @@ func Flatten(in *v1alpha1.Darkroom) Darkroom {
 	}
 }
 
-// shownAnnotations omits kubectl's last-applied-configuration, which includes inline
-// credentials.
+// shownAnnotations omits copies of the resource.
 func shownAnnotations(in map[string]string) map[string]string {
-	if _, found := in[corev1.LastAppliedConfigAnnotation]; !found {
-		return in
+	out := in
+	for key, value := range in {
+		if !isCopy(key, value) {
+			continue
+		}
+		if len(out) == len(in) {
+			out = maps.Clone(in)
+		}
+		delete(out, key)
 	}
-	out := maps.Clone(in)
-	delete(out, corev1.LastAppliedConfigAnnotation)
 	return out
+}
+
+// isCopy reports whether an annotation is a copy of the resource, which includes inline credentials: that of kubectl, or
+// that of another tool, such as kapp.
+func isCopy(key, value string) bool {
+	if key == corev1.LastAppliedConfigAnnotation {
+		return true
+	}
+	copied := metav1.TypeMeta{}
+	return strings.HasPrefix(value, "{") && json.Unmarshal([]byte(value), &copied) == nil && copied.Kind == v1alpha1.Kind
 }
 
 // FlattenRevision returns the settings of a revision that was made from a spec. It shares maps and

@@ -26,9 +26,16 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "old", Fallback: true, Source: v1alpha1.Source{
 		Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "access", SecretKey: "secret",
 	}}}
-	darkroom.Annotations = map[string]string{"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied"}
+	applied, err := json.Marshal(darkroom)
+	expect.NoError(t, err)
+	darkroom.Annotations = map[string]string{
+		"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied", "kapp.k14s.io/original": string(applied), "example.com/note": `{"kind":1}`,
+	}
 	response, err := json.Marshal(Flatten(darkroom))
 	expect.NoError(t, err)
+	if text := string(response); strings.Contains(text, "kapp") || strings.Contains(text, "literal-value") || !strings.Contains(text, "example.com/note") {
+		t.Errorf("the response is %s", text)
+	}
 	input, err := NewDecoder(NewRegistry()).Decode(response, nil)
 	expect.NoError(t, err)
 	if after := Expand(input, darkroom); !apiequality.Semantic.DeepEqual(after, darkroom) {
