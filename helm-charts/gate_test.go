@@ -76,12 +76,12 @@ func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 	}
 }
 
-// The networks of metadata services are one list. The gate has others, which belong to no host.
+// The networks of metadata services and of the link are one list. The gate has others, which belong to no host.
 func TestTheGateAndTheNetworkPolicyBlockTheSameMetadataServices(t *testing.T) {
 	guard, err := os.ReadFile("../gate/source/guard.go")
 	expect.NoError(t, err)
 	refused := map[string]bool{}
-	for _, line := range regexp.MustCompile(`\t"(\S+)", +// .*(?:metadata|Azure)`).FindAllStringSubmatch(string(guard), -1) {
+	for _, line := range regexp.MustCompile(`\t"(\S+)", +// .*(?:link-local|metadata|Azure)`).FindAllStringSubmatch(string(guard), -1) {
 		refused[line[1]] = true
 	}
 	blocked := map[string]bool{}

@@ -58,6 +58,7 @@ type DarkroomList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.source.auth) || has(self.gate)",fieldPath=".source.auth",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
 // +kubebuilder:validation:XValidation:rule="!has(self.additionalSources) || has(self.gate)",fieldPath=".additionalSources",message="requires gate, which reads the sources in place of Darkroom: set gate: {}"
 // +kubebuilder:validation:XValidation:rule="!has(self.additionalSources) || self.additionalSources.all(a, !has(a.auth) || (!has(self.source.auth) || self.source.type == a.type) && self.additionalSources.all(b, !has(b.auth) || a.type == b.type))",fieldPath=".additionalSources",message="source.auth and additionalSources[].auth: the pods have one workload identity, so all sources with auth must have the same type; use credentialsSecretRef for the others"
+// +kubebuilder:validation:XValidation:rule="!has(self.gate) || !has(self.podTemplate) || !has(self.podTemplate.terminationGracePeriodSeconds) || self.podTemplate.terminationGracePeriodSeconds > 25",fieldPath=".podTemplate.terminationGracePeriodSeconds",message="must be more than 25 with gate, which needs 15 seconds to finish requests after new ones are no longer accepted"
 type DarkroomSpec struct {
 	// version is the Darkroom release to run, used as the container image tag. A
 	// semantic version such as 0.4.2 means the tag v0.4.2, because release tags have
@@ -400,6 +401,7 @@ type ParentRef struct {
 	// namespace is its namespace. Defaults to that of the Darkroom.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"
 	Namespace string `json:"namespace,omitempty"`
 
 	// sectionName is the name of a listener. If empty, all listeners are used.
@@ -469,7 +471,7 @@ type PodTemplate struct {
 
 	// terminationGracePeriodSeconds is the time that pods have to finish requests when
 	// they are stopped, in seconds. New requests are accepted for the first 10 seconds,
-	// until routers have removed the pod. Defaults to 60.
+	// until routers have removed the pod. With gate, it must be more than 25. Defaults to 60.
 	// +optional
 	// +kubebuilder:validation:Minimum=11
 	// +kubebuilder:validation:Maximum=3600

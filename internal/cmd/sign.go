@@ -26,14 +26,14 @@ as the Secret that gate.signing.secretRef names. It does not need a cluster.`,
   darkroom-operator sign --keys keys.txt --expires 24h 'https://photos.example.com/cat.jpg'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if command.Flags().Changed("expires") && expires <= 0 {
+				return fmt.Errorf("--expires=%s: must be more than 0; without the flag, URLs do not expire", expires)
+			}
 			key, err := readKey(file, command.InOrStdin())
 			if err != nil {
 				return err
 			}
 			var until time.Time
-			if command.Flags().Changed("expires") && expires <= 0 {
-				return fmt.Errorf("--expires=%s: must be more than 0; without the flag, URLs do not expire", expires)
-			}
 			if expires > 0 {
 				until = time.Now().Add(expires)
 			}

@@ -1,8 +1,11 @@
 package values
 
 import (
+	"fmt"
 	"maps"
+	gopath "path"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -120,22 +123,58 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	b.objectName(path.Child("priorityClassName"), template.PriorityClassName, "a PriorityClass")
 	setNonZero(b, template.PriorityClassName, "priorityClassName")
 	setGiven(b, template.TerminationGracePeriodSeconds, "terminationGracePeriodSeconds")
-	b.volumes(path, template)
+	b.volumes(path, spec)
 }
 
 // volumes mounts ConfigMaps and Secrets, read-only.
-func (b *builder) volumes(path *field.Path, template *v1alpha1.PodTemplate) {
+func (b *builder) volumes(path *field.Path, spec *v1alpha1.DarkroomSpec) {
+	template, own := spec.PodTemplate, gateVolumes(spec)
 	for i, volume := range template.Volumes {
+		at := path.Child("volumes").Index(i).Child("name")
 		if problems := validation.IsDNS1123Label(volume.Name); len(problems) > 0 {
-			b.invalid(path.Child("volumes").Index(i).Child("name"), volume.Name, problems[0])
+			b.invalid(at, volume.Name, problems[0])
+		}
+		if _, taken := own[volume.Name]; taken {
+			b.invalid(at, volume.Name, "is the name of a volume of the gate: choose another name")
 		}
 	}
 	mounts := make([]corev1.VolumeMount, 0, len(template.VolumeMounts))
-	for _, mount := range template.VolumeMounts {
+	for i, mount := range template.VolumeMounts {
+		for _, folder := range own {
+			if cleaned := gopath.Clean(mount.MountPath); cleaned == folder || strings.HasPrefix(cleaned, folder+"/") {
+				b.invalid(path.Child("volumeMounts").Index(i).Child("mountPath"), mount.MountPath, "is in a folder of the gate, "+folder+": choose another path")
+			}
+		}
 		mounts = append(mounts, corev1.VolumeMount{Name: mount.Name, MountPath: mount.MountPath, SubPath: mount.SubPath, ReadOnly: true})
 	}
 	b.setPlain(template.Volumes, path.Child("volumes"), "extraVolumes")
 	b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
+}
+
+// gateVolumes returns the volumes that the chart adds for a gate, by their names, with the folders that they are mounted at.
+func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
+	if spec.Gate == nil {
+		return nil
+	}
+	volumes := map[string]string{"gate": "/gate"}
+	if cache := spec.Gate.Cache; cache != nil && cache.Disk != nil {
+		volumes["gate-cache"] = "/cache"
+	}
+	if name, _ := SigningSecret(spec.Gate); name != "" {
+		volumes["gate-signing"] = "/signing"
+	}
+	number := 0
+	for source := range spec.Sources() {
+		suffix := ""
+		if number > 0 {
+			suffix = fmt.Sprintf("-%d", number)
+		}
+		if _, name, _ := CABundle(source); name != "" {
+			volumes["source-ca"+suffix] = "/source-ca" + suffix
+		}
+		number++
+	}
+	return volumes
 }
 
 // podMetadata sets the labels and annotations of the pods: those of the pod template, over those

@@ -148,8 +148,15 @@ GATE_ADDITIONAL_SOURCES: {{ join "," . | quote }}
     {{- end }}
   env:
     {{- include "darkroom.env" . | nindent 4 }}
+    {{- $extra := dict }}
+    {{- range .Values.extraEnv }}{{ $_ := set $extra .name true }}{{ end }}
+    {{- /* Names are the merge key of this list. */}}
+    {{- if not (hasKey $extra "GATE_MEMORY_LIMIT") }}
     {{- include "darkroom.memoryLimit" "gate" | nindent 4 }}
+    {{- end }}
+    {{- if not (hasKey $extra "GATE_DARKROOM_MEMORY_LIMIT") }}
     {{- include "darkroom.memoryLimit" "darkroom" | nindent 4 }}
+    {{- end }}
   {{- if .Values.probe.path }}
   # Through the gate and Darkroom: new pods serve the image before they receive requests.
   startupProbe:
