@@ -26,7 +26,7 @@ the namespace of the documents it is the name that config/ has. No namespace has
 {{- define "operator.selector" -}}
 app.kubernetes.io/name: darkroom-operator
 {{- if ne (include "operator.name" .) "darkroom-operator" }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 {{- end }}
 
@@ -65,13 +65,13 @@ Helm 4 removes values that are null. index returns null for these, where get ret
 {{- $value := index $values (camelcase $flag | untitle) }}
 {{- if kindIs "slice" $value }}
 {{- range $value }}
-- --{{ $flag }}={{ . }}
+- {{ printf "--%s=%s" $flag . | quote }}
 {{- end }}
 {{- else if and (kindIs "bool" $value) $value }}
 - --{{ $flag }}
 {{- else if not (kindIs "invalid" $value) }}
 {{- /* Large numbers must not become 1e+06. */}}
-- --{{ $flag }}={{ if kindIs "float64" $value }}{{ $value | toJson }}{{ else }}{{ $value }}{{ end }}
+- {{ printf "--%s=%s" $flag (ternary $value (toJson $value) (kindIs "string" $value)) | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -134,7 +134,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 {{- with .priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -148,7 +148,7 @@ apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
   name: {{ include "operator.name" $.root }}-{{ $.name }}
-  namespace: {{ $.root.Release.Namespace }}
+  namespace: {{ $.root.Release.Namespace | quote }}
   labels: {{- include "operator.labels" $.root | nindent 4 }}
     app.kubernetes.io/component: {{ $.component }}
 spec:
@@ -173,7 +173,7 @@ kind: {{ if $namespace }}Role{{ else }}ClusterRole{{ end }}
 metadata:
   name: {{ $name }}-role
   {{- with $namespace }}
-  namespace: {{ . }}
+  namespace: {{ . | quote }}
   {{- end }}
   labels: {{- include "operator.labels" $root | nindent 4 }}
 rules: {{- toYaml $rules | nindent 0 }}
@@ -183,7 +183,7 @@ kind: {{ if $namespace }}RoleBinding{{ else }}ClusterRoleBinding{{ end }}
 metadata:
   name: {{ $name }}-rolebinding
   {{- with $namespace }}
-  namespace: {{ . }}
+  namespace: {{ . | quote }}
   {{- end }}
   labels: {{- include "operator.labels" $root | nindent 4 }}
 roleRef:
@@ -193,7 +193,7 @@ roleRef:
 subjects:
 - kind: ServiceAccount
   name: {{ include "operator.name" $root }}-{{ $.account }}
-  namespace: {{ $root.Release.Namespace }}
+  namespace: {{ $root.Release.Namespace | quote }}
 {{- end }}
 {{- end }}
 
@@ -220,13 +220,13 @@ roleRef:
 subjects:
 - kind: ServiceAccount
   name: {{ include "operator.name" .root }}-{{ .account }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ .root.Release.Namespace | quote }}
 {{- end }}
 
 {{/* Scrape interval and timeout. */}}
 {{- define "operator.scrape" -}}
-interval: {{ .Values.serviceMonitor.interval }}
+interval: {{ .Values.serviceMonitor.interval | quote }}
 {{- with .Values.serviceMonitor.scrapeTimeout }}
-scrapeTimeout: {{ . }}
+scrapeTimeout: {{ . | quote }}
 {{- end }}
 {{- end }}

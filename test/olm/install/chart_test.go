@@ -96,6 +96,15 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 	return named
 }
 
+// TestServicesAreNotReadAsFlags: Kubernetes would set DARKROOM_URL_PORT, the variable of --url-port, for a Service darkroom-url.
+func TestServicesAreNotReadAsFlags(t *testing.T) {
+	for name, object := range mustRender(t, "apiserver: {enabled: true}") {
+		if object.GetKind() == "Deployment" && ptr.Deref(podsOf(t, object).Spec.EnableServiceLinks, true) {
+			t.Errorf("%s has the variables of Services", name)
+		}
+	}
+}
+
 // TestChartAndKustomizeInstallTheSame compares the chart with config/, so that changes of one
 // are made in the other too.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
@@ -67,6 +68,10 @@ admission: {enabled: true}`, scope), &values)
 					t.Fatal(err)
 				}
 				for _, object := range objects {
+					// The name of a release may be a number.
+					if _, _, err := unstructured.NestedStringMap(object.Object, "metadata", "labels"); err != nil {
+						t.Errorf("labels of %s of the release %s: %v", object.GetKind(), owner, err)
+					}
 					id := fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 					if other, taken := owners[id]; taken && other != owner {
 						t.Errorf("%s is of the release %s and of %s", id, owner, other)
