@@ -31,8 +31,12 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "refused", says("ServiceAccount photos: the object exists and does not belong to this Darkroom"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	eventuallyEvent(t, namespace, "ReleaseFailed")
-	// A second and third try must not trust what the first one named.
+	// A second and third try must not trust what the first one named, nor take what failed for deployed.
 	time.Sleep(time.Second)
+	if status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status; status.DeployedRelease != nil ||
+		v1alpha1.IsConditionTrue(status.Conditions, v1alpha1.ConditionDeployed) {
+		t.Errorf("a release is said to be deployed: %+v", status)
+	}
 	now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	if now.UID != foreign.UID || len(now.Labels) != 0 || len(now.Annotations) != 1 || now.Annotations["precious"] != "yes" {
 		t.Errorf("it was touched: %+v", now)

@@ -160,17 +160,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	return r.conclude(ctx, s, err, claimsErr)
 }
 
-// reconcileRelease translates and renders a Darkroom, and then runs the Helm reconciler. If
-// that is not possible, the reconcile ends there and the release stays as it is.
+// reconcileRelease runs the Helm reconciler in a session.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
-	if err := s.plan(ctx); err != nil {
-		s.refuse(err)
-		return err
-	}
-	var err error
-	if s.queued, err = r.queues(ctx, s); err != nil || s.queued {
-		return err
-	}
 	inner, err := reconciler.New(append([]reconciler.Option{
 		reconciler.WithClient(s),
 		reconciler.WithValueTranslator(s),
@@ -179,9 +170,8 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 	if err != nil {
 		return fmt.Errorf("create Helm reconciler: %w", err)
 	}
-	_, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)})
-	if isRefusal(err) && s.darkroom.DeletionTimestamp != nil {
-		s.refuse(err) // the Helm reconciler reports no failure to remove its finalizer
+	if _, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)}); errors.Is(err, errQueued) {
+		return nil
 	}
 	return err
 }
@@ -235,7 +225,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	switch {
 	case errors.Is(err, storage.ErrForeignRelease) && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
-	case err != nil && s.isInvalid(err) && claimsErr == nil:
+	case isInvalid(err) && claimsErr == nil:
 		err = reconcile.TerminalError(err)
 	default:
 		err = errors.Join(err, claimsErr)
@@ -281,7 +271,7 @@ func (r *helmReconciler) announce(s *session, err error) {
 		if !wasRefused(darkroom) {
 			r.recorder.Event(darkroom, true, EventForeignRelease, err.Error())
 		}
-	case s.isInvalid(err):
+	case isInvalid(err):
 		r.recorder.Event(darkroom, true, EventRefused, values.Redact(darkroom, err.Error()))
 	default:
 		r.recorder.Event(darkroom, true, release.EventFailed, values.Redact(darkroom, err.Error()))

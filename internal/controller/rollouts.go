@@ -229,14 +229,11 @@ func (r *rollouts) taken(ctx context.Context) (map[types.NamespacedName]bool, er
 	return taken, nil
 }
 
-// condition describes a Darkroom that waits.
-func (r *rollouts) condition() v1alpha1.Condition {
-	return v1alpha1.Condition{
-		Type: v1alpha1.ConditionRolloutQueued, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonRolloutLimit,
-		Message: fmt.Sprintf("A change of the operator's version or settings replaces the pods. It waits until fewer than %d Darkrooms "+
-			"replace theirs (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or set its annotation %s to a new value.",
-			r.limit, v1alpha1.AnnotationRequestedAt),
-	}
+// message tells the users of a Darkroom that waits.
+func (r *rollouts) message() string {
+	return fmt.Sprintf("A change of the operator's version or settings replaces the pods. It waits until fewer than %d Darkrooms "+
+		"replace theirs (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or set its annotation %s to a new value.",
+		r.limit, v1alpha1.AnnotationRequestedAt)
 }
 
 // editionOf identifies what users determine of the desired release of a Darkroom.
@@ -244,10 +241,10 @@ func editionOf(darkroom *v1alpha1.Darkroom, credentialsVersion string) string {
 	return manifest.Digest([]any{darkroom.UID, darkroom.Generation, darkroom.Labels, darkroom.Annotations, credentialsVersion})
 }
 
-// queues reports whether the desired release of a Darkroom has to wait for the rollouts of others.
-func (r *helmReconciler) queues(ctx context.Context, s *session) (bool, error) {
-	key := client.ObjectKeyFromObject(s.darkroom)
-	if r.rollouts.limit == 0 || s.desired == nil || !isDeployed(s.darkroom) || r.releases.Applied(key, release.DeploymentOf(key)) {
+// queues reports whether the rendered release of a Darkroom has to wait for the rollouts of others.
+func (r *helmReconciler) queues(ctx context.Context, darkroom *v1alpha1.Darkroom, rendered *release.ActionClient, credentialsVersion string) (bool, error) {
+	key := client.ObjectKeyFromObject(darkroom)
+	if r.rollouts.limit == 0 || !isDeployed(darkroom) || r.releases.Applied(key, release.DeploymentOf(key)) {
 		return false, nil
 	}
 	live := &appsv1.Deployment{}
@@ -255,15 +252,13 @@ func (r *helmReconciler) queues(ctx context.Context, s *session) (bool, error) {
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return false, fmt.Errorf("look for %s: %w", release.DeploymentOf(key), err)
-	case err != nil, !ownership.Owns(s.darkroom, live), live.Status.Replicas == 0:
+	case err != nil, !ownership.Owns(darkroom, live), live.Status.Replicas == 0:
 		return false, nil // no pods are replaced
 	}
-	if inSync, err := r.releases.InSync(ctx, s.darkroom, s.desired); err != nil || inSync {
+	if inSync, err := rendered.InSync(); err != nil || inSync {
 		return false, err
 	}
-	return r.rollouts.holds(ctx, key, editionOf(s.darkroom, s.credentials), func() (bool, error) {
-		return r.releases.Rolls(ctx, s.darkroom, s.desired)
-	})
+	return r.rollouts.holds(ctx, key, editionOf(darkroom, credentialsVersion), rendered.Rolls)
 }
 
 // isDeployed reports whether the spec of a Darkroom is deployed: what differs then was not changed by its users.

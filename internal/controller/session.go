@@ -48,13 +48,11 @@ type session struct {
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
 	// being deleted, and released when no other finalizer was left either.
 	uninstalled, released bool
-	// desired is the rendered release, and judgement the decision on the claims of the Darkroom.
-	// Both are nil before plan, and without a plan.
-	desired   *release.Desired
+	// release is the action client of the Darkroom.
+	release *release.ActionClient
+	// judgement is the decision on the claims of the Darkroom; nil before it is translated.
 	judgement *claims.Judgement
-	// credentials is the version of the referenced Secret.
-	credentials string
-	// queued is set if the desired release waits for the rollouts of other Darkrooms.
+	// queued is set if the translated release waits for the rollouts of other Darkrooms.
 	queued bool
 }
 
@@ -155,76 +153,52 @@ func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...cli
 	return nil
 }
 
-// plan translates and renders the Darkroom, once in a reconcile, with the state of the
-// cluster: the hosts that belong to others, and the version of the referenced Secret. A
-// Darkroom that is paused or being deleted has no plan.
-func (s *session) plan(ctx context.Context) error {
-	if s.darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(s.darkroom) {
-		return nil
-	}
+// ActionClientFor implements helmclient.ActionClientGetter.
+func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmclient.ActionInterface, error) {
+	s.release = s.parts.releases.ClientFor(ctx, s.darkroom)
+	return s.release, nil
+}
+
+// Translate implements the values translator of the Helm reconciler, which ends with an error of it: the
+// release is not written then. It translates with the state of the cluster, which are the hosts that
+// belong to others and the version of the referenced Secret, and renders, because templates may refuse
+// values too. A rendered release may have to wait for the rollouts of others.
+func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
 	version, err := s.parts.credentials.Version(ctx, s.darkroom)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.credentials = version
 	if s.judgement, err = s.parts.claims.Judge(ctx, s.darkroom); err != nil {
-		return err
+		return nil, err
 	}
 	vals, err := s.parts.values.ValuesIn(s.darkroom, values.ClusterState{
 		RefusedHosts:       s.judgement.Refused,
 		CredentialsVersion: version,
 	})
 	if err == nil {
-		s.desired, err = s.parts.releases.Render(s.darkroom, vals)
+		err = s.release.Render(vals)
 	}
-	return err
+	if err != nil {
+		return nil, invalidError{err}
+	}
+	if s.queued, err = s.parts.queues(ctx, s.darkroom, s.release, version); err != nil {
+		return nil, err
+	}
+	if s.queued {
+		return nil, errQueued
+	}
+	return vals, nil
 }
 
-// isInvalid reports whether the cause of an error is that the Darkroom cannot be translated or
-// rendered, until it or the operator is changed.
-func (s *session) isInvalid(cause error) bool {
-	var invalid *values.InvalidError
-	return errors.As(cause, &invalid) || s.judgement != nil && s.desired == nil
-}
+// errQueued ends the reconcile of a Darkroom that waits for the rollouts of others.
+var errQueued = errors.New("waiting for the rollouts of other Darkrooms")
 
-// refuse holds the status of a Darkroom that has no plan because of an error, or cannot be deleted. The
-// release is neither read nor written, so what is reported of it stays.
-func (s *session) refuse(cause error) {
-	reason := v1alpha1.ReasonErrorGettingValues
-	if !s.isInvalid(cause) {
-		// The cluster could not be read.
-		reason = v1alpha1.ReasonReconcileError
-	}
-	part := status.HelmPart(s.darkroom.Status)
-	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
-		part.Conditions = slices.DeleteFunc(part.Conditions, func(c v1alpha1.Condition) bool { return c.Type == conditionType })
-		part.Conditions = append(part.Conditions, v1alpha1.Condition{Type: conditionType, Status: value, Reason: reason, Message: message})
-	}
-	if s.darkroom.DeletionTimestamp != nil {
-		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
-		s.status = &part
-		return
-	}
-	set(v1alpha1.ConditionInitialized, metav1.ConditionTrue, "", "")
-	if part.DeployedRelease == nil {
-		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
-	}
-	set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, reason, cause.Error())
-	set(v1alpha1.ConditionReleaseFailed, metav1.ConditionUnknown, "", "")
-	set(v1alpha1.ConditionPaused, metav1.ConditionFalse, "", "")
-	s.status = &part
-}
+// invalidError marks a Darkroom that cannot be translated or rendered, until it or the operator is changed.
+type invalidError struct{ error }
 
-// Translate implements the values translator of the Helm reconciler, which passes the values
-// on to the action client. That renders the plan, so they are not used.
-func (*session) Translate(context.Context, *unstructured.Unstructured) (chartutil.Values, error) {
-	return chartutil.Values{}, nil
-}
+func (e invalidError) Unwrap() error { return e.error }
 
-// ActionClientFor implements helmclient.ActionClientGetter.
-func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmclient.ActionInterface, error) {
-	return s.parts.releases.ClientFor(ctx, s.darkroom, s.desired), nil
-}
+func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }
 
 // report passes the status of the Helm reconciler, with its generation, to the status
 // controller, unless the resource has it already. A successful reconcile without a new
@@ -236,13 +210,15 @@ func (s *session) report(cause error, now time.Time) {
 	current := status.HelmPart(s.darkroom.Status)
 	part := current
 	switch {
+	case s.queued: // nothing was tried
+	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil: // after the Helm reconciler reported its success
 	case s.status != nil:
 		part = *s.status
 	case cause != nil:
 		// It failed before it had a status, so the existing one is outdated.
 		return
 	}
-	part.Conditions = s.conditions(part.Conditions, cause)
+	part = s.complete(part, cause)
 	for i := range part.Conditions {
 		condition := &part.Conditions[i]
 		condition.ObservedGeneration = s.darkroom.Generation
@@ -261,38 +237,49 @@ func (s *session) report(cause error, now time.Time) {
 	}
 }
 
-// conditions adds conditions to those of the Helm reconciler.
-func (s *session) conditions(conditions []v1alpha1.Condition, cause error) []v1alpha1.Condition {
-	conditions = slices.DeleteFunc(slices.Clone(conditions), func(condition v1alpha1.Condition) bool {
+// complete adds what the Helm reconciler does not know to its report, and corrects what it says wrong.
+func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.DarkroomStatus {
+	conditions := slices.DeleteFunc(slices.Clone(part.Conditions), func(condition v1alpha1.Condition) bool {
 		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
 	})
+	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
+		conditions = slices.DeleteFunc(conditions, func(condition v1alpha1.Condition) bool { return condition.Type == conditionType })
+		conditions = append(conditions, v1alpha1.Condition{Type: conditionType, Status: value, Reason: reason, Message: message})
+	}
+	failed := v1alpha1.FindCondition(conditions, v1alpha1.ConditionIrreconcilable)
+	switch {
+	case errors.Is(cause, storage.ErrForeignRelease):
+		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease, cause.Error())
+	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
+		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
+	case failed != nil && failed.Reason == v1alpha1.ReasonErrorGettingValues && cause != nil && !isInvalid(cause):
+		// The cluster could not be read.
+		set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, v1alpha1.ReasonReconcileError, cause.Error())
+	}
+	if cause != nil && s.release != nil && !s.release.IsDeployed() {
+		// A release that failed is one for the Helm reconciler, also if no revision of it was ever deployed.
+		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
+		part.DeployedRelease = nil
+	}
 	if s.queued {
-		conditions = append(conditions, s.parts.rollouts.condition())
+		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit, s.parts.rollouts.message())
 	}
-	if errors.Is(cause, storage.ErrForeignRelease) {
-		refused := v1alpha1.Condition{
-			Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse,
-			Reason: v1alpha1.ReasonForeignRelease, Message: cause.Error(),
-		}
-		if deployed := v1alpha1.FindCondition(conditions, v1alpha1.ConditionDeployed); deployed != nil {
-			*deployed = refused
-		} else {
-			conditions = append(conditions, refused)
-		}
+	if contests := s.contests(); contests != "" {
+		set(v1alpha1.ConditionContested, metav1.ConditionTrue, v1alpha1.ReasonForeignWriter, contests)
 	}
-	var messages []string
+	part.Conditions = conditions
+	return status.HelmPart(part)
+}
+
+// contests describes the objects that other writers keep changing.
+func (s *session) contests() string {
+	var contests []string
 	for _, hold := range s.parts.releases.Holds(client.ObjectKeyFromObject(s.darkroom)) {
 		if hold.Contested {
-			messages = append(messages, release.ContestMessage(hold))
+			contests = append(contests, release.ContestMessage(hold))
 		}
 	}
-	if len(messages) > 0 {
-		conditions = append(conditions, v1alpha1.Condition{
-			Type: v1alpha1.ConditionContested, Status: metav1.ConditionTrue,
-			Reason: v1alpha1.ReasonForeignWriter, Message: strings.Join(messages, " "),
-		})
-	}
-	return conditions
+	return strings.Join(contests, " ")
 }
 
 func shorten(message string) string {

@@ -21,14 +21,14 @@ import (
 // so that until everything is applied, the release is still Helm's.
 
 // adopts reports whether the Darkroom asks to adopt the Helm release of its name.
-func (c *actionClient) adopts() bool {
+func (c *ActionClient) adopts() bool {
 	return c.desired != nil && c.darkroom.GetAnnotations()[v1alpha1.AnnotationAdoptRelease] == c.key.Name
 }
 
 // adopt deploys the next revision of a release that does not belong to the Darkroom yet, and
 // takes over its objects and revisions, which are the newest first. Objects that the new revision does not
 // contain are surplus.
-func (c *actionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.Release) (*helmrelease.Release, error) {
+func (c *ActionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.Release) (*helmrelease.Release, error) {
 	live, err := c.adoptable()
 	if err != nil {
 		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
@@ -68,7 +68,7 @@ var errNothingToAdopt = errors.New("the namespace has no Deployment of this rele
 
 // adoptable lists the live objects that Helm made of the chart for the release of the Darkroom's
 // name, and that have no controller, or the Darkroom.
-func (c *actionClient) adoptable() ([]metav1.PartialObjectMetadata, error) {
+func (c *ActionClient) adoptable() ([]metav1.PartialObjectMetadata, error) {
 	var found []metav1.PartialObjectMetadata
 	serves := false
 	for _, kind := range c.Kinds {
@@ -101,7 +101,7 @@ func (c *actionClient) adoptable() ([]metav1.PartialObjectMetadata, error) {
 
 // isOfChart reports whether Helm made an object of the chart for the release of the Darkroom's
 // name.
-func (c *actionClient) isOfChart(object metav1.Object) bool {
+func (c *ActionClient) isOfChart(object metav1.Object) bool {
 	annotations := object.GetAnnotations()
 	return annotations[ownership.AnnotationReleaseName] == c.key.Name &&
 		annotations[ownership.AnnotationReleaseNamespace] == c.key.Namespace &&
@@ -109,12 +109,12 @@ func (c *actionClient) isOfChart(object metav1.Object) bool {
 }
 
 // adoptObject makes the Darkroom the owner of an object, unless it has changed since.
-func (c *actionClient) adoptObject(object *metav1.PartialObjectMetadata) error {
+func (c *ActionClient) adoptObject(object *metav1.PartialObjectMetadata) error {
 	return c.setOwner(object, c.darkroom.GetName(), append(object.OwnerReferences, ownership.Reference(c.darkroom)))
 }
 
 // setOwner sets the label and the owners of an object; nil removes the label.
-func (c *actionClient) setOwner(object *metav1.PartialObjectMetadata, label any, owners []metav1.OwnerReference) error {
+func (c *ActionClient) setOwner(object *metav1.PartialObjectMetadata, label any, owners []metav1.OwnerReference) error {
 	patch, err := ownership.Patch(object, map[string]any{v1alpha1.LabelDarkroom: label}, owners)
 	if err != nil {
 		return fmt.Errorf("encode patch of %s %s: %w", object.Kind, object.Name, err)

@@ -6,15 +6,14 @@ import (
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// Desired is the desired release of a Darkroom: the chart, rendered with the values of one
+// desired is the desired release of a Darkroom: the chart, rendered with the values of one
 // translation. Nothing else is ever applied.
-type Desired struct {
+type desired struct {
 	values map[string]any
 	// manifest is the identity of the manifest.
 	manifest string
@@ -26,34 +25,33 @@ type Desired struct {
 // its manifest. The manifest is most of a release's memory, and is needed only to write.
 type rendering struct{ values, manifest string }
 
-// errNoPlan is returned for a write of a release that was not rendered in this reconcile.
-var errNoPlan = errors.New("nothing was translated and rendered for the release")
+// errNotRendered is returned for a write of a release that was not rendered in this reconcile.
+var errNotRendered = errors.New("nothing was translated and rendered for the release")
 
-// Render renders the release of a Darkroom, unless its values are those of the last time. It
-// refuses values that lack the name or the label of the Darkroom: the objects of such a release
-// would be those of another one.
-func (r *Releases) Render(darkroom client.Object, values map[string]any) (*Desired, error) {
-	key := client.ObjectKeyFromObject(darkroom)
+// Render renders the desired release of the Darkroom, unless its values are those of the last
+// time. It refuses values that lack the name or the label of the Darkroom: the objects of such a
+// release would be those of another one.
+func (c *ActionClient) Render(values map[string]any) error {
 	labels, _ := values["commonLabels"].(map[string]any)
-	if values["fullnameOverride"] != key.Name || labels[v1alpha1.LabelDarkroom] != key.Name {
-		return nil, fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", key)
+	if values["fullnameOverride"] != c.key.Name || labels[v1alpha1.LabelDarkroom] != c.key.Name {
+		return fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", c.key)
 	}
-	known, sum := r.of(darkroom), manifest.Digest(values)
-	desired := &Desired{values: values, manifest: known.rendering.manifest}
-	if known.rendering.values == sum {
-		return desired, nil
+	last, sum := &c.memory.rendering, manifest.Digest(values)
+	if last.values == sum {
+		c.desired = &desired{values: values, manifest: last.manifest}
+		return nil
 	}
-	var err error
-	if desired.release, err = r.Renderer.Render(key, values); err != nil {
-		return nil, err
+	rendered, err := c.Renderer.Render(c.key, values)
+	if err != nil {
+		return err
 	}
-	desired.manifest = manifest.Identity(desired.release.Manifest)
-	known.rendering = rendering{sum, desired.manifest}
-	return desired, nil
+	*last = rendering{sum, manifest.Identity(rendered.Manifest)}
+	c.desired = &desired{values, last.manifest, rendered}
+	return nil
 }
 
 // objects returns the objects of the desired release.
-func (c *actionClient) objects() ([]*unstructured.Unstructured, error) {
+func (c *ActionClient) objects() ([]*unstructured.Unstructured, error) {
 	rendered, err := c.rendered()
 	if err != nil {
 		return nil, err
@@ -66,10 +64,10 @@ func (c *actionClient) objects() ([]*unstructured.Unstructured, error) {
 }
 
 // rendered returns the desired release.
-func (c *actionClient) rendered() (*helmrelease.Release, error) {
+func (c *ActionClient) rendered() (*helmrelease.Release, error) {
 	switch {
 	case c.desired == nil:
-		return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
+		return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
 	case c.desired.release != nil:
 		return c.desired.release, nil
 	}

@@ -17,7 +17,7 @@
 //   - Drift is judged by comparing the caches with what was last applied, object by object
 //     (package drift), and repaired by applying only what differs (repair.go).
 //   - Stored releases are listed from a metadata cache and decoded once (package storage).
-//   - A release that an interrupted operator left pending is recovered (release.go).
+//   - A release that an interrupted operator left pending is recovered (install.go).
 //   - Nothing is rolled back: a failed upgrade stays visible and is retried with back-off,
 //     because the resource is the desired state.
 package release

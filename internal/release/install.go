@@ -20,7 +20,7 @@ import (
 
 // Install installs the first revision of the release, or the next one of a release that the
 // Darkroom adopts.
-func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption) (_ *helmrelease.Release, err error) {
+func (c *ActionClient) Install(string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption) (_ *helmrelease.Release, err error) {
 	defer c.measure(metrics.Install, &err)()
 	next, err := c.rendered()
 	if err != nil {
@@ -41,10 +41,10 @@ func (c *actionClient) Install(string, string, *chart.Chart, map[string]any, ...
 
 // Upgrade makes a new revision of the release. With the option DryRun it only returns the
 // summary of that revision.
-func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption) (_ *helmrelease.Release, err error) {
+func (c *ActionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption) (_ *helmrelease.Release, err error) {
 	if isDryRun(opts) {
 		if c.desired == nil {
-			return nil, fmt.Errorf("release %s: %w", c.key, errNoPlan)
+			return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
 		}
 		return &helmrelease.Release{Manifest: c.desired.manifest, Info: &helmrelease.Info{}}, nil
 	}
@@ -58,6 +58,9 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 	}
 	last := history[0]
+	if err := c.recover(last); err != nil {
+		return nil, err
+	}
 	next.Info.FirstDeployed = last.Info.FirstDeployed
 	if isRetry(last, next) {
 		next.Version = last.Version
@@ -67,9 +70,23 @@ func (c *actionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 	return c.deploy(next, nil, history)
 }
 
+// recover stores the last revision as failed if an interrupted operation left it.
+func (c *ActionClient) recover(last *helmrelease.Release) error {
+	interrupted, err := c.isInterrupted(last)
+	if err != nil || !interrupted {
+		return err
+	}
+	status := last.Info.Status
+	c.Metrics.Recovered()
+	c.Recorder.Event(c.darkroom, true, EventRecovered,
+		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
+	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
+	return c.revisions.Update(c.ctx, last)
+}
+
 // measure counts an operation that begins now, and whose error is known when the function that it
 // returns is called.
-func (c *actionClient) measure(operation string, err *error) func() {
+func (c *ActionClient) measure(operation string, err *error) func() {
 	began := time.Now()
 	return func() { c.Metrics.Operated(operation, began, *err) }
 }
@@ -97,7 +114,7 @@ func isRetry(last, next *helmrelease.Release) bool {
 // owns in addition, and stores the outcome. A retry of a failed revision is not stored
 // before its outcome differs: what fails again and again for the same cause is written once.
 // The history has the newest revision and the deployed ones, the newest first, without a retried one.
-func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helmrelease.Release) (*helmrelease.Release, error) {
+func (c *ActionClient) deploy(next, failed *helmrelease.Release, history []*helmrelease.Release) (*helmrelease.Release, error) {
 	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
@@ -115,7 +132,7 @@ func (c *actionClient) deploy(next, failed *helmrelease.Release, history []*helm
 }
 
 // begin stores a revision as pending.
-func (c *actionClient) begin(next *helmrelease.Release) error {
+func (c *ActionClient) begin(next *helmrelease.Release) error {
 	next.SetStatus(helmrelease.StatusPendingUpgrade, descriptionPending)
 	if next.Version == 1 {
 		next.SetStatus(helmrelease.StatusPendingInstall, descriptionPending)
@@ -137,7 +154,7 @@ func isQuotaExceeded(err error) bool {
 }
 
 // put applies the objects of a revision, and deletes those that the Darkroom owns in addition.
-func (c *actionClient) put(next *helmrelease.Release, objects []*unstructured.Unstructured) error {
+func (c *ActionClient) put(next *helmrelease.Release, objects []*unstructured.Unstructured) error {
 	if err := c.applier().apply(c.ctx, objects); err != nil {
 		return err
 	}
@@ -150,7 +167,7 @@ func (c *actionClient) put(next *helmrelease.Release, objects []*unstructured.Un
 
 // fail stores a revision as failed, unless it is stored so already, and returns the cause,
 // joined with the errors of doing so.
-func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) error {
+func (c *ActionClient) fail(next, failed *helmrelease.Release, cause error) error {
 	verb := "upgrade"
 	if next.Version == 1 {
 		verb = "install"
@@ -169,7 +186,7 @@ func (c *actionClient) fail(next, failed *helmrelease.Release, cause error) erro
 
 // succeed stores a revision as deployed, and the one deployed before as superseded. Failed is the revision that
 // this one retries.
-func (c *actionClient) succeed(next, failed *helmrelease.Release, history []*helmrelease.Release) error {
+func (c *ActionClient) succeed(next, failed *helmrelease.Release, history []*helmrelease.Release) error {
 	event, message := EventInstalled, fmt.Sprintf("Installed with chart %s", next.Chart.Metadata.Version)
 	if next.Version > 1 {
 		event, message = EventUpgraded, fmt.Sprintf("Upgraded to revision %d with chart %s", next.Version, next.Chart.Metadata.Version)

@@ -157,16 +157,11 @@ func (r *Releases) Forget(key types.NamespacedName) {
 	r.mu.Unlock()
 }
 
-// ClientFor returns the action client of a Darkroom for one reconcile. It installs, upgrades
-// and repairs what is desired; nil if the release may only be read and uninstalled.
-func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) helmclient.ActionInterface {
-	return r.clientFor(ctx, darkroom, desired)
-}
-
-func (r *Releases) clientFor(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) *actionClient {
+// ClientFor returns the action client of a Darkroom for one reconcile.
+func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom) *ActionClient {
 	known := r.of(darkroom)
-	return &actionClient{
-		Releases: r, ctx: ctx, darkroom: darkroom, key: client.ObjectKeyFromObject(darkroom), desired: desired,
+	return &ActionClient{
+		Releases: r, ctx: ctx, darkroom: darkroom, key: client.ObjectKeyFromObject(darkroom),
 		memory: known, revisions: r.Store.Of(darkroom, &known.revisions),
 	}
 }
@@ -200,26 +195,27 @@ func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live met
 // Digest returns the digest of the objects of a release that is in sync; else nothing.
 func (r *Releases) Digest(darkroom client.Object) string { return r.of(darkroom).objects.Digest() }
 
-// actionClient acts for one Darkroom during one reconcile. The interface that it
-// implements knows no context, so it holds the reconcile's.
-type actionClient struct {
+// ActionClient acts for one Darkroom during one reconcile. It installs, upgrades and repairs what
+// Render has rendered; without that, the release can only be read and uninstalled. The interface
+// that it implements knows no context, so it holds the reconcile's.
+type ActionClient struct {
 	*Releases
 	ctx       context.Context
 	darkroom  *v1alpha1.Darkroom
 	key       types.NamespacedName
 	memory    *memory
 	revisions *storage.Revisions
-	// desired is the rendered release; nil if there is no plan for it.
-	desired *Desired
-	// last is the revision that Get returned before: the reconciler asks twice.
+	// desired is the rendered release; nil before Render.
+	desired *desired
+	// last is the revision that Get returned before.
 	last *helmrelease.Release
 }
 
-var _ helmclient.ActionInterface = (*actionClient)(nil)
+var _ helmclient.ActionInterface = (*ActionClient)(nil)
 
 // Config implements helmclient.ActionInterface. This client does not use Helm's
 // configuration.
-func (c *actionClient) Config() *action.Configuration {
+func (c *ActionClient) Config() *action.Configuration {
 	return &action.Configuration{}
 }
 
@@ -227,8 +223,8 @@ func (c *actionClient) Config() *action.Configuration {
 // storage.ErrForeignRelease if the release does not belong to the Darkroom, unless the Darkroom
 // adopts it: then there is no release yet, and Install adopts it. A revision that
 // an operator left pending, or that was uninstalled with its history kept, is returned as
-// failed, so that the reconciler makes a new one.
-func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
+// failed, so that the reconciler makes a new one. It asks three times.
+func (c *ActionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
 	if c.last != nil {
 		return storage.Copy(c.last), nil
 	}
@@ -240,30 +236,40 @@ func (c *actionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 		return nil, err
 	}
 	status := last.Info.Status
+	interrupted, err := c.isInterrupted(last)
 	switch {
+	case err != nil:
+		return nil, err
+	case interrupted:
+		last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
 	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
 		last.SetStatus(helmrelease.StatusFailed, last.Info.Description)
-		return last, nil
-	case !status.IsPending() && status != helmrelease.StatusUninstalling:
-		c.last = last
-		return last, nil
-	case last.Info.Description != descriptionPending && inProgress(last, c.revisions.Seen(), c.Clock.Now()):
-		return nil, fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
-			c.key, ErrBusy, status, last.Version, pendingTimeout)
 	}
-	current, err := c.revisions.Current(c.ctx)
-	if err != nil {
-		return nil, err
+	c.last = last
+	return storage.Copy(last), nil
+}
+
+// IsDeployed reports whether the release that Get found has a deployed revision, as far as is known.
+func (c *ActionClient) IsDeployed() bool {
+	if c.last == nil || c.last.Info.Status != helmrelease.StatusFailed {
+		return true
 	}
-	last = current[0]
-	c.Metrics.Recovered()
-	c.Recorder.Event(c.darkroom, true, EventRecovered,
-		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
-	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
-	if err := c.revisions.Update(c.ctx, last); err != nil {
-		return nil, err
+	deployed, err := c.revisions.IsDeployed(c.ctx)
+	return deployed || err != nil
+}
+
+// isInterrupted reports whether an operation left a revision unfinished. The error is ErrBusy while
+// another Helm client may be working on it.
+func (c *ActionClient) isInterrupted(revision *helmrelease.Release) (bool, error) {
+	status := revision.Info.Status
+	if !status.IsPending() && status != helmrelease.StatusUninstalling {
+		return false, nil
 	}
-	return last, nil
+	if revision.Info.Description != descriptionPending && inProgress(revision, c.revisions.Seen(), c.Clock.Now()) {
+		return false, fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
+			c.key, ErrBusy, status, revision.Version, pendingTimeout)
+	}
+	return true, nil
 }
 
 // inProgress reports whether another Helm client may be working on a pending release, which
@@ -282,10 +288,10 @@ func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 
 // History returns the newest revision of the release and the deployed ones, the newest first. The
 // Helm reconciler does not call it.
-func (c *actionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
+func (c *ActionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
 	return c.revisions.Current(c.ctx)
 }
 
-func (c *actionClient) applier() *applier {
+func (c *ActionClient) applier() *applier {
 	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: &c.memory.objects, darkroom: c.darkroom, key: c.key}
 }

@@ -17,7 +17,7 @@ import (
 // Reconcile restores the objects of a deployed release, whose summary it receives, and
 // removes surplus ones. The objects are those that were rendered in this reconcile: the stored
 // manifest is never applied. While nothing differs it costs no request.
-func (c *actionClient) Reconcile(release *helmrelease.Release) (err error) {
+func (c *ActionClient) Reconcile(release *helmrelease.Release) (err error) {
 	defer func() {
 		if err != nil {
 			c.Metrics.RepairFailed()
@@ -60,7 +60,7 @@ func (c *actionClient) Reconcile(release *helmrelease.Release) (err error) {
 
 // inSync reports whether no object of a manifest has to be restored now, and returns the
 // keys of the objects.
-func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
+func (c *ActionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 	desired := c.memory.objects.InSync(identity)
 	if len(desired) == 0 {
 		var err error
@@ -88,7 +88,7 @@ func (c *actionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 // recall returns the keys of the objects of a manifest if the caches show them as an earlier process
 // left them, by the digest in the status; else none. A restarted operator would have to apply every
 // object of every release to know that.
-func (c *actionClient) recall(identity string) ([]manifest.Key, error) {
+func (c *ActionClient) recall(identity string) ([]manifest.Key, error) {
 	deployed := c.darkroom.Status.DeployedRelease
 	if deployed == nil || deployed.Digest == "" || c.desired == nil || c.desired.manifest != identity {
 		return nil, nil
@@ -112,7 +112,7 @@ func (c *actionClient) recall(identity string) ([]manifest.Key, error) {
 
 // repair applies an object unless it is as it should be, or is not to be restored now. It
 // reports whether the object was missing or different.
-func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
+func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	key := manifest.KeyOf(object)
 	live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKeyFromObject(object))
 	if client.IgnoreNotFound(err) != nil {
@@ -157,7 +157,7 @@ func (c *actionClient) repair(object *unstructured.Unstructured) (bool, error) {
 
 // brake slows down the repairs of an object that another writer keeps changing, and records
 // an event when that begins.
-func (c *actionClient) brake(key manifest.Key, writer string) {
+func (c *ActionClient) brake(key manifest.Key, writer string) {
 	hold, held := c.memory.objects.Repaired(key, writer, c.Clock.Now())
 	if held && hold.Repairs == drift.ContestedAfter {
 		c.Recorder.Event(c.darkroom, true, EventContested, ContestMessage(hold))
@@ -177,7 +177,7 @@ func ContestMessage(contest drift.Hold) string {
 
 // lastWriter returns the field manager that changed an object last; empty if that cannot be
 // found out.
-func (c *actionClient) lastWriter(object *unstructured.Unstructured) string {
+func (c *ActionClient) lastWriter(object *unstructured.Unstructured) string {
 	existing := &metav1.PartialObjectMetadata{}
 	existing.SetGroupVersionKind(object.GroupVersionKind())
 	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), existing); err != nil {

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
@@ -29,16 +27,15 @@ func (r *Releases) Applied(key types.NamespacedName, object manifest.Key) bool {
 	return applied
 }
 
-// InSync reports whether the caches show all objects of the desired release of a Darkroom as they were applied.
-func (r *Releases) InSync(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) (bool, error) {
-	_, inSync, err := r.clientFor(ctx, darkroom, desired).inSync(desired.manifest)
+// InSync reports whether the caches show all objects of the desired release as they were applied.
+func (c *ActionClient) InSync() (bool, error) {
+	_, inSync, err := c.inSync(c.desired.manifest)
 	return inSync, err
 }
 
-// Rolls reports whether the desired release of a Darkroom replaces the pods of its Deployment. The API server decides: it
+// Rolls reports whether the desired release replaces the pods of its Deployment. The API server decides: it
 // knows defaults, and what other clients and webhooks add. Two requests, which change nothing: the caches lack most of a template.
-func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desired *Desired) (bool, error) {
-	c := r.clientFor(ctx, darkroom, desired)
+func (c *ActionClient) Rolls() (bool, error) {
 	objects, err := c.objects()
 	if err != nil {
 		return false, err
@@ -48,12 +45,12 @@ func (r *Releases) Rolls(ctx context.Context, darkroom *v1alpha1.Darkroom, desir
 			continue
 		}
 		live := &appsv1.Deployment{}
-		if err := r.Reader.Get(ctx, c.key, live); err != nil {
+		if err := c.Reader.Get(c.ctx, c.key, live); err != nil {
 			return false, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
 		}
-		next := Marked(darkroom, object)
+		next := Marked(c.darkroom, object)
 		next.SetUID(live.UID)
-		err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(next),
+		err := c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(next),
 			client.FieldOwner(FieldManager), client.ForceOwnership, client.DryRunAll)
 		if err != nil {
 			return false, fmt.Errorf("ask the API server how %s of release %s would look: %w", DeploymentOf(c.key), c.key, err)

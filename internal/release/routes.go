@@ -30,7 +30,7 @@ func isRoute(kind schema.GroupKind) bool { return kind == ingresses || kind == h
 // neededRoutes returns the surplus routes that have to stay for a while: a Darkroom that
 // moves from an Ingress to an HTTPRoute, or back, keeps the old route until the new one is
 // accepted. One without a host of the new route goes at once.
-func (c *actionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]manifest.Key, error) {
+func (c *ActionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]manifest.Key, error) {
 	successor, found, err := c.successor(desired)
 	if err != nil || !found || successor != nil && isAccepted(successor) {
 		return nil, err
@@ -49,7 +49,7 @@ func (c *actionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]
 
 // successor returns the desired route as the caches show it; nil if they do not show its last apply
 // yet. It reports whether there is one.
-func (c *actionClient) successor(desired []manifest.Key) (metav1.Object, bool, error) {
+func (c *ActionClient) successor(desired []manifest.Key) (metav1.Object, bool, error) {
 	at := slices.IndexFunc(desired, func(key manifest.Key) bool { return isRoute(key.GroupKind) })
 	if at < 0 {
 		return nil, false, nil
@@ -67,7 +67,7 @@ func (c *actionClient) successor(desired []manifest.Key) (metav1.Object, bool, e
 
 // trim removes from a surplus Ingress that stays for a while the hosts that its successor lacks: they
 // may belong to another Darkroom.
-func (c *actionClient) trim(desired []manifest.Key, object owned) error {
+func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 	ingress, isIngress := object.live.(*networkingv1.Ingress)
 	if !isIngress {
 		return nil

@@ -38,7 +38,7 @@ func (o owned) String() string    { return o.key().String() }
 
 // inventory returns all objects that belong to the Darkroom other than Helm's Secrets: those
 // in the caches, and recently applied ones that the caches do not show yet.
-func (c *actionClient) inventory(desired []manifest.Key) ([]owned, error) {
+func (c *ActionClient) inventory(desired []manifest.Key) ([]owned, error) {
 	var found []owned
 	err := c.Owned(c.ctx, c.darkroom, func(kind schema.GroupVersionKind, object metav1.Object) {
 		item := owned{kind, object.GetName(), object.GetUID(), object}
@@ -60,7 +60,7 @@ func (c *actionClient) inventory(desired []manifest.Key) ([]owned, error) {
 
 // removeSurplus deletes the surplus objects that are no longer needed. It sends no request if
 // there are none.
-func (c *actionClient) removeSurplus(desired []manifest.Key) error {
+func (c *ActionClient) removeSurplus(desired []manifest.Key) error {
 	surplus, err := c.inventory(desired)
 	if err != nil || len(surplus) == 0 {
 		return err
@@ -84,7 +84,7 @@ func (c *actionClient) removeSurplus(desired []manifest.Key) error {
 
 // neededStill returns a function that reports whether a surplus object is needed by pods or
 // routes that serve.
-func (c *actionClient) neededStill(desired []manifest.Key, surplus []owned) (func(owned) bool, error) {
+func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (func(owned) bool, error) {
 	rolledOut, err := c.rolledOut(desired)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (c *actionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 
 // isPodIdentity reports whether an object is the ServiceAccount of the release's own pods:
 // one that the release created before, and that the Darkroom now names as its own.
-func (c *actionClient) isPodIdentity(desired []manifest.Key, object owned) bool {
+func (c *ActionClient) isPodIdentity(desired []manifest.Key, object owned) bool {
 	if object.Kind.Kind != "ServiceAccount" {
 		return false
 	}
@@ -129,7 +129,7 @@ func (c *actionClient) isPodIdentity(desired []manifest.Key, object owned) bool 
 
 // rolledOut reports whether the caches show that all pods of the release have the template
 // that was applied last, and serve.
-func (c *actionClient) rolledOut(desired []manifest.Key) (bool, error) {
+func (c *ActionClient) rolledOut(desired []manifest.Key) (bool, error) {
 	for _, key := range desired {
 		if key.GroupKind != deployments.GroupKind() {
 			continue
@@ -146,7 +146,7 @@ func (c *actionClient) rolledOut(desired []manifest.Key) (bool, error) {
 }
 
 // deployment returns a Deployment as the caches show it; nil if they show none.
-func (c *actionClient) deployment(name string) (*appsv1.Deployment, error) {
+func (c *ActionClient) deployment(name string) (*appsv1.Deployment, error) {
 	live, err := c.Live(c.ctx, deployments.GroupKind(), types.NamespacedName{Namespace: c.key.Namespace, Name: name})
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("look for Deployment %s: %w", name, err)

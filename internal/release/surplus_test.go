@@ -42,7 +42,7 @@ func ownedMeta(name string) metav1.ObjectMeta {
 	}
 }
 
-func clientWith(objects cached) *actionClient {
+func clientWith(objects cached) *ActionClient {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	config := Config{
 		Clock: clock,
@@ -66,14 +66,14 @@ func clientWith(objects cached) *actionClient {
 		},
 	}
 	releases := New(config)
-	return &actionClient{
+	return &ActionClient{
 		Releases: releases, memory: releases.of(photos()),
 		ctx: context.Background(), darkroom: photos(), key: types.NamespacedName{Namespace: "shop", Name: "photos"},
 	}
 }
 
 // hasApplied lets a client remember that it applied an object, which the caches need not show.
-func (c *actionClient) hasApplied(kind schema.GroupVersionKind, name string) {
+func (c *ActionClient) hasApplied(kind schema.GroupVersionKind, name string) {
 	applied := &unstructured.Unstructured{}
 	applied.SetGroupVersionKind(kind)
 	applied.SetName(name)
@@ -87,7 +87,7 @@ func keyOf(kind schema.GroupVersionKind, name string) manifest.Key {
 	return manifest.Key{GroupKind: kind.GroupKind(), Name: name}
 }
 
-func surplusOf(t *testing.T, c *actionClient, desired ...manifest.Key) []string {
+func surplusOf(t *testing.T, c *ActionClient, desired ...manifest.Key) []string {
 	t.Helper()
 	found, err := c.inventory(desired)
 	if err != nil {
@@ -254,8 +254,9 @@ func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
 		"another name":  {"fullnameOverride": "cats", "commonLabels": labels},
 		"another label": {"fullnameOverride": "photos", "commonLabels": map[string]any{v1alpha1.LabelDarkroom: "cats"}},
 	} {
-		if desired, err := clientWith(nil).Render(photos(), values); err == nil || desired != nil {
-			t.Errorf("%s: rendered %+v (%v)", name, desired, err)
+		c := clientWith(nil)
+		if err := c.Render(values); err == nil || c.desired != nil {
+			t.Errorf("%s: rendered %+v (%v)", name, c.desired, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ var ErrLeaving = errors.New("waiting until the finalizers of the Ingress or HTTP
 //
 // A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes nothing: Kubernetes
 // takes the owner references away, and what is left is a release of the plain chart.
-func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
+func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
 	began := time.Now()
 	event, message, err := c.uninstall()
 	if errors.Is(err, ErrLeaving) {
@@ -50,7 +50,7 @@ func (c *actionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 }
 
 // uninstall returns the event that reports its outcome; none if there was nothing to uninstall.
-func (c *actionClient) uninstall() (event, message string, err error) {
+func (c *ActionClient) uninstall() (event, message string, err error) {
 	orphaned := fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name)
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		return EventOrphaned, orphaned, nil
@@ -82,7 +82,7 @@ func (c *actionClient) uninstall() (event, message string, err error) {
 }
 
 // removeAll deletes objects, or ends the ownership of them.
-func (c *actionClient) removeAll(objects []owned, giveBack bool) error {
+func (c *ActionClient) removeAll(objects []owned, giveBack bool) error {
 	var group errgroup.Group
 	group.SetLimit(applyParallelism)
 	for _, object := range objects {
@@ -98,7 +98,7 @@ func (c *actionClient) removeAll(objects []owned, giveBack bool) error {
 
 // isAdopting reports whether the Darkroom asked to adopt a release and did not complete that. What
 // others store in its namespace cannot make it so.
-func (c *actionClient) isAdopting() (bool, error) {
+func (c *ActionClient) isAdopting() (bool, error) {
 	deployed := v1alpha1.FindCondition(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	if c.darkroom.Annotations[v1alpha1.AnnotationAdoptRelease] != c.key.Name || deployed != nil && deployed.Status == metav1.ConditionTrue {
 		return false, nil
@@ -108,7 +108,7 @@ func (c *actionClient) isAdopting() (bool, error) {
 
 // isOrphaned reports whether the objects of the Darkroom were left to the user before the operator saw
 // its deletion: its Deployment has its label, and no controller any more.
-func (c *actionClient) isOrphaned() (bool, error) {
+func (c *ActionClient) isOrphaned() (bool, error) {
 	deployment := &metav1.PartialObjectMetadata{}
 	deployment.SetGroupVersionKind(deployments)
 	if err := c.Reader.Get(c.ctx, c.key, deployment); err != nil {
@@ -125,7 +125,7 @@ func isRouteWithFinalizers(object owned) bool {
 }
 
 // giveBack ends the ownership of an object, which stays as it is.
-func (c *actionClient) giveBack(object owned) error {
+func (c *ActionClient) giveBack(object owned) error {
 	live, err := c.applier().readOwned(c.ctx, object.Kind, object.Name)
 	if err != nil || live == nil {
 		return err

@@ -472,6 +472,13 @@ func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
 	return slices.ContainsFunc(w.processes(installation), func(p process) bool { return w.operators[p] != nil && p.handles(d) })
 }
 
+// hasDeployed reports whether a deployed revision is a Darkroom's.
+func (w *world) hasDeployed(d *v1alpha1.Darkroom) bool {
+	return slices.ContainsFunc(w.judging, func(object unstructured.Unstructured) bool {
+		return storage.IsRevision(&object) && metav1.IsControlledBy(&object, d) && object.GetLabels()["status"] == "deployed"
+	})
+}
+
 // isLive returns an error unless an object is live as it is desired, and the Darkroom's.
 func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured) error {
 	live := &unstructured.Unstructured{}
@@ -514,7 +521,13 @@ func statusIsTrue(w *world) error {
 				return fmt.Errorf("%s/%s reports the domain %s, which is not routed", d.Namespace, d.Name, domain)
 			}
 		}
+		if v1alpha1.IsConditionTrue(d.Status.Conditions, v1alpha1.ConditionDeployed) && !w.hasDeployed(d) {
+			return fmt.Errorf("%s/%s is said to be deployed, and has no deployed revision", d.Namespace, d.Name)
+		}
 		ready := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionReady)
+		if ready != nil && ready.Reason == v1alpha1.ReasonForeignRelease && d.Annotations[v1alpha1.AnnotationAdoptRelease] == d.Name {
+			return fmt.Errorf("%s/%s asks to adopt the release, and is told to ask: %s", d.Namespace, d.Name, ready.Message)
+		}
 		if ready == nil || ready.Status == metav1.ConditionTrue {
 			continue
 		}

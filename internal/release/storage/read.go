@@ -137,6 +137,12 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 	return releases, nil
 }
 
+// IsDeployed reports whether the caches show a deployed revision of a Darkroom's release.
+func (r *Revisions) IsDeployed(ctx context.Context) (bool, error) {
+	indexed, err := r.revisions(ctx)
+	return slices.ContainsFunc(indexed, func(metadata metav1.PartialObjectMetadata) bool { return isDeployed(&metadata) }), err
+}
+
 // found remembers the newest revision.
 func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release) {
 	r.memory.remember(release, secret, r.clock.Now())
