@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -85,6 +86,32 @@ func TestADarkroomThatNeverDeployedReleasesWhatItAdopted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An adoption that was refused is tried again until it is not. Meanwhile no release of the Darkroom's own is
+// deployed, however often it was tried.
+func TestAnAdoptionThatWasRefusedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	installPlainChart(t, namespace, "photos")
+	obstacle := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}},
+	}
+	create(t, obstacle)
+	startOperator(t, namespace)
+	darkroom := adopting(namespace, "photos")
+	create(t, darkroom)
+	for range 3 {
+		eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonReleaseFailed))
+		status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
+		if v1alpha1.IsConditionTrue(status.Conditions, v1alpha1.ConditionDeployed) || status.DeployedRelease != nil {
+			t.Errorf("a release is said to be deployed: %+v", status)
+		}
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(ptr.Deref(d.Spec.Replicas, 1) + 1) })
+	}
+	remove(t, obstacle)
+	eventually(t, "the adoption", adopted(t, darkroom))
 }
 
 // kubectl delete --cascade=orphan. The garbage collector, which does not run here, takes the owner

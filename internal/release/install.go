@@ -33,7 +33,12 @@ func (c *ActionClient) Install(string, string, *chart.Chart, map[string]any, ...
 			return nil, err
 		}
 		if len(adopted) > 0 {
-			return c.adopt(next, adopted)
+			next, err := c.adopt(next, adopted)
+			if err != nil {
+				// The release is Helm's still: what was written of the Darkroom's own must not hide that from the next attempt.
+				c.memory.revisions = storage.Memory{}
+			}
+			return next, err
 		}
 	}
 	return c.deploy(next, nil, nil)
