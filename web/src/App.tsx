@@ -138,9 +138,6 @@ function View() {
   const pathname = usePathname();
   const route = routeOf(pathname);
   const shown = useRef(pathname);
-  useEffect(() => {
-    document.title = titleOf(route);
-  });
   return (
     <Boundary key={pathname}>
       <Suspense fallback={<Loading />}>
@@ -182,22 +179,5 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
           </EmptyState>
         </PageSection>
       );
-  }
-}
-
-function titleOf(route: ReturnType<typeof routeOf>): string {
-  switch (route.view) {
-    case "hosts":
-      return "Hosts · Darkrooms";
-    case "explain":
-      return "Explain a URL · Darkrooms";
-    case "create":
-      return "Create Darkroom · Darkrooms";
-    case "edit":
-      return `Edit ${route.key.name} · Darkrooms`;
-    case "detail":
-      return `${route.key.name} · Darkrooms`;
-    default:
-      return "Darkrooms";
   }
 }

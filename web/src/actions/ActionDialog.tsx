@@ -1,6 +1,6 @@
-import { FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
 import type { Darkroom } from "../api/types";
+import { PlainField } from "../layout/PlainField";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { commandOf, opposites, words, type ActionName } from "./actions";
@@ -20,6 +20,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
   const { replicas: before = 1 } = seen;
   const replicas = Number(typed);
   const fits = action !== "scale" || (/^\d+$/.test(typed) && replicas <= maxReplicas);
+  const hint = !fits ? `Must be from 0 to ${maxReplicas}` : replicas === 0 ? "Scaled to zero: no images are served" : "The pods of the Darkroom";
   const run = async () => {
     const changed = await perform(action, seen, now, replicas);
     store.put(changed);
@@ -29,30 +30,7 @@ export function ActionDialog({ action, darkroom, onClose }: { action: ActionName
   };
   return (
     <Confirm title={ask(darkroom.name)} effect={effect} act={act} command={commandOf(action, darkroom, now, fits ? replicas : before)} isDisabled={!fits} run={run} onClose={onClose}>
-      {action === "scale" && <Replicas typed={typed} fits={fits} onChange={setTyped} />}
+      {action === "scale" && <PlainField id="action-replicas" label="Number of pods" type="number" min={0} max={maxReplicas} isRequired value={typed} isWrong={!fits} hint={hint} onChange={setTyped} />}
     </Confirm>
-  );
-}
-
-function Replicas({ typed, fits, onChange }: { typed: string; fits: boolean; onChange: (typed: string) => void }) {
-  const help = !fits ? `Must be from 0 to ${maxReplicas}` : Number(typed) === 0 ? "Scaled to zero: no images are served" : "The pods of the Darkroom";
-  return (
-    <FormGroup label="Number of pods" fieldId="action-replicas" isRequired>
-      <TextInput
-        id="action-replicas"
-        type="number"
-        min={0}
-        max={maxReplicas}
-        value={typed}
-        validated={fits ? "default" : "error"}
-        aria-describedby="action-replicas-help"
-        onChange={(_, value) => onChange(value)}
-      />
-      <FormHelperText>
-        <HelperText id="action-replicas-help" isLiveRegion>
-          <HelperTextItem variant={fits ? "default" : "error"}>{help}</HelperTextItem>
-        </HelperText>
-      </FormHelperText>
-    </FormGroup>
   );
 }

@@ -1,8 +1,8 @@
 import { Divider, DropdownItem } from "@patternfly/react-core";
 import type { Access, Darkroom } from "../api/types";
+import { Menu } from "../layout/Menu";
 import { missingRight } from "../layout/MissingRight";
 import { navigate, paths } from "../router";
-import { Actions } from "./Actions";
 import { hasKeys, isPaused, refusalOf, words, type ActionName } from "./actions";
 
 /** The actions on one Darkroom; those that are not possible say why. */
@@ -10,7 +10,7 @@ export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; ac
   const cannotRotate = refusalOf("restart", { ...darkroom, replicas: 1 }, access) ?? (access?.createSecret === false ? missingRight("createSecret", darkroom.namespace) : undefined);
   const cannotClone = access?.create === false ? "You do not have permission to create Darkrooms in this namespace" : undefined;
   return (
-    <Actions>
+    <Menu toggle={{ children: "Actions" }}>
       {(["restart", "scale", isPaused(darkroom) ? "resume" : "pause", "retry"] as const).map((action) => {
         const refusal = refusalOf(action, darkroom, access);
         return (
@@ -28,6 +28,6 @@ export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; ac
       <DropdownItem isAriaDisabled={cannotClone !== undefined} description={cannotClone} onClick={() => navigate(paths.clone(darkroom))}>
         Clone
       </DropdownItem>
-    </Actions>
+    </Menu>
   );
 }

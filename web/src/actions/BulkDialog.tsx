@@ -1,5 +1,4 @@
-import { Alert, Button, ModalBody, ModalFooter, ModalHeader, Progress } from "@patternfly/react-core";
-import { Dialog } from "../layout/Dialog";
+import { Alert, Progress } from "@patternfly/react-core";
 import { useRef, useState } from "react";
 import { Problem } from "../api/problem";
 import { keyOf, type Darkroom } from "../api/types";
@@ -8,7 +7,7 @@ import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
 import { commandOf, opposites, words, type ActionName, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
-import { Command } from "./Command";
+import { Confirm } from "./Confirm";
 import { perform, timestamp } from "./perform";
 
 /** Explains an action on several Darkrooms, and performs it on each. */
@@ -25,7 +24,7 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
   const { ask, effect, act, done } = words[action];
   const pending = failures.length > 0 ? failures.map(({ darkroom }) => darkroom) : possible;
 
-  const submit = async () => {
+  const run = async () => {
     setFailures([]);
     setRunning({ of: pending.length, done: 0 });
     const failed = await changeAll(
@@ -62,28 +61,25 @@ export default function BulkDialog({ action, darkrooms, onClose }: { action: Bul
   };
 
   return (
-    <Dialog variant="medium" onClose={close} aria-labelledby="bulk-title" aria-describedby="bulk-text">
-      <ModalHeader title={ask(counted(possible.length))} labelId="bulk-title" />
-      <ModalBody className="dr-stack">
-        {failures.length > 0 && <Failures failures={failures} of={possible.length} />}
-        <p id="bulk-text">{effect}</p>
-        {[...refused].map(([reason, n]) => (
-          <p key={reason} className="dr-quiet">
-            {counted(n)} left out. {reason}.
-          </p>
-        ))}
-        {running && <Progress aria-label="Darkrooms changed" value={running.done} max={running.of} label={`${running.done} of ${running.of}`} measureLocation="outside" />}
-        {possible.length > 0 && <Command text={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")} />}
-      </ModalBody>
-      <ModalFooter>
-        <Button isDisabled={possible.length === 0 || running !== undefined} isLoading={running !== undefined} onClick={() => void submit()}>
-          {failures.length > 0 ? `Try ${counted(failures.length)} again` : act}
-        </Button>
-        <Button variant="link" onClick={close}>
-          {running ? "Stop" : "Cancel"}
-        </Button>
-      </ModalFooter>
-    </Dialog>
+    <Confirm
+      title={ask(counted(possible.length))}
+      effect={effect}
+      act={failures.length > 0 ? `Try ${counted(failures.length)} again` : act}
+      command={possible.map((darkroom) => commandOf(action, darkroom, now)).join("\n")}
+      isDisabled={possible.length === 0}
+      isWide
+      canStop
+      run={run}
+      onClose={close}
+    >
+      {failures.length > 0 && <Failures failures={failures} of={possible.length} />}
+      {[...refused].map(([reason, n]) => (
+        <p key={reason} className="dr-quiet">
+          {counted(n)} left out. {reason}.
+        </p>
+      ))}
+      {running && <Progress aria-label="Darkrooms changed" value={running.done} max={running.of} label={`${running.done} of ${running.of}`} measureLocation="outside" />}
+    </Confirm>
   );
 }
 

@@ -1,12 +1,10 @@
-import { ExpandableSection } from "@patternfly/react-core";
-import { useState } from "react";
 import { CopyButton } from "../detail/CopyButton";
+import { Folded } from "../layout/Folded";
 
 /** Commands that do the same as an action in a terminal, folded: few need them. */
 export function Command({ text }: { text: string }) {
-  const [open, setOpen] = useState(false);
   return (
-    <ExpandableSection toggleText="The same with kubectl" isExpanded={open} onToggle={(_, next) => setOpen(next)}>
+    <Folded title="The same with kubectl">
       <div className="dr-row dr-row--nowrap dr-row--top">
         {/* Focusable, so that it can be scrolled by keyboard. */}
         <pre className="dr-code dr-code--command" tabIndex={0} role="region" aria-label="kubectl command">
@@ -14,6 +12,6 @@ export function Command({ text }: { text: string }) {
         </pre>
         <CopyButton text={text} label="Copy kubectl command" />
       </div>
-    </ExpandableSection>
+    </Folded>
   );
 }

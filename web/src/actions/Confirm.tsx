@@ -16,6 +16,8 @@ interface Props {
   isDanger?: boolean;
   isDisabled?: boolean;
   isWide?: boolean;
+  /** Whether closing the dialog ends what is left to do. */
+  canStop?: boolean;
   /** Performs it, and closes the dialog. */
   run: () => Promise<void>;
   onClose: () => void;
@@ -23,7 +25,7 @@ interface Props {
 }
 
 /** Explains a change and its kubectl command, and performs it. A refusal is shown beside it. */
-export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, run, onClose, children }: Props) {
+export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, canStop = false, run, onClose, children }: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const submit = async () => {
@@ -33,6 +35,7 @@ export function Confirm({ title, effect, command, act, isDanger = false, isDisab
       await run();
     } catch (thrown) {
       setProblem(asProblem(thrown));
+    } finally {
       setBusy(false);
     }
   };
@@ -56,7 +59,7 @@ export function Confirm({ title, effect, command, act, isDanger = false, isDisab
           )}
           <p id="confirm-text">{effect}</p>
           {children}
-          <Command text={command} />
+          {command && <Command text={command} />}
         </Form>
       </ModalBody>
       <ModalFooter>
@@ -64,7 +67,7 @@ export function Confirm({ title, effect, command, act, isDanger = false, isDisab
           {act}
         </Button>
         <Button variant="link" onClick={onClose}>
-          Cancel
+          {busy && canStop ? "Stop" : "Cancel"}
         </Button>
       </ModalFooter>
     </Dialog>

@@ -1,9 +1,10 @@
-import { FormGroup, TextArea, TextInput } from "@patternfly/react-core";
+import { FormGroup, TextArea } from "@patternfly/react-core";
 import { useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
 import { nextName, suffixes, type WithCredentials } from "../form/secrets";
 import { writeSeen } from "../form/versions";
+import { PlainField } from "../layout/PlainField";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { typeOf } from "../model/model";
@@ -57,16 +58,16 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
     >
       {asked.map(([field, label]) => {
         const set = (text: string) => setKeys({ ...keys, [field]: text });
-        const common = { id: `rotate-${field}`, value: keys[field] ?? "", autoComplete: "off", spellCheck: false };
-        return (
+        const common = { id: `rotate-${field}`, value: keys[field] ?? "" };
+        return field === "credentialsJson" ? (
           <FormGroup key={field} label={label} fieldId={common.id} isRequired>
-            {field === "credentialsJson" ? <TextArea {...common} rows={6} onChange={(_, text) => set(text)} /> : <TextInput {...common} type={field === "secretKey" ? "password" : "text"} onChange={(_, text) => set(text)} />}
+            <TextArea {...common} rows={6} autoComplete="off" spellCheck={false} onChange={(_, text) => set(text)} />
           </FormGroup>
+        ) : (
+          <PlainField key={field} {...common} label={label} type={field === "secretKey" ? "password" : "text"} isRequired onChange={set} />
         );
       })}
-      <FormGroup label="Name of the new Secret" fieldId="rotate-name" isRequired>
-        <TextInput id="rotate-name" value={secret} autoComplete="off" spellCheck={false} onChange={(_, text) => setSecret(text)} />
-      </FormGroup>
+      <PlainField id="rotate-name" label="Name of the new Secret" isRequired value={secret} onChange={setSecret} />
     </Confirm>
   );
 }

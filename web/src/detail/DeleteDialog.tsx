@@ -1,4 +1,3 @@
-import { FormGroup, TextInput } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
@@ -6,6 +5,7 @@ import { deleteCommandOf } from "../actions/actions";
 import { Confirm } from "../actions/Confirm";
 import { draftAgain } from "../form/drafts";
 import { writeSeen } from "../form/versions";
+import { PlainField } from "../layout/PlainField";
 import { toast } from "../layout/toasts";
 import { navigate, paths } from "../router";
 
@@ -35,9 +35,7 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
       run={run}
       onClose={onClose}
     >
-      <FormGroup label={<>Type <strong>{of.name}</strong> to confirm</>} fieldId="delete-name">
-        <TextInput id="delete-name" value={typed} onChange={(_, value) => setTyped(value)} autoComplete="off" spellCheck={false} />
-      </FormGroup>
+      <PlainField id="delete-name" label={<>Type <strong>{of.name}</strong> to confirm</>} value={typed} onChange={setTyped} />
     </Confirm>
   );
 }

@@ -1,14 +1,13 @@
 import { EmptyState, EmptyStateBody, Skeleton } from "@patternfly/react-core";
-import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
-import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
-import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { api } from "../api/client";
-import { keyOf, type Darkroom, type DarkroomEvent } from "../api/types";
+import { keyOf, type Darkroom } from "../api/types";
+import { DataTable } from "../layout/DataTable";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
 import { describeReason } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
+import { signs } from "../words/ToneIcon";
 
 /** The events of a Darkroom, or of one of its pods, the latest first. */
 export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) {
@@ -25,40 +24,20 @@ export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) 
     );
   }
   return (
-    <Table aria-label="Events" variant="compact" gridBreakPoint="grid-md">
-      <Thead>
-        <Tr>
-          <Th width={20}>Reason</Th>
-          <Th width={50}>Message</Th>
-          <Th>Count</Th>
-          <Th>Last seen</Th>
-        </Tr>
-      </Thead>
-      <Tbody>
-        {events.map((event, i) => (
-          <Tr key={`${event.reason} ${event.firstSeen ?? ""} ${i}`}>
-            <Td dataLabel="Reason">
-              <Reason of={event} />
-            </Td>
-            <Td dataLabel="Message" className="dr-break">
-              {event.message}
-            </Td>
-            <Td dataLabel="Count">{event.count}</Td>
-            <Td dataLabel="Last seen">
-              <Age since={event.lastSeen} text={ago} />
-            </Td>
-          </Tr>
-        ))}
-      </Tbody>
-    </Table>
-  );
-}
-
-function Reason({ of: { type, reason } }: { of: DarkroomEvent }) {
-  const isWarning = type === "Warning";
-  return (
-    <StatusText icon={isWarning ? ExclamationTriangleIcon : InfoCircleIcon} status={isWarning ? "warning" : undefined} label={isWarning ? "Warning" : undefined}>
-      {describeReason(reason)}
-    </StatusText>
+    <DataTable
+      label="Events"
+      columns={{ Reason: { width: 20 }, Message: { width: 50, breaks: true }, Count: {}, "Last seen": {} }}
+      rows={events.map(({ type, reason, message, count, firstSeen, lastSeen }, i) => ({
+        key: `${reason} ${firstSeen ?? ""} ${i}`,
+        cells: [
+          <StatusText {...signs[type === "Warning" ? "warning" : "neutral"]} label={type === "Warning" ? "Warning" : undefined}>
+            {describeReason(reason)}
+          </StatusText>,
+          message,
+          count,
+          <Age since={lastSeen} text={ago} />,
+        ],
+      }))}
+    />
   );
 }

@@ -1,6 +1,6 @@
-import { Button, Dropdown, DropdownItem, DropdownList, MenuToggle } from "@patternfly/react-core";
-import { useState } from "react";
+import { Button, DropdownItem } from "@patternfly/react-core";
 import type { Darkroom } from "../api/types";
+import { Menu } from "../layout/Menu";
 import { useCopy } from "../words/copy";
 import { Breakable } from "../words/Breakable";
 import { queryText } from "./params";
@@ -18,7 +18,6 @@ interface Props {
 
 /** The URL of an image on one line, to copy in several formats and to open. Without a routed host there is none. */
 export function ImageLink({ darkroom, path, query, choice }: Props) {
-  const [open, setOpen] = useState(false);
   const [copied, copy] = useCopy<string>();
   const { urlFor, problem } = useUrls(darkroom, path, [query, ...(choice?.candidates ?? []).map(({ params }) => queryText(params))]);
   if (!darkroom.status.domains[0]) {
@@ -46,27 +45,13 @@ export function ImageLink({ darkroom, path, query, choice }: Props) {
       <code className="dr-break" aria-label="URL of the image">
         <Breakable text={url} />
       </code>
-      <Dropdown
-        isOpen={open}
-        onOpenChange={setOpen}
-        onSelect={(_, format) => {
-          setOpen(false);
-          copy(formats[String(format)] ?? "", String(format));
-        }}
-        toggle={(ref) => (
-          <MenuToggle ref={ref} isExpanded={open} onClick={() => setOpen(!open)}>
-            {copied ? `Copied ${copied}` : "Copy"}
-          </MenuToggle>
-        )}
-      >
-        <DropdownList>
-          {Object.keys(formats).map((format) => (
-            <DropdownItem key={format} value={format}>
-              {format}
-            </DropdownItem>
-          ))}
-        </DropdownList>
-      </Dropdown>
+      <Menu toggle={{ children: copied ? `Copied ${copied}` : "Copy" }} onSelect={(format) => copy(formats[format] ?? "", format)}>
+        {Object.keys(formats).map((format) => (
+          <DropdownItem key={format} value={format}>
+            {format}
+          </DropdownItem>
+        ))}
+      </Menu>
       <Button variant="secondary" component="a" href={url} target="_blank" rel="noreferrer">
         Open
       </Button>

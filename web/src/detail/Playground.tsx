@@ -1,7 +1,9 @@
-import { Alert, Button, Card, CardBody, CardTitle, Checkbox, ExpandableSection, Form, FormGroup, FormHelperText, FormSelect, FormSelectOption, Grid, GridItem, HelperText, HelperTextItem, TextInput } from "@patternfly/react-core";
+import { Alert, Button, Card, CardBody, CardTitle, Checkbox, Form, FormGroup, FormSelect, FormSelectOption, Grid, GridItem } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
+import { Folded } from "../layout/Folded";
 import { MissingRight } from "../layout/MissingRight";
+import { PlainField } from "../layout/PlainField";
 import { useSettled } from "../useSettled";
 import { ImageLink } from "./ImageLink";
 import { ImageView, useImage } from "./ImageView";
@@ -20,10 +22,9 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   const [params, setParams] = useState<Params>(presets.Card);
   const asked = useSettled(path, rest);
   const query = useSettled(queryOf(params).toString(), rest);
-  const wrong = wrongWith(path, params);
+  const wrong = wrongWith(path);
   /** The size of the image at a path, once it is shown. */
   const [original, setOriginal] = useState<Size & { path: string }>();
-  const [measured, setMeasured] = useState(false);
   const choice = original?.path === path ? choiceOf(params, original) : undefined;
   useEffect(() => sessionStorage.setItem(remembered(darkroom), asked), [darkroom, asked]);
   return (
@@ -38,23 +39,16 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
           <CardTitle component="h2">Image</CardTitle>
           <CardBody>
             <Form onSubmit={(event) => event.preventDefault()}>
-              <FormGroup label="Path" fieldId="image-path" isRequired>
-                <TextInput
-                  id="image-path"
-                  value={path}
-                  placeholder="/images/cat.jpg"
-                  onChange={(_, value) => setPath(value)}
-                  validated={path !== "" && wrong ? "error" : "default"}
-                  aria-describedby="image-path-help"
-                  spellCheck={false}
-                  autoComplete="off"
-                />
-                <FormHelperText>
-                  <HelperText id="image-path-help" isLiveRegion>
-                    <HelperTextItem variant={path !== "" && wrong ? "error" : "default"}>{path !== "" && wrong ? wrong : "Path of the image at the source"}</HelperTextItem>
-                  </HelperText>
-                </FormHelperText>
-              </FormGroup>
+              <PlainField
+                id="image-path"
+                label="Path"
+                isRequired
+                value={path}
+                placeholder="/images/cat.jpg"
+                isWrong={path !== "" && wrong !== undefined}
+                hint={path !== "" && wrong ? wrong : "Path of the image at the source"}
+                onChange={setPath}
+              />
               <div className="dr-row" role="group" aria-label="Presets">
                 {Object.entries(presets).map(([name, preset]) => (
                   <Button key={name} variant="tertiary" size="sm" onClick={() => setParams(preset)}>
@@ -80,11 +74,11 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
               <ImageLink darkroom={darkroom} path={path} query={queryText(params)} choice={choice} />
             )}
             {mayFetch && choice && query === queryOf(params).toString() && (
-              <ExpandableSection toggleText="Measure a responsive image" isExpanded={measured} onToggle={(_, open) => setMeasured(open)}>
-                {measured && <Responsive darkroom={darkroom} path={path} params={params} choice={choice} />}
-              </ExpandableSection>
+              <Folded title="Measure a responsive image">
+                <Responsive darkroom={darkroom} path={path} params={params} choice={choice} />
+              </Folded>
             )}
-            {mayFetch && !wrongWith(asked, params) && <BeforeAndAfter darkroom={darkroom} path={asked} query={query} onSize={(size) => setOriginal({ path: asked, ...size })} />}
+            {mayFetch && !wrongWith(asked) && <BeforeAndAfter darkroom={darkroom} path={asked} query={query} onSize={(size) => setOriginal({ path: asked, ...size })} />}
           </CardBody>
         </Card>
       </GridItem>
@@ -110,8 +104,11 @@ function BeforeAndAfter({ darkroom, path, query, onSize }: { darkroom: Darkroom;
   );
 }
 
-/** Anchors of a crop, by their values in URLs. */
+/** What each parameter with few values can be, with the words for it. */
+const fits = { "": "inside", crop: "crop", scale: "stretch" };
+const flips = { "": "none", h: "horizontal", v: "vertical", vh: "both" };
 const crops = {
+  "": "center",
   top: "top",
   bottom: "bottom",
   left: "left",
@@ -138,6 +135,15 @@ function ParamFields({ params, hasGate, set }: { params: Params; hasGate: boolea
       />
     </FormGroup>
   );
+  const choice = (name: "fit" | "crop" | "flip", label: string, values: Record<string, string>, isDisabled = false) => (
+    <FormGroup label={label} fieldId={`image-${name}`}>
+      <FormSelect id={`image-${name}`} value={params[name]} isDisabled={isDisabled} onChange={(_, chosen) => set({ [name]: chosen })}>
+        {Object.entries(values).map(([value, words]) => (
+          <FormSelectOption key={value} value={value} label={words} />
+        ))}
+      </FormSelect>
+    </FormGroup>
+  );
   return (
     <>
       <div className="dr-pair dr-pair--tight">
@@ -145,31 +151,11 @@ function ParamFields({ params, hasGate, set }: { params: Params; hasGate: boolea
         {slider("h", "Height", 2000, 10)}
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label="Fit" fieldId="image-fit">
-          <FormSelect id="image-fit" value={params.fit} isDisabled={!sized} onChange={(_, fit) => set({ fit: fit as Params["fit"] })}>
-            <FormSelectOption value="" label="inside" />
-            <FormSelectOption value="crop" label="crop" />
-            <FormSelectOption value="scale" label="stretch" />
-          </FormSelect>
-        </FormGroup>
-        <FormGroup label="Crop anchor" fieldId="image-crop">
-          <FormSelect id="image-crop" value={params.crop} isDisabled={!sized || params.fit !== "crop"} onChange={(_, crop) => set({ crop })}>
-            <FormSelectOption value="" label="center" />
-            {Object.entries(crops).map(([crop, words]) => (
-              <FormSelectOption key={crop} value={crop} label={words} />
-            ))}
-          </FormSelect>
-        </FormGroup>
+        {choice("fit", "Fit", fits, !sized)}
+        {choice("crop", "Crop anchor", crops, !sized || params.fit !== "crop")}
       </div>
       <div className="dr-pair dr-pair--tight">
-        <FormGroup label="Flip" fieldId="image-flip">
-          <FormSelect id="image-flip" value={params.flip} onChange={(_, flip) => set({ flip: flip as Params["flip"] })}>
-            <FormSelectOption value="" label="none" />
-            <FormSelectOption value="h" label="horizontal" />
-            <FormSelectOption value="v" label="vertical" />
-            <FormSelectOption value="vh" label="both" />
-          </FormSelect>
-        </FormGroup>
+        {choice("flip", "Flip", flips)}
         {slider("rot", "Rotation", 359)}
         {slider("blur", "Blur", 20, 0.5)}
       </div>

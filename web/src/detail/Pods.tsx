@@ -1,17 +1,15 @@
 import { Button, Skeleton } from "@patternfly/react-core";
-import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
-import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
-import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
-import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { Suspense, useState } from "react";
 import { lazyView } from "../lazyView";
 import { api } from "../api/client";
 import { keyOf, type Darkroom, type Pod } from "../api/types";
+import { DataTable } from "../layout/DataTable";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
 import { separate } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
+import { signs } from "../words/ToneIcon";
 
 const PodDialog = lazyView(() => import("./PodDialog"));
 
@@ -27,7 +25,27 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
   }
   return (
     <>
-      {pods.length === 0 ? <p className="dr-quiet">No pods</p> : <PodTable pods={pods} mayReadLogs={mayReadLogs} onOpen={setOpened} />}
+      {pods.length === 0 ? (
+        <p className="dr-quiet">No pods</p>
+      ) : (
+        <DataTable
+          label="Pods"
+          columns={{ Name: { width: 35, breaks: true }, State: {}, Restarts: {}, Node: {}, Address: {}, Age: {} }}
+          rows={pods.map((pod) => ({
+            key: pod.name,
+            cells: [
+              <Button variant="link" isInline className="dr-break" onClick={() => setOpened(pod)} aria-label={mayReadLogs ? `Log and events of ${pod.name}` : `Events of ${pod.name}`}>
+                {pod.name}
+              </Button>,
+              <State pod={pod} />,
+              pod.restarts,
+              pod.node ?? "–",
+              pod.ip ?? "–",
+              <Age since={pod.startedAt} />,
+            ],
+          }))}
+        />
+      )}
       {opened && (
         <Suspense>
           <PodDialog darkroom={darkroom} pod={opened} mayReadLogs={mayReadLogs} onClose={() => setOpened(undefined)} />
@@ -37,54 +55,15 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
   );
 }
 
-function PodTable({ pods, mayReadLogs, onOpen }: { pods: Pod[]; mayReadLogs: boolean; onOpen: (pod: Pod) => void }) {
-  return (
-    <Table aria-label="Pods" variant="compact" gridBreakPoint="grid-md">
-      <Thead>
-        <Tr>
-          <Th width={35}>Name</Th>
-          <Th>State</Th>
-          <Th>Restarts</Th>
-          <Th>Node</Th>
-          <Th>Address</Th>
-          <Th>Age</Th>
-        </Tr>
-      </Thead>
-      <Tbody>
-        {pods.map((pod) => (
-          <Tr key={pod.name}>
-            <Td dataLabel="Name" className="dr-break">
-              <Button variant="link" isInline className="dr-break" onClick={() => onOpen(pod)} aria-label={mayReadLogs ? `Log and events of ${pod.name}` : `Events of ${pod.name}`}>
-                {pod.name}
-              </Button>
-            </Td>
-            <Td dataLabel="State">
-              <State pod={pod} />
-            </Td>
-            <Td dataLabel="Restarts">{pod.restarts}</Td>
-            <Td dataLabel="Node">{pod.node ?? "–"}</Td>
-            <Td dataLabel="Address">{pod.ip ?? "–"}</Td>
-            <Td dataLabel="Age">
-              <Age since={pod.startedAt} />
-            </Td>
-          </Tr>
-        ))}
-      </Tbody>
-    </Table>
-  );
-}
-
 function State({ pod }: { pod: Pod }) {
-  const [icon, status, word] = pod.ready
-    ? ([CheckCircleIcon, "success", "Ready"] as const)
+  const [tone, word] = pod.ready
+    ? (["good", "Ready"] as const)
     : pod.reason
-      ? ([ExclamationTriangleIcon, "warning", separate(pod.reason)] as const)
-      : ([InProgressIcon, "info", pod.phase === "Running" ? "Starting" : pod.phase] as const);
+      ? (["warning", separate(pod.reason)] as const)
+      : (["busy", pod.phase === "Running" ? "Starting" : pod.phase] as const);
   return (
     <>
-      <StatusText icon={icon} status={status}>
-        {word}
-      </StatusText>
+      <StatusText {...signs[tone]}>{word}</StatusText>
       {!pod.ready && pod.message && <div className="dr-quiet dr-break">{pod.message}</div>}
     </>
   );

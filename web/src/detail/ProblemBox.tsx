@@ -1,7 +1,8 @@
-import { Alert, AlertActionLink, ExpandableSection } from "@patternfly/react-core";
-import { Suspense, useState } from "react";
+import { Alert, AlertActionLink } from "@patternfly/react-core";
+import { Suspense } from "react";
 import { lazyView } from "../lazyView";
 import type { Access, Darkroom } from "../api/types";
+import { Folded } from "../layout/Folded";
 import { linkTo, paths } from "../router";
 import { troubleOf } from "../words/remedies";
 
@@ -10,7 +11,6 @@ const RollBack = lazyView(() => import("./RollBack"));
 
 /** Why a Darkroom needs attention, once, and the ways out; the operator's sentence is folded. */
 export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; access: Access | undefined; onCheck: () => void }) {
-  const [open, setOpen] = useState(false);
   const trouble = troubleOf(darkroom);
   if (!trouble) {
     return null;
@@ -42,9 +42,9 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
     >
       {advice ?? sentence}
       {advice && (
-        <ExpandableSection toggleText="Message of the operator" isExpanded={open} onToggle={(_, next) => setOpen(next)}>
-          {open && <span className="dr-break">{sentence}</span>}
-        </ExpandableSection>
+        <Folded title="Message of the operator">
+          <span className="dr-break">{sentence}</span>
+        </Folded>
       )}
     </Alert>
   );

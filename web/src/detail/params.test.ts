@@ -14,14 +14,12 @@ test.each<[Partial<Params>, string]>([
 });
 
 test.each([
-  ["/images/cat.jpg", {}, undefined],
-  ["images/cat.jpg", {}, "starts with /"],
-  ["/", {}, "path of an image"],
-  ["/cat.jpg?w=1", {}, "must not contain"],
-  ["/cat.jpg", { w: "2001" }, "1 to 2000"],
-  ["/cat.jpg", { h: "0" }, "1 to 2000"],
-])("%s with %j", (path, part, want) => {
-  const wrong = wrongWith(path, { ...noParams, ...part });
+  ["/images/cat.jpg", undefined],
+  ["images/cat.jpg", "starts with /"],
+  ["/", "path of an image"],
+  ["/cat.jpg?w=1", "must not contain"],
+])("the path %s", (path, want) => {
+  const wrong = wrongWith(path);
   if (want === undefined) {
     expect(wrong).toBeUndefined();
   } else {

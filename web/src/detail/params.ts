@@ -59,18 +59,13 @@ export const queryText = (params: Params): string => {
   return text && `?${text}`;
 };
 
-/** What the server would refuse. */
-export function wrongWith(path: string, params: Params): string | undefined {
+/** What is wrong with a path: the server would refuse it. */
+export function wrongWith(path: string): string | undefined {
   if (!path.startsWith("/") || path.length < 2) {
     return "Enter the path of an image that starts with /, such as /images/cat.jpg";
   }
   if (/[?#%\\]/.test(path)) {
     return "The path must not contain ?, #, % or \\; use the fields below for parameters";
-  }
-  for (const size of [params.w, params.h]) {
-    if (size !== "" && !(Number(size) >= 1 && Number(size) <= 2000)) {
-      return "Width and height must be from 1 to 2000 pixels";
-    }
   }
   return undefined;
 }

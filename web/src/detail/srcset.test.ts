@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noParams, wrongWith, type Params } from "./params";
+import { noParams, type Params } from "./params";
 import { choiceOf, imageSetOf, srcsetOf, worthwhile } from "./srcset";
 
 const size = fc.integer({ min: 1, max: 2000 });
@@ -25,7 +25,7 @@ test("a candidate keeps the shape, has the size that its descriptor says, and is
       const { candidates, sizes } = choiceOf(params, original);
       expect(candidates.length).toBeGreaterThan(0);
       for (const { params: of, descriptor } of candidates) {
-        expect(wrongWith("/cat.jpg", of)).toBeUndefined();
+        expect([of.w, of.h].every((text) => text === "" || (Number(text) >= 1 && Number(text) <= 2000))).toBe(true);
         if (descriptor.endsWith("w")) {
           expect([of.w, of.h]).toEqual([descriptor.slice(0, -1), ""]);
           expect(Number(of.w)).toBeLessThanOrEqual(original.width);

@@ -1,8 +1,9 @@
-import { ActionGroup, Alert, AlertActionLink, Button, Form, FormGroup, Label, PageSection, TextInput, Title } from "@patternfly/react-core";
+import { ActionGroup, Alert, AlertActionLink, Button, Form, Label, PageSection, Title } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Explanation, Hop, Question } from "../api/types";
 import { Crumbs } from "../layout/Crumbs";
+import { PlainField } from "../layout/PlainField";
 import { linkTo, paths } from "../router";
 import { useLoaded } from "../useLoaded";
 import { bytes } from "../words/age";
@@ -34,12 +35,8 @@ export default function ExplainView() {
               setAsked([...asked, { url, ...(status ? { status: Number(status) } : {}) }]);
             }}
           >
-            <FormGroup label="URL of an image" fieldId="explain-url" isRequired>
-              <TextInput id="explain-url" isRequired value={url} maxLength={4096} placeholder="https://photos.example.com/cat.jpg?w=300" onChange={(_, next) => setUrl(next)} />
-            </FormGroup>
-            <FormGroup label="Status that the client got, if it is known" fieldId="explain-status">
-              <TextInput id="explain-status" className="dr-status" type="number" min={100} max={599} value={status} placeholder="404" onChange={(_, next) => setStatus(next)} />
-            </FormGroup>
+            <PlainField id="explain-url" label="URL of an image" isRequired value={url} maxLength={4096} placeholder="https://photos.example.com/cat.jpg?w=300" onChange={setUrl} />
+            <PlainField id="explain-status" label="Status that the client got, if it is known" className="dr-status" type="number" min={100} max={599} value={status} placeholder="404" onChange={setStatus} />
             <ActionGroup>
               <Button type="submit" variant="primary" isDisabled={!url.trim()} isLoading={question !== undefined && !value && !problem}>
                 Explain

@@ -1,6 +1,6 @@
 import { ActionGroup, Alert, Button, Form, Radio } from "@patternfly/react-core";
-import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { useState } from "react";
+import { DataTable } from "../layout/DataTable";
 import { list } from "../words/format";
 import { show } from "../model/merge";
 import type { Choice, ConflictState } from "./useSaving";
@@ -18,7 +18,6 @@ export function Conflict({
   onCancel: () => void;
 }) {
   const [choices, setChoices] = useState<Choice[]>(() => conflict.clashes.map(() => "mine"));
-  const choose = (at: number, choice: Choice) => setChoices(choices.map((old, i) => (i === at ? choice : old)));
   return (
     <Form
       onSubmit={(event) => {
@@ -30,47 +29,28 @@ export function Conflict({
         Nothing was saved. Choose a value for each field.
         {conflict.taken.length > 0 && ` Their other changes (${list(conflict.taken.map((path) => path.join(".")))}) are included.`}
       </Alert>
-      <Table aria-label="Conflicting fields" gridBreakPoint="grid-md" variant="compact">
-        <Thead>
-          <Tr>
-            <Th>Field</Th>
-            <Th>Before</Th>
-            <Th>Theirs</Th>
-            <Th>Yours</Th>
-          </Tr>
-        </Thead>
-        <Tbody>
-          {conflict.clashes.map((clash, at) => {
-            const name = clash.path.join(".");
-            return (
-              <Tr key={name}>
-                <Td dataLabel="Field">
-                  <strong>{name}</strong>
-                </Td>
-                <Td dataLabel="Before" className="dr-break">
-                  {show(clash.base)}
-                </Td>
-                {(["theirs", "mine"] as const).map((side) => (
-                  <Td key={side} dataLabel={side === "theirs" ? "Theirs" : "Yours"}>
-                    <Radio
-                      id={`${name}-${side}`}
-                      name={`clash-${name}`}
-                      label={
-                        <span className="dr-break">
-                          <span className="pf-v6-screen-reader">{`${side === "theirs" ? `${name}: theirs,` : `${name}: yours,`} `}</span>
-                          {show(clash[side])}
-                        </span>
-                      }
-                      isChecked={choices[at] === side}
-                      onChange={() => choose(at, side)}
-                    />
-                  </Td>
-                ))}
-              </Tr>
-            );
-          })}
-        </Tbody>
-      </Table>
+      <DataTable
+        label="Conflicting fields"
+        columns={{ Field: {}, Before: { breaks: true }, Theirs: {}, Yours: {} }}
+        rows={conflict.clashes.map((clash, at) => {
+          const name = clash.path.join(".");
+          const side = (choice: Choice, word: string) => (
+            <Radio
+              id={`${name}-${choice}`}
+              name={`clash-${name}`}
+              label={
+                <span className="dr-break">
+                  <span className="pf-v6-screen-reader">{`${name}: ${word}, `}</span>
+                  {show(clash[choice])}
+                </span>
+              }
+              isChecked={choices[at] === choice}
+              onChange={() => setChoices(choices.with(at, choice))}
+            />
+          );
+          return { key: name, cells: [<strong>{name}</strong>, show(clash.base), side("theirs", "theirs"), side("mine", "yours")] };
+        })}
+      />
       <ActionGroup className="dr-actions">
         <Button type="submit">Continue</Button>
         {onReload && (

@@ -231,6 +231,25 @@ test("an image to check with is asked for, with its times under the other settin
   expect(writes().at(-1)?.body?.probe).toEqual({ path: "/cat.jpg", periodSeconds: 30 });
 });
 
+test("what was entered for a type of source comes back with it, without keys that a Secret replaced", async () => {
+  const user = edit();
+  const choose = (type: string) => user.click(screen.getByRole("radio", { name: type }));
+  await choose("S3");
+  fill("field-source-bucket", "goods");
+  await choose("Inline keys");
+  fill("field-source-accessKey", "a");
+  await choose("Existing Secret");
+  fill("field-source-credentialsSecretRef-name", "keys");
+  await choose("Web folder");
+  expect(field("field-source-baseUrl")).toHaveProperty("value", stored.source.baseUrl);
+  await choose("S3");
+  expect(field("field-source-bucket")).toHaveProperty("value", "goods");
+  fill("field-source-region", "r");
+  await user.click(button("Review changes"));
+  await screen.findByRole("button", { name: "Save" });
+  expect(writes().at(-1)?.body?.source).toEqual({ type: "S3", bucket: "goods", region: "r", credentialsSecretRef: { name: "keys" } });
+});
+
 test.each<[string, string[], object | undefined]>([
   ["a probe is removed with its path", [""], undefined],
   ["another path keeps the times of the probe", ["", "/dog.jpg"], { path: "/dog.jpg", periodSeconds: 30, timeoutSeconds: 10 }],

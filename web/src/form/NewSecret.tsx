@@ -1,8 +1,9 @@
-import { Alert, Button, FormGroup, FormHelperText, HelperText, HelperTextItem, TextArea, TextInput } from "@patternfly/react-core";
+import { Alert, Button, FormGroup, TextArea } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import { missingRight } from "../layout/MissingRight";
+import { PlainField } from "../layout/PlainField";
 import { useAccess } from "../useAccess";
 import { useForm } from "./fields";
 import { suffixes, type WithCredentials } from "./secrets";
@@ -51,28 +52,20 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
           />
         </FormGroup>
       )}
-      <FormGroup label="Name of the new Secret" fieldId="new-secret-name">
-        <TextInput
-          id="new-secret-name"
-          value={name}
-          isDisabled={disabled || busy}
-          autoComplete="off"
-          spellCheck={false}
-          aria-describedby="new-secret-help"
-          onChange={(_, text) => setTyped(text)}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
-              // It would send the form.
-              event.preventDefault();
-            }
-          }}
-        />
-        <FormHelperText>
-          <HelperText id="new-secret-help">
-            <HelperTextItem>{reason ?? `It is created in the namespace ${namespace} at once, and remains if the Darkroom is deleted.`}</HelperTextItem>
-          </HelperText>
-        </FormHelperText>
-      </FormGroup>
+      <PlainField
+        id="new-secret-name"
+        label="Name of the new Secret"
+        value={name}
+        isDisabled={disabled || busy}
+        hint={reason ?? `It is created in the namespace ${namespace} at once, and remains if the Darkroom is deleted.`}
+        onChange={setTyped}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
+            // It would send the form.
+            event.preventDefault();
+          }
+        }}
+      />
       {problem && (
         <Alert component="p" isInline variant="danger" title="The Secret was not created" role="alert">
           {messagesOf(problem)}

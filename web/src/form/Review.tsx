@@ -1,9 +1,10 @@
-import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, ExpandableSection, Form, Title } from "@patternfly/react-core";
+import { ActionGroup, Alert, Button, EmptyState, EmptyStateBody, Form, Title } from "@patternfly/react-core";
 import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import type { Problem } from "../api/problem";
 import { DiffView } from "../diff/DiffView";
 import type { ObjectChange } from "../diff/objects";
+import { Folded } from "../layout/Folded";
 import { plural } from "../words/format";
 import { ToneIcon } from "../words/ToneIcon";
 import type { DarkroomInput } from "../api/types";
@@ -90,26 +91,16 @@ export function Review({
 
 /** The objects that change, folded: the settings say what changes. */
 function Objects({ changes }: { changes: readonly ObjectChange[] }) {
-  const [all, setAll] = useState(false);
-  const [opened, setOpened] = useState<readonly string[]>([]);
   const counts = (["created", "changed", "deleted"] as const)
     .map((action) => [action, changes.filter((change) => change.action === action).length] as const)
     .filter(([, n]) => n > 0);
   return (
-    <ExpandableSection toggleText={counts.map(([action, n]) => `${plural(n, "object")} will be ${action}`).join(", ")} isExpanded={all} onToggle={(_, next) => setAll(next)} isIndented>
-      {all && changes.map(({ name, action, lines }) => {
-        const open = opened.includes(name);
-        return (
-          <ExpandableSection
-            key={name}
-            toggleText={`${name} will be ${action}`}
-            isExpanded={open}
-            onToggle={(_, next) => setOpened(next ? [...opened, name] : opened.filter((other) => other !== name))}
-          >
-            {open && <DiffView lines={lines} label={name} />}
-          </ExpandableSection>
-        );
-      })}
-    </ExpandableSection>
+    <Folded title={counts.map(([action, n]) => `${plural(n, "object")} will be ${action}`).join(", ")} isIndented>
+      {changes.map(({ name, action, lines }) => (
+        <Folded key={name} title={`${name} will be ${action}`}>
+          <DiffView lines={lines} label={name} />
+        </Folded>
+      ))}
+    </Folded>
   );
 }

@@ -1,15 +1,16 @@
 import { Checkbox, FormGroup, Radio } from "@patternfly/react-core";
 import { useState } from "react";
-import { sourceTypes, type Darkroom, type SourceInput } from "../api/types";
+import { sourceTypes, type Darkroom, type SourceInput, type SourceType } from "../api/types";
 import { sourceNames } from "../words/sources";
 import { Credentials } from "./Credentials";
 import { TextField, useForm } from "./fields";
-import { typeOf, switchSource, withValue } from "../model/model";
+import { typeOf, withValue } from "../model/model";
 
 /** The type of source, and its fields. */
 export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
   const { input, change, disabled } = useForm();
-  const [aside, setAside] = useState<SourceInput>({});
+  /** What was entered for other types. */
+  const [aside, setAside] = useState<Partial<Record<SourceType, SourceInput>>>({});
   const type = typeOf(input.source);
   return (
     <>
@@ -24,9 +25,8 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
             isChecked={type === name}
             isDisabled={disabled}
             onChange={() => {
-              const next = switchSource(input.source, name, aside);
-              setAside(next.aside);
-              change({ ...input, source: next.source }, "source.type");
+              setAside({ ...aside, [type]: input.source });
+              change({ ...input, source: { ...aside[name], type: name } }, "source.type");
             }}
           />
         ))}

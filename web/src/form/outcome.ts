@@ -58,6 +58,6 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
     findings.push({ tone: "good", title: free.length === 1 ? "The host is free" : "The hosts are free", detail: list(free) });
   }
   findings.push(pods[ofPods]);
-  const order: Tone[] = ["bad", "neutral", "busy", "good"];
+  const order: Tone[] = ["bad", "warning", "neutral", "busy", "good"];
   return findings.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
 }

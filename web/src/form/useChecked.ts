@@ -1,8 +1,9 @@
-import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import { asProblem } from "../api/problem";
 import type { Darkroom, DarkroomInput } from "../api/types";
 import { valueAt } from "../model/model";
+import { useLoaded } from "../useLoaded";
+import { useSettled } from "../useSettled";
 import { fromServer, type FieldError } from "./validate";
 
 /** For how long an input rests before the server is asked, in milliseconds. */
@@ -14,29 +15,18 @@ const rest = 500;
  * the CRD only for what its schema allows, so nothing is asked before.
  */
 export function useChecked(input: DarkroomInput, base: Darkroom | undefined, enabled: boolean): FieldError[] {
-  const [found, setFound] = useState<{ input: DarkroomInput; errors: FieldError[] }>();
-  useEffect(() => {
-    if (!enabled) {
-      return undefined;
-    }
-    const leaving = new AbortController();
-    const { signal } = leaving;
+  const rested = useSettled(input, rest);
+  const check = async (signal: AbortSignal) => {
     const dryRun = { dryRun: true, signal };
-    const timer = setTimeout(() => {
-      (base ? api.replace(base, input, "*", dryRun) : api.create(input, dryRun)).then(
-        () => setFound(undefined),
-        (thrown: unknown) => {
-          if (!signal.aborted) {
-            setFound({ input, errors: fromServer(asProblem(thrown).errors).filter(({ location }) => location !== "") });
-          }
-        },
-      );
-    }, rest);
-    return () => {
-      clearTimeout(timer);
-      leaving.abort();
-    };
-  }, [input, base, enabled]);
+    try {
+      await (base ? api.replace(base, rested, "*", dryRun) : api.create(rested, dryRun));
+      return { of: rested, errors: [] };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      return { of: rested, errors: fromServer(asProblem(thrown).errors).filter(({ location }) => location !== "") };
+    }
+  };
+  const { value: found } = useLoaded(`checked ${JSON.stringify([base?.etag, rested])}`, check, { enabled: enabled && rested === input, once: true, keep: true });
   const at = (of: DarkroomInput, location: string) => valueAt(of, location.split("."));
-  return (found?.errors ?? []).filter(({ location }) => found && at(found.input, location) === at(input, location));
+  return found?.errors.filter(({ location }) => at(found.of, location) === at(input, location)) ?? [];
 }

@@ -1,8 +1,9 @@
-import { ActionGroup, Alert, Button, Card, CardBody, Content, Form, FormGroup, FormHelperText, HelperText, HelperTextItem, TextInput, Title } from "@patternfly/react-core";
+import { ActionGroup, Alert, Button, Card, CardBody, Content, Form, Title } from "@patternfly/react-core";
 import { useState, type SyntheticEvent } from "react";
 import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import { Logo } from "./Logo";
+import { PlainField } from "./PlainField";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { ThemeMenu } from "./ThemeMenu";
 
@@ -59,22 +60,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) 
             {problem.message}
           </Alert>
         )}
-        <FormGroup label="Token" fieldId="token" isRequired>
-          <TextInput
-            id="token"
-            type="password"
-            autoComplete="off"
-            isRequired
-            value={token}
-            onChange={(_, value) => setToken(value)}
-            aria-describedby="token-help"
-          />
-          <FormHelperText>
-            <HelperText>
-              <HelperTextItem id="token-help">A bearer token of the cluster</HelperTextItem>
-            </HelperText>
-          </FormHelperText>
-        </FormGroup>
+        <PlainField id="token" label="Token" type="password" isRequired value={token} hint="A bearer token of the cluster" onChange={setToken} />
         <ActionGroup>
           <Button type="submit" isBlock isDisabled={busy || token.trim() === ""} isLoading={busy}>
             Sign in

@@ -1,14 +1,13 @@
-import { Divider, Dropdown, DropdownGroup, DropdownItem, DropdownList, MenuToggle } from "@patternfly/react-core";
+import { Divider, DropdownGroup, DropdownItem } from "@patternfly/react-core";
 import UserIcon from "@patternfly/react-icons/dist/esm/icons/user-icon";
-import { useState } from "react";
 import { api } from "../api/client";
 import type { Who } from "../api/types";
+import { Menu } from "./Menu";
 
 /** Names of service accounts are long, and differ at their end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
 
 export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
-  const [open, setOpen] = useState(false);
   const signOut = async () => {
     try {
       await api.signOut();
@@ -20,35 +19,21 @@ export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }
     }
   };
   return (
-    <Dropdown
-      isOpen={open}
-      onOpenChange={setOpen}
-      popperProps={{ position: "right" }}
-      toggle={(ref) => (
-        <MenuToggle
-          ref={ref}
-          variant="plainText"
-          isExpanded={open}
-          onClick={() => setOpen(!open)}
-          icon={<UserIcon />}
-          aria-label={`Signed in as ${who.username}`}
-        >
-          <span className="dr-username">{shortName(who.username)}</span>
-        </MenuToggle>
-      )}
+    <Menu
+      toggle={{
+        variant: "plainText",
+        icon: <UserIcon />,
+        "aria-label": `Signed in as ${who.username}`,
+        children: <span className="dr-username">{shortName(who.username)}</span>,
+      }}
+      head={
+        <DropdownGroup label="Signed in as" labelHeadingLevel="h2">
+          <p className="dr-who">{who.username}</p>
+          {who.auth === "kubeconfig" ? <p className="dr-who dr-quiet">from the kubeconfig of the server</p> : <Divider />}
+        </DropdownGroup>
+      }
     >
-      <DropdownGroup label="Signed in as" labelHeadingLevel="h2">
-        <p className="dr-who">{who.username}</p>
-        {who.auth === "kubeconfig" && <p className="dr-who dr-quiet">from the kubeconfig of the server</p>}
-      </DropdownGroup>
-      {who.auth !== "kubeconfig" && (
-        <>
-          <Divider />
-          <DropdownList>
-            <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>
-          </DropdownList>
-        </>
-      )}
-    </Dropdown>
+      {who.auth !== "kubeconfig" && <DropdownItem onClick={() => void signOut()}>Sign out</DropdownItem>}
+    </Menu>
   );
 }

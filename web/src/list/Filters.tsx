@@ -1,7 +1,7 @@
-import { Button, Label, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
+import { Button, DropdownItem, Label, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
 import { memo } from "react";
-import type { BulkAction } from "../actions/actions";
-import { BulkMenu } from "../actions/BulkMenu";
+import { bulkActions, words, type BulkAction } from "../actions/actions";
+import { Menu } from "../layout/Menu";
 import { useStore } from "../live/useLive";
 import { counted } from "../words/counted";
 import { Sort } from "./DarkroomTable";
@@ -57,7 +57,15 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
             <ToggleGroupItem text="Dense" isSelected={query.dense} onChange={() => onChange({ dense: !query.dense })} />
           </ToggleGroup>
         </div>
-        {onAct && <BulkMenu count={ticked} onAct={onAct} />}
+        {onAct && (
+          <Menu toggle={{ children: "Actions", isDisabled: ticked === 0 }}>
+            {bulkActions.map((action) => (
+              <DropdownItem key={action} onClick={() => onAct(action)}>
+                {words[action].menu}
+              </DropdownItem>
+            ))}
+          </Menu>
+        )}
       </div>
       {chosen.length > 0 && (
         <div className="dr-row" role="group" aria-label="Filters">

@@ -1,19 +1,18 @@
 import { Checkbox, EmptyState, PageSection, Pagination, Title } from "@patternfly/react-core";
-import CheckCircleIcon from "@patternfly/react-icons/dist/esm/icons/check-circle-icon";
-import ExclamationTriangleIcon from "@patternfly/react-icons/dist/esm/icons/exclamation-triangle-icon";
-import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-icon";
-import { Table, Tbody, Td, Th, Thead, Tr } from "@patternfly/react-table";
 import { Fragment, useMemo, useState } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { useSnapshot } from "../live/useLive";
 import { Crumbs } from "../layout/Crumbs";
+import { DataTable } from "../layout/DataTable";
 import { ProblemState } from "../layout/ProblemState";
 import { Link, navigate, paths, usePathname, useSearch } from "../router";
 import { useSettings } from "../settings";
 import { Breakable } from "../words/Breakable";
 import { urlOf } from "../words/domains";
 import { PhaseText, phaseOf } from "../words/phases";
+import type { Tone } from "../words/conditions";
 import { StatusText } from "../words/StatusText";
+import { signs } from "../words/ToneIcon";
 import { hostsOf, searchHosts, type HostClaim, type HostState } from "./hosts";
 import { Search } from "./Search";
 import { Loading } from "./states";
@@ -68,64 +67,46 @@ export default function HostsView() {
   );
 }
 
-const states: Record<HostState, { icon: React.ComponentType; status: "success" | "danger" | "info"; word: string }> = {
-  routed: { icon: CheckCircleIcon, status: "success", word: "Routed" },
-  conflict: { icon: ExclamationTriangleIcon, status: "danger", word: "Conflict" },
-  waiting: { icon: InProgressIcon, status: "info", word: "Not routed" },
+const states: Record<HostState, { tone: Tone; word: string }> = {
+  routed: { tone: "good", word: "Routed" },
+  conflict: { tone: "bad", word: "Conflict" },
+  waiting: { tone: "busy", word: "Not routed" },
 };
 
 function Hosts({ claims }: { claims: HostClaim[] }) {
   return (
-    <Table aria-label="Hosts" variant="compact" gridBreakPoint="grid-md">
-      <Thead>
-        <Tr>
-          <Th>Host</Th>
-          <Th>Darkroom</Th>
-          <Th>State</Th>
-          <Th>Phase</Th>
-        </Tr>
-      </Thead>
-      <Tbody>
-        {claims.map(({ host, darkroom, state, others }) => {
-          const { icon, status, word } = states[state];
-          return (
-            <Tr key={`${host} ${keyOf(darkroom)}`}>
-              <Td dataLabel="Host" className="dr-break">
-                {state === "routed" ? (
-                  <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer">
-                    <Breakable text={host} />
-                  </a>
-                ) : (
-                  <Breakable text={host} />
-                )}
-              </Td>
-              <Td dataLabel="Darkroom">
-                <To darkroom={darkroom} />
-              </Td>
-              <Td dataLabel="State">
-                <StatusText icon={icon} status={status}>
-                  {word}
-                </StatusText>
-                {others.length > 0 && (
-                  <div className="dr-quiet">
-                    Also claimed by{" "}
-                    {others.map((other, at) => (
-                      <Fragment key={keyOf(other)}>
-                        {at > 0 && ", "}
-                        <To darkroom={other} />
-                      </Fragment>
-                    ))}
-                  </div>
-                )}
-              </Td>
-              <Td dataLabel="Phase">
-                <PhaseText phase={phaseOf(darkroom)} />
-              </Td>
-            </Tr>
-          );
-        })}
-      </Tbody>
-    </Table>
+    <DataTable
+      label="Hosts"
+      columns={{ Host: { breaks: true }, Darkroom: {}, State: {}, Phase: {} }}
+      rows={claims.map(({ host, darkroom, state, others }) => ({
+        key: `${host} ${keyOf(darkroom)}`,
+        cells: [
+          state === "routed" ? (
+            <a href={urlOf(darkroom.status, host)} target="_blank" rel="noreferrer">
+              <Breakable text={host} />
+            </a>
+          ) : (
+            <Breakable text={host} />
+          ),
+          <To darkroom={darkroom} />,
+          <>
+            <StatusText {...signs[states[state].tone]}>{states[state].word}</StatusText>
+            {others.length > 0 && (
+              <div className="dr-quiet">
+                Also claimed by{" "}
+                {others.map((other, at) => (
+                  <Fragment key={keyOf(other)}>
+                    {at > 0 && ", "}
+                    <To darkroom={other} />
+                  </Fragment>
+                ))}
+              </div>
+            )}
+          </>,
+          <PhaseText phase={phaseOf(darkroom)} />,
+        ],
+      }))}
+    />
   );
 }
 

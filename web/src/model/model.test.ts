@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
-import type { SourceInput } from "../api/types";
-import { copyOf, fromManifest, switchSource, toInput, toManifest, valueAt, withValue } from "./model";
+import { copyOf, fromManifest, toInput, toManifest, valueAt, withValue } from "./model";
 
 test("what was read is sent back without what was found", () => {
   const input = toInput(darkroom({ labels: { a: "b" }, source: { type: "S3", bucket: "b", region: "r", credentials: "inline" } }));
@@ -39,25 +38,6 @@ test("a field is set, and removed with the objects that it leaves empty", () => 
   const set = withValue(toInput(darkroom()), ["ingress", "className"], "nginx");
   expect(valueAt(set, ["ingress", "className"])).toBe("nginx");
   expect(withValue(set, ["ingress", "className"], undefined)).not.toHaveProperty("ingress");
-});
-
-test("fields of another kind of source are put aside, and come back with it", () => {
-  const folder: SourceInput = { type: "WebFolder", baseUrl: "https://example.com" };
-  const s3 = switchSource(folder, "S3", {});
-  expect(s3.source).toEqual({ type: "S3" });
-  const back = switchSource({ ...s3.source, bucket: "b", secretKey: "s" }, "WebFolder", s3.aside);
-  expect(back.source).toEqual(folder);
-  expect(switchSource(back.source, "S3", back.aside).source).toEqual({ type: "S3", bucket: "b", secretKey: "s" });
-});
-
-test("keys that were removed do not come back with their type of source", () => {
-  const inline = { type: "S3" as const, bucket: "b", accessKey: "a", secretKey: "s" };
-  const folder = switchSource(inline, "WebFolder", {});
-  const again = switchSource(folder.source, "S3", folder.aside);
-  const { accessKey, secretKey, ...rest } = again.source;
-  const stored = { ...rest, credentialsSecretRef: { name: "keys" } };
-  const away = switchSource(stored, "CloudFront", again.aside);
-  expect(switchSource(away.source, "S3", away.aside).source).toEqual(stored);
 });
 
 test("a copy has no hosts, no secrets, and nothing that tools recognize", () => {

@@ -1,5 +1,5 @@
 import { restartedAnnotation } from "./annotations";
-import { sourceTypes, type Darkroom, type DarkroomInput, type Source, type SourceInput, type SourceType } from "../api/types";
+import { sourceTypes, type Darkroom, type DarkroomInput, type Source, type SourceType } from "../api/types";
 
 /** The type of a source; without one it is a web folder. */
 export const typeOf = ({ type }: Pick<Source, "type">): SourceType => sourceTypes.find((known) => known === type) ?? "WebFolder";
@@ -131,24 +131,3 @@ export const movesKeys = ({ source }: DarkroomInput, loaded: Darkroom | undefine
   !source.auth &&
   !source.accessKey &&
   (source.endpoint ?? "") !== (loaded.source.endpoint ?? "");
-
-/** The fields of each type of source. */
-const fieldsOf: Record<SourceType, (keyof SourceInput)[]> = {
-  WebFolder: ["baseUrl", "caBundleRef"],
-  S3: ["bucket", "region", "endpoint", "pathPrefix", "credentialsSecretRef", "accessKey", "secretKey", "auth", "caBundleRef"],
-  GoogleCloudStorage: ["bucket", "credentialsSecretRef", "auth", "caBundleRef"],
-  CloudFront: ["host", "secureProtocol", "pathPrefix", "caBundleRef"],
-};
-
-/**
- * The source as another type. Fields that the new type lacks are set aside, and restored
- * with their type.
- */
-export function switchSource(source: SourceInput, type: SourceType, aside: SourceInput): { source: SourceInput; aside: SourceInput } {
-  // The source has every field of its own type: what it lacks was removed, such as keys.
-  const own = new Set<string>(fieldsOf[typeOf(source)]);
-  const others = Object.fromEntries(Object.entries(aside).filter(([field]) => !own.has(field)));
-  const all: SourceInput = { ...others, ...source };
-  const keep = Object.fromEntries(fieldsOf[type].filter((field) => all[field] !== undefined).map((field) => [field, all[field]]));
-  return { source: { ...keep, type }, aside: all };
-}

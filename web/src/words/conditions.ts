@@ -1,7 +1,7 @@
 import type { Condition, Darkroom } from "../api/types";
 import { describeReason, separate } from "./reasons";
 
-export type Tone = "good" | "bad" | "busy" | "neutral";
+export type Tone = "good" | "warning" | "bad" | "busy" | "neutral";
 
 export interface Finding {
   title: string;

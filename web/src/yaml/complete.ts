@@ -1,4 +1,5 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { isMap, parseDocument } from "yaml";
 import { item, schemaAt, type Schema } from "./schema";
 
 type Path = (string | typeof item)[];
@@ -25,13 +26,14 @@ export function complete(context: CompletionContext): CompletionResult | null {
     return null;
   }
   const [, before, part] = key as unknown as [string, string, string];
-  const schema = schemaAt(pathAt(above, before));
+  const path = pathAt(above, before);
+  const schema = schemaAt(path);
   if (!schema?.properties) {
     return null;
   }
-  const taken = siblings(above, before, lines.slice(line.number));
+  const taken = namesAt(lines.toSpliced(line.number - 1, 1).join("\n"), path);
   const options = Object.entries(schema.properties)
-    .filter(([name]) => !taken.has(name))
+    .filter(([name]) => !taken.includes(name))
     .map(([name, field]) => keyOption(name, field, before.length, schema.required?.includes(name) ?? false));
   return { from: context.pos - part.length, options, validFor: /^[\w./-]*$/ };
 }
@@ -61,31 +63,10 @@ export function pathAt(above: readonly string[], before: string): Path {
   return path;
 }
 
-/** The keys of the object around a line whose keys begin in a column. */
-function siblings(above: readonly string[], before: string, below: readonly string[]): Set<string> {
-  const out = new Set<string>();
-  const column = before.length;
-  const collect = (lines: readonly string[], up: boolean) => {
-    for (const line of lines.filter((text) => !/^\s*(#|$)/.test(text))) {
-      const start = /^\s*(?:-\s+)*/.exec(line)?.[0] ?? "";
-      const beginsItem = start.slice(0, column).includes("-");
-      if (start.length < column || (beginsItem && !up)) {
-        return;
-      }
-      const [, , , name] = keyLine.exec(line) ?? [];
-      if (name && start.length === column) {
-        out.add(name);
-      }
-      if (beginsItem) {
-        return;
-      }
-    }
-  };
-  if (!before.includes("-")) {
-    collect(above.toReversed(), true);
-  }
-  collect(below, false);
-  return out;
+/** The names of the fields that an object of a text has. Which item of a list it is in is not known from its path. */
+function namesAt(text: string, path: Path): string[] {
+  const found = path.includes(item) ? undefined : parseDocument(text).getIn(path);
+  return isMap(found) ? found.items.map(({ key }) => String(key)) : [];
 }
 
 const describe = ({ words, description = "" }: Schema): string => (words ?? description.replace(/\s*\n\s*/g, " "));

@@ -9,19 +9,19 @@ import { read, write } from "./text";
 const text = `# Owned by the cats team.
 apiVersion: deployments.example.com/v1alpha1
 kind: Darkroom
-metadata: {name:  cats, namespace: photos}
+metadata: {name: cats, namespace: photos}
 
 spec:
-  replicas: 1     # raise before Friday
+  replicas: 1 # raise before Friday
 
-
-  source:   # the old bucket
+  # the old bucket
+  source:
     type: S3
     bucket: 'cats'
     # not Frankfurt
     region: "eu-west-2"
   subDomains:
-  - cats   # first
+  - cats # first
   # for the marketing site
   - kittens
   ingress:
@@ -40,11 +40,11 @@ function inputOf(from: string) {
 const changed = (path: Path, value: unknown) => rewrite(text, withValue(inputOf(text), path, value));
 
 test.each<[Path, unknown, string, string]>([
-  [["replicas"], 3, "replicas: 1     # raise", "replicas: 3 # raise"],
-  [["name"], "dogs", "{name:  cats, namespace: photos}", "{ name: dogs, namespace: photos }"],
+  [["replicas"], 3, "replicas: 1 # raise", "replicas: 3 # raise"],
+  [["name"], "dogs", "{name: cats, namespace: photos}", "{name: dogs, namespace: photos}"],
   [["source", "bucket"], "dogs", "bucket: 'cats'", "bucket: 'dogs'"],
   [["subDomains"], ["cats", "kittens", "pets"], "  - kittens\n", "  - kittens\n  - pets\n"],
-  [["subDomains"], ["kittens"], "  - cats   # first\n", ""],
+  [["subDomains"], ["kittens"], "  - cats # first\n", ""],
   [["ingress", "className"], undefined, "  ingress:\n    className: nginx\n", ""],
   [["source", "endpoint"], "https://s3", '    region: "eu-west-2"\n', '    region: "eu-west-2"\n    endpoint: https://s3\n'],
   [["probe"], { path: "/a" }, "    className: nginx\n", "    className: nginx\n  probe:\n    path: /a\n"],

@@ -1,0 +1,43 @@
+import { Table, Tbody, Td, Th, Thead, Tr, type ThProps } from "@patternfly/react-table";
+import type { ReactNode } from "react";
+
+interface Column {
+  width?: ThProps["width"];
+  /** Whether its long words break. */
+  breaks?: boolean;
+  /** Whether its cells say what they are: its title is for screen readers alone. */
+  isUntitled?: boolean;
+}
+
+interface Row {
+  key: string;
+  /** What is in each column. */
+  cells: readonly ReactNode[];
+}
+
+/** A table by the titles of its columns. On a phone each row is a card, and each cell has its title. */
+export function DataTable({ label, columns, rows }: { label: string; columns: Record<string, Column>; rows: readonly Row[] }) {
+  const heads = Object.entries(columns);
+  return (
+    <Table aria-label={label} variant="compact" gridBreakPoint="grid-md">
+      <Thead>
+        <Tr>
+          {heads.map(([title, { width, isUntitled }]) => (
+            <Th key={title} width={width} {...(isUntitled ? { screenReaderText: title } : { children: title })} />
+          ))}
+        </Tr>
+      </Thead>
+      <Tbody>
+        {rows.map(({ key, cells }) => (
+          <Tr key={key}>
+            {heads.map(([title, { breaks, isUntitled }], at) => (
+              <Td key={title} dataLabel={isUntitled ? undefined : title} className={breaks ? "dr-break" : undefined}>
+                {cells[at]}
+              </Td>
+            ))}
+          </Tr>
+        ))}
+      </Tbody>
+    </Table>
+  );
+}
