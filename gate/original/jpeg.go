@@ -26,58 +26,55 @@ type JPEG struct {
 // Progressive files of ordinary programs have about ten scans.
 const maxScans = 100
 
+// Markers of segments, as kinds of parts.
 const (
-	frameStart      = 0xc0 // to 0xcf, but for the three below
-	huffmanTables   = 0xc4
-	reserved        = 0xc8
-	arithmeticTable = 0xcc
-	imageEnd        = 0xd9
-	scanStart       = 0xda
-	applicationData = 0xe1
-	profileData     = 0xe2
+	frames          = "\xc0\xc1\xc2\xc3\xc5\xc6\xc7\xc9\xca\xcb\xcd\xce\xcf"
+	scanStart       = "\xda"
+	applicationData = "\xe1"
+	profileData     = "\xe2"
 )
 
 // segments calls each with the segments of a JPEG file up to the end of its image, and returns its
 // length. What follows, such as the video of a motion photo or a second image, is not part of it.
 // A malformed file ends where it cannot be read: decoding it will fail with a better error.
-func segments(body []byte, each func(marker byte, data []byte)) (length int) {
+func segments(body []byte, each func(kind string, data []byte)) (length int) {
+	const firstFrame, firstRestart, imageEnd, firstScan = 0xc0, 0xd0, 0xd9, 0xda
 	for rest := body[min(2, len(body)):]; ; {
 		// Between segments are the pixels of a scan, in which zero follows 0xff.
 		start := bytes.IndexByte(rest, 0xff)
-		if start < 0 || len(rest) < start+4 {
+		if start < 0 || len(rest) < start+2 {
 			return len(body)
 		}
 		rest = rest[start:]
-		marker, length := rest[1], int(binary.BigEndian.Uint16(rest[2:]))
+		marker, length := rest[1], 0
+		if len(rest) >= 4 {
+			length = int(binary.BigEndian.Uint16(rest[2:]))
+		}
 		switch {
 		case marker == imageEnd:
 			return len(body) - len(rest) + 2
-		case marker < frameStart, marker >= 0xd0 && marker < scanStart, marker == 0xff, length < 2:
+		case marker < firstFrame, marker >= firstRestart && marker < firstScan, marker == 0xff, length < 2:
 			rest = rest[1:] // no segment
 			continue
 		}
 		segment := rest[:min(2+length, len(rest))]
 		rest = rest[len(segment):]
-		each(marker, segment[4:])
+		each(string(segment[1:2]), segment[4:])
 	}
 }
 
-// scanJPEG returns what the header that Go decodes does not have.
-func scanJPEG(body []byte) (found JPEG, stored request.Size, orientation int) {
-	found.Length = segments(body, func(marker byte, data []byte) {
-		switch {
-		case marker == scanStart:
-			found.Scans++
-		case marker == applicationData && orientation == 0 && bytes.HasPrefix(data, []byte("Exif\x00\x00")):
-			orientation = orientationOf(data[6:])
-		case marker >= frameStart && marker < 0xd0 && marker != huffmanTables && marker != reserved && marker != arithmeticTable &&
-			stored == (request.Size{}) && len(data) >= 6:
-			found.Progressive = marker&3 == 2
-			stored = request.Size{Width: int(binary.BigEndian.Uint16(data[3:])), Height: int(binary.BigEndian.Uint16(data[1:]))}
-			found.Samples, found.CMYK = samples(data[6:]), data[5] == 4
-		}
-	})
-	return found, stored, max(orientation, upright)
+// scanFrame reads the header of a frame, of which the first one counts.
+func (i *Info) scanFrame(kind string, data []byte) {
+	if i.JPEG.Samples > 0 || len(data) < 6 {
+		return
+	}
+	i.JPEG.Progressive, i.JPEG.CMYK, i.JPEG.Samples = kind[0]&3 == 2, data[5] == 4, samples(data[6:])
+	if i.Format == "" {
+		i.Size = request.Size{Width: int(binary.BigEndian.Uint16(data[3:])), Height: int(binary.BigEndian.Uint16(data[1:]))}
+	}
+	if i.JPEG.Progressive {
+		i.BytesPerPixel *= 5 // the decoder keeps all coefficients, of four bytes each
+	}
 }
 
 // samples returns the number of samples for each pixel, of components of three bytes each.

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
 // drawTIFF returns EXIF data with an orientation among other entries, of which none has another orientation.
@@ -117,16 +119,11 @@ func drawFile(t *rapid.T, format string, orientation int, profile []byte) file {
 	return f
 }
 
-func scan(format string, body []byte) (orientation int) {
-	switch format {
-	case "jpeg":
-		_, _, orientation = scanJPEG(body)
-	case "png":
-		orientation, _ = scanPNG(body)
-	case "webp":
-		orientation, _ = scanWebP(body)
-	}
-	return orientation
+// scanned returns what is found in a file whose header Go has not decoded.
+func scanned(body []byte) Info {
+	info := Info{ContentType: Type(body)}
+	info.scan(body)
+	return info
 }
 
 func TestMetadataIsFoundAmongAllElse(t *testing.T) {
@@ -135,7 +132,7 @@ func TestMetadataIsFoundAmongAllElse(t *testing.T) {
 		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
 		profile := drawProfile(t, "RGB ")
 		f := drawFile(t, format, orientation, profile)
-		if got := scan(format, f.body()); got != orientation {
+		if got := scanned(f.body()).Orientation; got != orientation {
 			t.Errorf("orientation %d, want %d", got, orientation)
 		}
 		if got := Profile(f.body()); !bytes.Equal(got, profile) {
@@ -145,11 +142,11 @@ func TestMetadataIsFoundAmongAllElse(t *testing.T) {
 		whole := f.body()
 		at := rapid.IntRange(0, len(whole)).Draw(t, "cut")
 		cut := whole[:at:at]
-		if got := scan(format, cut); got != orientation && got != upright {
+		if got := scanned(cut).Orientation; got != orientation && got != upright {
 			t.Errorf("cut at %d of %d: orientation %d, want %d", len(cut), len(whole), got, orientation)
 		}
 		f.end = nil
-		if got := scan(format, slices.Clip(f.body())); got != orientation {
+		if got := scanned(slices.Clip(f.body())).Orientation; got != orientation {
 			t.Errorf("without anything behind its metadata: orientation %d, want %d", got, orientation)
 		}
 		if got := Profile(cut); len(got) > 0 && !bytes.HasPrefix(profile, got) {
@@ -179,12 +176,12 @@ func TestProfilesThatAreTooShortOrTooLongAreLeftOut(t *testing.T) {
 // the others.
 func checkChunks(t *rapid.T, body []byte) {
 	var kinds []string
-	length := 12
+	length, alpha := 12, false
 	webpChunks(body, func(kind string, data []byte) {
 		kinds = append(kinds, kind)
 		length += 8 + len(data) + len(data)%2
+		alpha = alpha || kind == "ALPH" || kind == "VP8L" && data[4]&0x10 != 0
 	})
-	alpha := slices.Contains(kinds, "ALPH") || slices.Contains(kinds, "VP8L") // which may have alpha
 	if alpha != (body[20]&0x10 != 0) {
 		t.Errorf("%v: the header has %b", kinds, body[20])
 	}
@@ -205,6 +202,29 @@ func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 		info, err := Inspect(file)
 		if err != nil || info.JPEG.Scans != scans || (info.Format != "") != (scans <= maxScans) {
 			t.Errorf("%d scans: %+v %v", scans, info, err)
+		}
+	})
+}
+
+// The header of a WebP file may say that its pixels are few, before a frame of very many, of which only the beginning is there.
+func TestAWebPFileWhoseSizesDifferIsNotTransformed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body, err := os.ReadFile("../testdata/corpus/" + rapid.SampledFrom([]string{"lossy", "lossless", "alpha"}).Draw(t, "file") + ".webp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := Inspect(body)
+		if err != nil || info.Format != "webp" {
+			t.Fatalf("%+v %v", info, err)
+		}
+		file := WithProfile(body, drawProfile(t, "RGB ")) // now it has such a header
+		claimed := request.Size{Width: rapid.IntRange(1, 200).Draw(t, "width"), Height: rapid.IntRange(1, 200).Draw(t, "height")}
+		copy(file[24:], []byte{byte(claimed.Width - 1), 0, 0, byte(claimed.Height - 1), 0, 0})
+		first := max(bytes.Index(file, []byte("VP8L")), bytes.Index(file, []byte("VP8 "))) + 8 + 10
+		cut := rapid.IntRange(first, len(file)).Draw(t, "cut")
+		got, err := Inspect(file[:cut])
+		if err != nil || got.Format != "" && got.Size != info.Size {
+			t.Errorf("%v is taken for %+v, %v", info.Size, got, err)
 		}
 	})
 }

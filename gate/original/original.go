@@ -9,6 +9,7 @@ import (
 	_ "image/jpeg" // format
 	_ "image/png"  // format
 	"net/http"
+	"strings"
 
 	"golang.org/x/image/webp"
 
@@ -43,7 +44,7 @@ type Info struct {
 // Inspect reads the header of an image. Content that is not an image is a problem: error
 // pages and scripts of the source are never passed on.
 func Inspect(body []byte) (Info, error) {
-	info := Info{ContentType: Type(body), Orientation: upright}
+	info := Info{ContentType: Type(body)}
 	if info.ContentType == "" {
 		return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
 	}
@@ -74,32 +75,41 @@ func decodeConfig(body []byte) (config image.Config, format string, err error) {
 // scan adds what the header that Go decodes does not have, and reports whether Darkroom can
 // transform such an image.
 func (i *Info) scan(body []byte) bool {
-	var animated bool
-	switch i.ContentType {
-	case "image/jpeg":
-		var stored request.Size
-		if i.JPEG, stored, i.Orientation = scanJPEG(body); i.Format == "" {
-			i.Size = stored
-		}
-		if i.JPEG.Progressive {
-			// The decoder keeps all coefficients, of four bytes each.
-			i.BytesPerPixel *= 5
-		}
-		return i.JPEG.Scans <= maxScans
-	case "image/png":
-		i.Orientation, animated = scanPNG(body)
-		if i.Format != "" && body[28] != 0 { // interlaced: each pass is an image of its own, before it is merged
-			i.BytesPerPixel *= 2
-		}
-		return !animated
-	case "image/webp":
-		i.Orientation, animated = scanWebP(body)
-		return !animated
-	}
-	if i.Format == "" {
+	possible := i.Format != "" && i.Format != "gif"
+	length := parts(body, func(kind string, data []byte) { possible = i.add(kind, data) && possible })
+	i.Orientation = max(i.Orientation, upright)
+	if i.ContentType == "image/jpeg" {
+		i.JPEG.Length = length
+	} else if i.Format == "" {
 		i.Size = sizeOf(i.ContentType, body)
 	}
-	return false
+	return possible && i.JPEG.Scans <= maxScans
+}
+
+// add adds what is in a part, and reports whether Darkroom can transform an image that has it.
+func (i *Info) add(kind string, data []byte) (possible bool) {
+	switch kind {
+	case applicationData, "eXIf", "EXIF": // the first one counts
+		tiff, isEXIF := bytes.CutPrefix(data, []byte("Exif\x00\x00")) // some programs write it to WebP files too
+		if i.Orientation == 0 && (isEXIF || kind != applicationData) {
+			i.Orientation = orientationOf(tiff)
+		}
+	case "acTL", "ANIM": // animated
+		return false
+	case "IHDR":
+		if len(data) == 13 && data[12] != 0 { // interlaced: each pass is an image of its own, before it is merged
+			i.BytesPerPixel *= 2
+		}
+	case "VP8 ", "VP8L":
+		return webpFrame(kind, data) == i.Size
+	case scanStart:
+		i.JPEG.Scans++
+	default:
+		if strings.Contains(frames, kind) {
+			i.scanFrame(kind, data)
+		}
+	}
+	return true
 }
 
 // bytesPerPixel is what the decoder of a format needs for a color model.

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
 	"io"
 	"slices"
+
+	"github.com/deepteams/webp/mux"
 )
 
 // maxProfile bounds profiles. Those of screens and cameras have a few hundred bytes to some
@@ -17,26 +20,20 @@ const maxProfile = 60 << 10
 // Profile returns the color profile of an image (ICC); nil if it has none.
 func Profile(body []byte) []byte {
 	var profile []byte
-	switch Type(body) {
-	case "image/jpeg":
-		segments(body, func(marker byte, data []byte) {
-			if rest, ok := bytes.CutPrefix(data, []byte("ICC_PROFILE\x00")); ok && marker == profileData && len(rest) > 2 {
+	parts(body, func(kind string, data []byte) {
+		switch kind {
+		case profileData:
+			if rest, ok := bytes.CutPrefix(data, []byte("ICC_PROFILE\x00")); ok && len(rest) > 2 {
 				profile = append(profile, rest[2:]...) // parts are in order
 			}
-		})
-	case "image/png":
-		pngChunks(body, func(kind string, data []byte) {
-			if at := bytes.IndexByte(data, 0); kind == "iCCP" && at >= 0 && len(data) > at+2 {
-				profile = inflate(data[at+2:])
+		case "iCCP":
+			if _, packed, ok := bytes.Cut(data, []byte{0}); ok && len(packed) > 1 {
+				profile = inflate(packed[1:])
 			}
-		})
-	case "image/webp":
-		webpChunks(body, func(kind string, data []byte) {
-			if kind == "ICCP" {
-				profile = data
-			}
-		})
-	}
+		case "ICCP":
+			profile = data
+		}
+	})
 	if len(profile) < 128 || len(profile) > maxProfile {
 		return nil
 	}
@@ -64,7 +61,7 @@ func WithProfile(result, profile []byte) []byte {
 	}
 	switch format {
 	case "jpeg":
-		segment := binary.BigEndian.AppendUint16([]byte{0xff, profileData}, uint16(2+14+len(profile))) //nolint:gosec // at most maxProfile
+		segment := binary.BigEndian.AppendUint16([]byte("\xff"+profileData), uint16(2+14+len(profile))) //nolint:gosec // at most maxProfile
 		segment = append(segment, "ICC_PROFILE\x00\x01\x01"...)
 		return slices.Concat(result[:2], segment, profile, result[2:])
 	case "png":
@@ -78,7 +75,7 @@ func WithProfile(result, profile []byte) []byte {
 		chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(data.Bytes()))
 		return slices.Concat(result[:header], chunk, result[header:])
 	case "webp":
-		return webpWithProfile(result, profile, config)
+		return webpWithProfile(result, profile)
 	}
 	return result
 }
@@ -91,21 +88,21 @@ func colorsOf(config image.Config) string {
 	return "RGB "
 }
 
-// webpWithProfile adds a profile, and the header of files with metadata if there is none.
-func webpWithProfile(result, profile []byte, config image.Config) []byte {
-	const start, end, hasProfile, hasAlpha = 12, 30, 0x20, 0x10
-	header, rest := []byte("VP8X\x0a\x00\x00\x00"), result[start:]
-	if string(rest[:4]) == "VP8X" && len(result) >= end {
-		header, rest = bytes.Clone(result[start:end]), result[end:]
-	} else {
-		width, height := config.Width-1, config.Height-1
-		header = append(header, 0, 0, 0, 0, byte(width), byte(width>>8), byte(width>>16), byte(height), byte(height>>8), byte(height>>16)) //nolint:gosec // 24 bits each
-		if string(rest[:4]) == "VP8L" {
-			header[8] = hasAlpha // it may have
-		}
+// webpWithProfile returns the result if it is animated, which those of Darkroom are not.
+func webpWithProfile(result, profile []byte) []byte {
+	file, err := mux.NewDemuxer(result)
+	if err != nil || file.NumFrames() != 1 {
+		return result
 	}
-	header[8] |= hasProfile
-	header = binary.LittleEndian.AppendUint32(append(header, "ICCP"...), uint32(len(profile))) //nolint:gosec // at most maxProfile
-	body := slices.Concat([]byte("WEBP"), header, profile, make([]byte, len(profile)%2), rest)
-	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...) //nolint:gosec // a file
+	frame, err := file.Frame(0)
+	if err != nil {
+		return result
+	}
+	var out bytes.Buffer
+	with := mux.NewMuxer()
+	with.SetICCProfile(profile)
+	if err := errors.Join(with.AddFrame(frame.Data, nil), with.Assemble(&out)); err != nil {
+		return result
+	}
+	return out.Bytes()
 }

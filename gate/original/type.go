@@ -3,6 +3,8 @@ package original
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/xml"
+	"io"
 	"net/http"
 	"strings"
 
@@ -32,29 +34,31 @@ func Type(body []byte) string {
 	return ""
 }
 
+// maxProlog bounds what may be in front of the root element of an SVG, and that element.
+const maxProlog = 64 << 10
+
 // isSVG reports whether the root element of a document is svg.
 func isSVG(body []byte) bool {
-	rest := bytes.TrimPrefix(body[:min(len(body), 4096)], []byte("\xef\xbb\xbf"))
+	document := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(body[:min(len(body), maxProlog)], nil)))
+	document.Strict = false // entities are declared in the document
+	document.CharsetReader = func(_ string, ascii io.Reader) (io.Reader, error) { return ascii, nil }
 	for {
-		rest = bytes.TrimLeft(rest, " \t\r\n")
-		end := []byte(">")
-		switch {
-		case bytes.HasPrefix(rest, []byte("<svg")):
-			return len(rest) > 4 && bytes.IndexByte([]byte(" \t\r\n>/"), rest[4]) >= 0
-		case bytes.HasPrefix(rest, []byte("<!--")):
-			end = []byte("-->")
-		case bytes.HasPrefix(rest, []byte("<!DOCTYPE svg")) && bytes.Contains(rest, []byte("[")):
-			if at := bytes.IndexByte(rest, '['); at < bytes.IndexByte(rest, '>') {
-				end = []byte("]>")
+		token, err := document.RawToken()
+		if err != nil {
+			return false
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			return token.Name.Local == "svg"
+		case xml.Directive:
+			if !bytes.HasPrefix(token, []byte("DOCTYPE svg")) {
+				return false
 			}
-		case !bytes.HasPrefix(rest, []byte("<?xml")) && !bytes.HasPrefix(rest, []byte("<!DOCTYPE svg")):
-			return false
+		case xml.CharData:
+			if len(bytes.Trim(token, "\ufeff \t\r\n")) > 0 {
+				return false
+			}
 		}
-		at := bytes.Index(rest, end)
-		if at < 0 {
-			return false
-		}
-		rest = rest[at+len(end):]
 	}
 }
 
