@@ -2,7 +2,6 @@ package cache
 
 import (
 	"log/slog"
-	"time"
 
 	"github.com/maypok86/otter/v2"
 )
@@ -91,15 +90,12 @@ func (c *Cache) Put(key string, e *Entry) {
 	}
 }
 
-// Revalidate stores a new time of validation.
-func (c *Cache) Revalidate(key string, e *Entry, now time.Time) *Entry {
-	validated := *e
-	validated.Validated = now
-	c.remember(key, &validated)
+// Revalidate stores the time of validation of an entry that has not changed otherwise.
+func (c *Cache) Revalidate(key string, e *Entry) {
+	c.remember(key, e)
 	if c.disk != nil {
-		c.observe("touch", c.disk.touch(key, now))
+		c.observe("touch", c.disk.touch(key, e.Validated))
 	}
-	return &validated
 }
 
 // Remove drops an entry.

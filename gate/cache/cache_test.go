@@ -141,7 +141,9 @@ func TestARevalidatedEntryKeepsItsTimeOnDisk(t *testing.T) {
 	if err := c.disk.put("/a?", entry(10)); err != nil {
 		t.Fatal(err)
 	}
-	c.Revalidate("/a?", entry(10), time.Unix(2000, 0))
+	validated := entry(10)
+	validated.Validated = time.Unix(2000, 0)
+	c.Revalidate("/a?", validated)
 	again, _ := open(t, folder, 1<<20, 1<<20)
 	if got := again.Get("/a?"); got == nil || !got.Validated.Equal(time.Unix(2000, 0)) {
 		t.Errorf("got %+v", got)
@@ -305,12 +307,12 @@ func TestAFileThatCannotBeStoredLeavesNothing(t *testing.T) {
 func TestAnEntryThatIsNoLongerOnDiskIsRevalidatedInMemory(t *testing.T) {
 	folder := t.TempDir()
 	c, failures := open(t, folder, 1<<20, 1<<20)
-	now := time.Unix(2000, 0)
-	if got := c.Revalidate("/a?", entry(10), now); *failures != 0 || !got.Validated.Equal(now) || c.Recent("/a?") != got {
-		t.Errorf("%+v, %d failures", got, *failures)
+	e := entry(10)
+	if c.Revalidate("/a?", e); *failures != 0 || c.Recent("/a?") != e {
+		t.Errorf("%+v, %d failures", c.Recent("/a?"), *failures)
 	}
 	c.disk.folder = string([]byte{0}) // no system has such a folder
-	if c.Revalidate("/a?", entry(10), now); *failures != 1 {
+	if c.Revalidate("/a?", e); *failures != 1 {
 		t.Errorf("%d failures", *failures)
 	}
 }

@@ -1,6 +1,7 @@
 package original
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -15,25 +16,40 @@ type Control struct {
 	MaxAge  time.Duration
 }
 
-// ParseControl parses the header Cache-Control of a source. What is for shared caches counts before
-// what is for all.
-func ParseControl(header string) (c Control) {
-	shared := false
-	for directive := range strings.SplitSeq(strings.ToLower(header), ",") {
+// ParseControl parses the headers of a source as RFC 9111 defines them for shared caches. What its
+// own caches have used of the time is over.
+func ParseControl(header http.Header, now time.Time) (c Control) {
+	ages := map[string]time.Duration{}
+	for directive := range strings.SplitSeq(strings.ToLower(strings.Join(header.Values("Cache-Control"), ",")), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
-		seconds, err := strconv.ParseInt(strings.Trim(value, `"`), 10, 32)
-		age := time.Duration(max(seconds, 0)) * time.Second
-		switch {
-		case name == "no-store", name == "private":
-			c.NoStore = true
-		case name == "no-cache":
-			c.Bounded, c.MaxAge, shared = true, 0, true
-		case err != nil:
-		case name == "s-maxage" && (!c.Bounded || !shared || age < c.MaxAge):
-			c.Bounded, c.MaxAge, shared = true, age, true
-		case name == "max-age" && !shared:
-			c.Bounded, c.MaxAge = true, age
+		age, known := seconds(strings.Trim(value, `"`))
+		if shortest, found := ages[name]; name == "no-cache" || known && (!found || age < shortest) {
+			ages[name] = age
+		}
+		c.NoStore = c.NoStore || name == "no-store" || name == "private"
+	}
+	if header.Get("Vary") == "*" { // each request may get another image
+		ages["no-cache"] = 0
+	}
+	if expires := header.Get("Expires"); expires != "" {
+		at, _ := http.ParseTime(expires) // zero, which is long ago, for 0 and other values that are no time
+		if date, err := http.ParseTime(header.Get("Date")); err == nil {
+			now = date
+		}
+		ages["expires"] = at.Sub(now)
+	}
+	used, _ := seconds(header.Get("Age"))
+	for _, name := range []string{"no-cache", "s-maxage", "max-age", "expires"} { // the first counts
+		if age, found := ages[name]; found {
+			c.Bounded, c.MaxAge = true, max(age, used)-used
+			break
 		}
 	}
 	return c
+}
+
+// seconds parses a number of seconds, and reports whether it is one. A negative one is none at all.
+func seconds(text string) (time.Duration, bool) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return time.Duration(max(n, 0)) * time.Second, err == nil
 }

@@ -10,21 +10,29 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// known returns the entry of a request, or nil. One in WebP can be made of that in its own format.
-func (p *Pipeline) known(ctx context.Context, client, key string, r request.Request) (*cache.Entry, error) {
-	known := p.cache.Get(key) //nolint:contextcheck // reads of the disk do not take long
-	if r.WebP == 0 || known != nil && p.usable(r.Path, known) != Miss {
-		return known, nil
+// known returns the entry of a request and its state, or nil. One in WebP can be made of that in its own format.
+func (p *Pipeline) known(ctx context.Context, client, key string, r request.Request) (known *cache.Entry, state State, err error) {
+	known, state = p.lookUp(key, r.Path) //nolint:contextcheck // reads of the disk do not take long
+	if r.WebP == 0 || state != Miss {
+		return known, state, nil
 	}
-	other := p.cache.Get(r.InItsFormat().Key()) //nolint:contextcheck // as above
-	if other == nil || p.usable(r.Path, other) == Miss {
-		return known, nil
+	other, otherState := p.lookUp(r.InItsFormat().Key(), r.Path) //nolint:contextcheck // as above
+	if otherState == Miss {
+		return known, Miss, nil
 	}
-	known, err := p.encode(ctx, client, other, r.WebP)
-	if err == nil {
-		p.cache.Put(key, known)
+	if known, err = p.encode(ctx, client, other, r.WebP); err != nil {
+		return nil, Miss, err
 	}
-	return known, err
+	p.cache.Put(key, known)
+	return known, otherState, nil
+}
+
+// lookUp returns an entry of the cache and its state, or nil.
+func (p *Pipeline) lookUp(key, path string) (*cache.Entry, State) {
+	if found := p.cache.Get(key); found != nil {
+		return p.confirmed(path, found)
+	}
+	return nil, Miss
 }
 
 // encode returns an entry as WebP of a quality other than zero, or the same entry if that is not smaller

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/encode"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
@@ -79,10 +80,16 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 }
 
 func TestWhatIsTooHeavyToEncodeKeepsItsFormat(t *testing.T) {
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(square(), nil) })
-	p.Memory = 5 * 30 * 30
-	if entry, _, status := getWebP(t, p); status != http.StatusOK || entry.ContentType != "image/png" {
-		t.Errorf("%d %+v", status, entry)
+	img, ok := encode.New(square())
+	if !ok {
+		t.Fatal("it cannot be encoded")
+	}
+	for less, want := range []string{"image/webp", "image/png"} {
+		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(square(), nil) })
+		p.Memory = 5 * (img.Weight - int64(less))
+		if entry, _, status := getWebP(t, p); status != http.StatusOK || entry.ContentType != want {
+			t.Errorf("%d bytes too heavy: %d %+v, want %s", less, status, entry, want)
+		}
 	}
 }
 

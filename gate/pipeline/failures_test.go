@@ -10,10 +10,14 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
@@ -68,6 +72,58 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A failure that one client causes is its own, before, beside and after requests of others for the same original: by names of
+// proxies that the source refuses, or because too many of its requests wait.
+func TestNoClientCausesAFailureForOthers(t *testing.T) {
+	honest := []request.Request{{Path: "/a.png"}, {Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}}}
+	rapid.Check(t, func(rt *rapid.T) {
+		status := rapid.SampledFrom(failures).Draw(rt, "status of the source")
+		known := rapid.Bool().Draw(rt, "an image is known")
+		age := rapid.SampledFrom([]time.Duration{0, 90 * time.Minute, 3 * time.Hour}).Draw(rt, "age")
+		full := rapid.Bool().Draw(rt, "requests of the source wait")
+		beside := rapid.Bool().Draw(rt, "at the same time")
+		asked := rapid.SampledFrom(honest).Draw(rt, "request that fails")
+		p := newPipeline(func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+			time.Sleep(time.Second)
+			if source.ViaOf(ctx) != "" {
+				return nil, problem.New(status, "other proxies are not welcome")
+			}
+			return respond(pixel(1), nil)
+		})
+		var failure error
+		synctest.Test(t, func(t *testing.T) {
+			if known {
+				_, _, failure = p.Get(t.Context(), "honest", honest[0])
+				time.Sleep(age)
+			}
+			hostile, release := source.Via(t.Context(), "made up"), func(int64) {}
+			if full {
+				p.queues.fetches.Queue = admission.New(1, 0, 0)
+				hostile = t.Context()
+				release, _ = p.queues.fetches.acquire(hostile, "hostile", 1)
+			}
+			var wait sync.WaitGroup
+			wait.Go(func() { _, _, _ = p.Get(hostile, "hostile", asked) })
+			if synctest.Wait(); !beside {
+				wait.Wait()
+				time.Sleep(time.Second)
+			}
+			if release(0); full {
+				p.queues.fetches.Queue = admission.New(1, 10, 0)
+			}
+			for _, r := range honest {
+				_, _, err := p.Get(t.Context(), "honest", r)
+				failure = errors.Join(failure, err)
+			}
+			wait.Wait()
+			time.Sleep(time.Minute) // refreshes end
+		})
+		if failure != nil {
+			rt.Fatal(failure)
+		}
+	})
 }
 
 func TestOnlyFailuresAreCountedAsErrors(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 // version is an original, and what the source must compare it with.
 type version struct {
+	// path with what is added by viaKey.
 	path  string
 	known original.Validators
 }

@@ -191,7 +191,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				if changed, state, _ := get(t, p, "/a.png"); state != Hit || changed.ETag == first.ETag || asked != 3 {
 					t.Errorf("%s %s, asked %d times", state, changed.ETag, asked)
 				}
-				if known := p.cache.Get("/a.png?w=1"); p.usable("/a.png", known) != Miss {
+				if _, state := p.confirmed("/a.png", p.cache.Get("/a.png?w=1")); state != Miss {
 					t.Error("the result of an original that was replaced is still served")
 				}
 			})
@@ -232,7 +232,9 @@ func TestWhatASourceForbidsIsNotKept(t *testing.T) {
 		"max-age=60, private=\"cookie\"": {Miss, 0},
 	} {
 		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
-			return respond(pixel(1), func(r *source.Response) { r.Control = original.ParseControl(control) })
+			return respond(pixel(1), func(r *source.Response) {
+				r.Control = original.ParseControl(http.Header{"Cache-Control": {control}}, time.Now())
+			})
 		})
 		synctest.Test(t, func(t *testing.T) {
 			get(t, p, "/a.png")
@@ -252,7 +254,9 @@ func TestATimeInTheFutureCountsAsOld(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		get(t, p, "/a.png")
-		p.cache.Revalidate("/a.png?", p.cache.Get("/a.png?"), time.Now().Add(24*365*time.Hour))
+		ahead := *p.cache.Get("/a.png?")
+		ahead.Validated = time.Now().Add(24 * 365 * time.Hour)
+		p.cache.Revalidate("/a.png?", &ahead)
 		if _, state, _ := get(t, p, "/a.png"); state != Revalidated {
 			t.Error(state)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
@@ -72,10 +73,11 @@ type result struct {
 	state State
 }
 
-// confirmed is an original that the source had at a time.
+// confirmed is an original that the source had at a time, and what it said about keeping it.
 type confirmed struct {
-	digest string
-	at     time.Time
+	digest  string
+	at      time.Time
+	control original.Control
 }
 
 const (
@@ -109,11 +111,11 @@ func (p *Pipeline) Metrics() *Metrics { return p.metrics }
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
 	if known := p.cache.Recent(key); known != nil {
-		if state := p.usable(r.Path, known); state == Hit {
-			return known, Hit, nil
+		if confirmed, state := p.confirmed(r.Path, known); state == Hit {
+			return confirmed, Hit, nil
 		}
 	}
-	made, first, done, err := p.results.Hold(ctx, key, func(ctx context.Context) (result, error) {
+	made, first, done, err := p.results.Hold(ctx, viaKey(ctx, key), func(ctx context.Context) (result, error) {
 		return p.respond(ctx, client, key, r)
 	})
 	done()
@@ -128,23 +130,14 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 
 // respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
 func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Request) (result, error) {
-	known, err := p.known(ctx, client, key, r)
-	if err != nil {
-		return result{state: Miss}, err
+	known, state, err := p.known(ctx, client, key, r)
+	if err != nil || state == Hit {
+		return result{known, state}, err
 	}
-	state := Miss
-	if known != nil {
-		state = p.usable(r.Path, known)
-	}
-	if state == Hit {
-		return result{known, Hit}, nil
-	}
-	if failure := p.failed(key, r); failure != nil {
-		if failure.Status >= http.StatusInternalServerError && known != nil && p.age(r.Path, known) < p.lifetime(known)+p.StaleIfError {
-			return result{known, Stale}, nil
+	if failure := p.failed(ctx, key, r); failure != nil {
+		if made, err := p.fail(key, known, failure); err == nil || failure.Status != http.StatusServiceUnavailable {
+			return made, err
 		}
-		p.cache.Remove(key)
-		return result{state: Miss}, failure
 	}
 	if state == Revalidated {
 		if _, running := p.refreshing.LoadOrStore(r.Path, nil); !running {
@@ -158,33 +151,39 @@ func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Re
 	return p.refresh(ctx, client, key, r, known)
 }
 
-// usable returns Hit for a fresh entry, Revalidated for one that is served while the source is
-// asked, and Miss for one that is too old, or of an original that the source has replaced.
-func (p *Pipeline) usable(path string, known *cache.Entry) State {
-	if now, ok := p.versions.GetIfPresent(path); ok && now.digest != known.Original && now.at.After(known.Validated) {
-		return Miss
+// confirmed returns an entry as the source has confirmed it last, for this result of the original or another one, and its
+// state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and Miss for one that is too
+// old, must not be kept any longer, or is of an original that the source has replaced.
+func (p *Pipeline) confirmed(path string, known *cache.Entry) (*cache.Entry, State) {
+	if now, ok := p.versions.GetIfPresent(path); ok && now.at.After(known.Validated) {
+		if now.digest != known.Original {
+			return known, Miss
+		}
+		confirmed := *known
+		confirmed.Validated, confirmed.Control = now.at, now.control
+		known = &confirmed
 	}
-	switch age, lifetime := p.age(path, known), p.lifetime(known); {
-	case age < lifetime:
-		return Hit
-	case age < lifetime+p.StaleIfError:
-		return Revalidated
+	switch {
+	case !p.servable(known):
+		return known, Miss
+	case p.age(known) < p.lifetime(known):
+		return known, Hit
 	}
-	return Miss
+	return known, Revalidated
+}
+
+// servable reports whether an entry may be served while the source is asked, or fails.
+func (p *Pipeline) servable(known *cache.Entry) bool {
+	return !known.Control.NoStore && p.age(known) < p.lifetime(known)+p.StaleIfError
 }
 
 // age returns the time since the source has confirmed the original of an entry. A time in the
 // future, of a clock that was ahead, counts as old.
-func (p *Pipeline) age(path string, known *cache.Entry) time.Duration {
-	at := known.Validated
-	if now, ok := p.versions.GetIfPresent(path); ok && now.digest == known.Original && now.at.After(at) {
-		at = now.at
+func (p *Pipeline) age(known *cache.Entry) time.Duration {
+	if age := time.Since(known.Validated); age >= 0 {
+		return age
 	}
-	age := time.Since(at)
-	if age < 0 {
-		return p.lifetime(known)
-	}
-	return age
+	return p.lifetime(known)
 }
 
 // lifetime returns the age from which the source is asked.
@@ -193,19 +192,4 @@ func (p *Pipeline) lifetime(known *cache.Entry) time.Duration {
 		return min(p.Revalidate, max(known.Control.MaxAge, minLifetime))
 	}
 	return p.Revalidate
-}
-
-// failed returns a recent failure of a request or of its original.
-func (p *Pipeline) failed(key string, r request.Request) *problem.Problem {
-	failure, ok := p.failures.GetIfPresent(originalKey(r))
-	if !ok {
-		failure, _ = p.failures.GetIfPresent(key)
-	}
-	return failure
-}
-
-// originalKey is the key of an original, in which no question mark can be.
-func originalKey(r request.Request) string {
-	key := request.Request{Path: r.Path}.Key()
-	return key[:len(key)-1]
 }

@@ -3,8 +3,11 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"image"
 	"image/color"
+	"image/jpeg"
 	"image/png"
 	"maps"
 	"net/http"
@@ -100,6 +103,61 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 		}
 		if got != want && (got.status == http.StatusOK || want.status == http.StatusOK) {
 			rt.Fatalf("%s with defaults %v: %d %q, want %d %q", query.Encode(), defaults, got.status, got.body, want.status, want.body)
+		}
+	})
+}
+
+// Darkroom receives an image that needs no preparation as it is, without what is behind the image of a JPEG file, and one that
+// is stored on its side upright, however it is shared.
+func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
+	var received []byte
+	var d *darkroom.Darkroom
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner := httptest.NewRecorder()
+		d.ServeHTTP(inner, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: r.URL.Path}})
+		received = inner.Body.Bytes()
+		_, _ = w.Write(pixel(1))
+	}))
+	defer server.Close()
+	at, _ := url.Parse(server.URL)
+	d = darkroom.New(at, 1<<20)
+	rapid.Check(t, func(rt *rapid.T) {
+		img := image.NewGray(image.Rect(0, 0, rapid.IntRange(2, 30).Draw(rt, "width"), rapid.IntRange(2, 30).Draw(rt, "height")))
+		orientation := rapid.IntRange(1, 8).Draw(rt, "orientation")
+		behind := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(rt, "behind")
+		var file bytes.Buffer
+		tiff := append([]byte("II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"), byte(orientation), 0, 0, 0)
+		var body, want []byte
+		if rapid.Bool().Draw(rt, "JPEG") {
+			_ = jpeg.Encode(&file, img, nil)
+			exif := slices.Concat([]byte{0xff, 0xe1, 0, byte(8 + len(tiff))}, []byte("Exif\x00\x00"), tiff)
+			want = slices.Insert(file.Bytes(), 2, exif...)
+			body = slices.Concat(want, behind)
+		} else {
+			_ = png.Encode(&file, img)
+			chunk := slices.Concat([]byte("eXIf"), tiff)
+			chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk))
+			want = slices.Concat(slices.Insert(file.Bytes(), 33, append([]byte{0, 0, 0, byte(len(tiff))}, chunk...)...), behind)
+			body = want
+		}
+		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(body, nil) })
+		p.transformer, p.ShrinkFirst = d, rapid.Bool().Draw(rt, "shrink first")
+		blurred := request.Transform{Blur: 1}
+		if _, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a", Transform: blurred, Own: blurred}); err != nil {
+			rt.Fatal(err)
+		}
+		if orientation == 1 {
+			if !bytes.Equal(received, want) {
+				rt.Fatalf("%d bytes of %d, want %d", len(received), len(body), len(want))
+			}
+			return
+		}
+		size := img.Rect.Size()
+		if orientation > 4 {
+			size.X, size.Y = size.Y, size.X
+		}
+		if info, err := original.Inspect(received); err != nil || info.Orientation != 1 || info.Size != (request.Size{Width: size.X, Height: size.Y}) {
+			rt.Fatalf("orientation %d of %v: %+v %v", orientation, img.Rect, info, err)
 		}
 	})
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
 // refresh asks the source, and makes an entry if the original has changed or none is known.
@@ -20,39 +22,31 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 	if known != nil {
 		validators = known.Source
 	}
-	fetched, _, done, err := p.originals.Hold(ctx, version{r.Path, validators}, func(ctx context.Context) (h *held, err error) {
+	fetched, _, done, err := p.originals.Hold(ctx, version{viaKey(ctx, r.Path), validators}, func(ctx context.Context) (h *held, err error) {
 		defer recovered(&err)
 		return p.fetch(ctx, client, r.Path, validators)
 	})
 	defer done()
 	if err != nil {
-		return p.recover(originalKey(r), key, r, known, err)
+		return p.recover(ctx, originalKey(r), key, known, err)
 	}
 	if known != nil && (fetched.unchanged || fetched.digest == known.Original) {
-		p.confirm(r.Path, known.Original, fetched)
-		if !fetched.unchanged && fetched.validators != known.Source && !fetched.control.NoStore {
-			// The same original with another name, or of another source, which does not know that of the former.
-			moved := *known
-			moved.Source, moved.Control, moved.Validated = fetched.validators, fetched.control, fetched.at
-			p.cache.Put(key, &moved)
-			return result{&moved, Revalidated}, nil
-		}
-		return result{p.cache.Revalidate(key, known, fetched.at), Revalidated}, nil
+		return result{p.renew(key, r.Path, known, fetched), Revalidated}, nil
 	}
-	p.confirm(r.Path, fetched.digest, fetched)
+	p.confirm(r.Path, fetched.digest, fetched.at, fetched.control)
 	body, err := p.transform(ctx, client, fetched, r)
 	if err != nil {
-		return p.recover(key, key, r, known, err)
+		return p.recover(ctx, key, key, known, err)
 	}
 	contentType := original.Type(body)
 	if contentType == "" {
-		return p.recover(key, key, r, known, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image"))
+		return p.recover(ctx, key, key, known, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image"))
 	}
 	entry := cache.NewEntry(body, contentType, fetched.at)
 	entry.Source, entry.Original, entry.Control = fetched.validators, fetched.digest, fetched.control
 	entry.OriginalBytes = int64(len(fetched.body))
 	if entry, err = p.encode(ctx, client, entry, r.WebP); err != nil {
-		return p.recover(key, key, r, known, err)
+		return p.recover(ctx, key, key, known, err)
 	}
 	if fetched.control.NoStore {
 		p.cache.Remove(key)
@@ -63,29 +57,81 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 }
 
 // confirm records that the source has an original.
-func (p *Pipeline) confirm(path, digest string, fetched *held) {
-	_, _ = p.versions.Set(path, confirmed{digest, fetched.at})
+func (p *Pipeline) confirm(path, digest string, at time.Time, control original.Control) {
+	_, _ = p.versions.Set(path, confirmed{digest, at, control})
 }
 
-// recover remembers a failure by a name, and returns the known entry if it may be served for it.
-func (p *Pipeline) recover(name, key string, r request.Request, known *cache.Entry, err error) (result, error) {
+// renew returns an entry whose original the source still has, with what the source says now. That may be another name of the
+// same original, or another source, which does not know the validators of the former.
+func (p *Pipeline) renew(key, path string, known *cache.Entry, fetched *held) *cache.Entry {
+	renewed := *known
+	renewed.Validated, renewed.Source = fetched.at, fetched.validators
+	if !fetched.unchanged || fetched.control != (original.Control{}) {
+		renewed.Control = fetched.control
+	}
+	p.confirm(path, renewed.Original, renewed.Validated, renewed.Control)
+	switch {
+	case renewed.Control.NoStore:
+		p.cache.Remove(key)
+	case renewed.Source == known.Source && renewed.Control == known.Control:
+		p.cache.Revalidate(key, &renewed)
+	default:
+		p.cache.Put(key, &renewed)
+	}
+	return &renewed
+}
+
+// recover remembers a failure by a name, and returns the known entry if it may be served for it. A failure of one client's
+// request, for which there was no place, is not that of others: it is remembered for the known entry only.
+func (p *Pipeline) recover(ctx context.Context, name, key string, known *cache.Entry, err error) (result, error) {
 	if errors.Is(err, context.Canceled) {
 		return result{state: Miss}, err
 	}
 	failure := problem.Of(err)
-	stale := failure.Status >= http.StatusInternalServerError && known != nil && p.age(r.Path, known) < p.lifetime(known)+p.StaleIfError
-	if stale || failure.Status != http.StatusServiceUnavailable {
-		_, _ = p.failures.Set(name, failure)
+	made, err := p.fail(key, known, failure)
+	if failure.Status == http.StatusServiceUnavailable {
+		if made.state != Stale {
+			return made, err
+		}
+		name = key
 	}
-	if stale {
+	name = viaKey(ctx, name)
+	_, _ = p.failures.Set(name, failure)
+	if made.state == Stale {
 		p.failures.SetExpiresAfter(name, staleHold)
+	}
+	return made, err
+}
+
+// fail returns the known entry if it may be served for a failure, or else the failure.
+func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (result, error) {
+	switch {
+	case failure.Status < http.StatusInternalServerError:
+		p.cache.Remove(key) // the image is gone, or has become one that is refused
+	case known != nil && p.servable(known):
 		return result{known, Stale}, nil
 	}
-	if failure.Status < http.StatusInternalServerError {
-		p.cache.Remove(key) // the image is gone, or has become one that is refused
-	}
-	return result{state: Miss}, err
+	return result{state: Miss}, failure
 }
+
+// failed returns a recent failure of a request or of its original.
+func (p *Pipeline) failed(ctx context.Context, key string, r request.Request) *problem.Problem {
+	failure, ok := p.failures.GetIfPresent(viaKey(ctx, originalKey(r)))
+	if !ok {
+		failure, _ = p.failures.GetIfPresent(viaKey(ctx, key))
+	}
+	return failure
+}
+
+// originalKey is the key of an original, in which no question mark can be.
+func originalKey(r request.Request) string {
+	key := request.Request{Path: r.Path}.Key()
+	return key[:len(key)-1]
+}
+
+// viaKey is a key among requests that came through the same proxies. What these names make of a request at the source
+// is not for others: everybody can send them.
+func viaKey(ctx context.Context, key string) string { return key + "\n" + source.ViaOf(ctx) }
 
 // recovered turns a panic into an error with its stack, for the log.
 func recovered(err *error) {

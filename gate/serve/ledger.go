@@ -67,8 +67,11 @@ func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 	return oldest
 }
 
+// keeps reports whether the body of an entry is being sent. Entries of the same body may differ in what the source says.
 func (l *ledger) keeps(e *cache.Entry) bool {
-	return slices.ContainsFunc(l.sendings, func(s *sending) bool { return s.entry == e })
+	return slices.ContainsFunc(l.sendings, func(s *sending) bool {
+		return s.entry == e || len(e.Body) > 0 && len(s.entry.Body) > 0 && &s.entry.Body[0] == &e.Body[0]
+	})
 }
 
 func (l *ledger) drop(s *sending) {

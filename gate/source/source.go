@@ -77,6 +77,12 @@ func Via(ctx context.Context, names string) context.Context {
 	return context.WithValue(ctx, loopKey{}, names)
 }
 
+// ViaOf returns the names of Via.
+func ViaOf(ctx context.Context) string {
+	names, _ := ctx.Value(loopKey{}).(string)
+	return names
+}
+
 // New returns a source. Its errors name the variables that the gate is configured with.
 func New(c Config) (Source, error) {
 	switch c.Kind {
@@ -106,7 +112,8 @@ type Response struct {
 	Length int64
 	// Validators of the original.
 	Validators original.Validators
-	// Control is what the source says about keeping it.
+	// Control is what the source says about keeping it; if it says nothing of an unchanged original, what it has said before
+	// counts.
 	Control original.Control
 }
 

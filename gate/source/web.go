@@ -91,22 +91,22 @@ func (w *web) Open(ctx context.Context, path string, known original.Validators) 
 		client.CheckRedirect = stay // credentials are for nobody else
 	}
 	// It is not signed, because proxies before the source add their names.
-	via, _ := ctx.Value(loopKey{}).(string)
-	request.Header.Set(Loop, strings.TrimPrefix(via+", "+w.id, ", "))
+	request.Header.Set(Loop, strings.TrimPrefix(ViaOf(ctx)+", "+w.id, ", "))
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, Failure(err)
 	}
+	control := original.ParseControl(response.Header, time.Now())
 	if response.StatusCode == http.StatusNotModified && known != (original.Validators{}) {
 		response.Body.Close()
-		return &Response{Unchanged: true, Body: http.NoBody, Validators: known}, nil
+		return &Response{Unchanged: true, Body: http.NoBody, Validators: known, Control: control}, nil
 	}
 	if err := statusProblem(response.StatusCode); err != nil {
 		response.Body.Close()
 		return nil, err
 	}
 	return &Response{
-		Body: response.Body, Length: response.ContentLength, Control: original.ParseControl(response.Header.Get("Cache-Control")),
+		Body: response.Body, Length: response.ContentLength, Control: control,
 		Validators: original.Validators{ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified")},
 	}, nil
 }

@@ -1,0 +1,82 @@
+package original
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever the order, case and spacing of directives, and the lines that they are in: what forbids keeping counts, then
+// what is for shared caches, then what is for all, and of two times the shorter one, less the age of the response.
+func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		header := http.Header{}
+		var want Control
+		bound := func(age int) { want.Bounded, want.MaxAge = true, time.Duration(max(age, 0))*time.Second }
+		directives := rapid.SliceOf(rapid.SampledFrom([]string{
+			"public", "must-revalidate", "immutable", "max-age", "max-age=", "max-age=soon", "stale-while-revalidate=5", "x-max-age=1", "",
+		})).Draw(t, "other directives")
+
+		switch rapid.SampledFrom([]string{"none", "a time", "no time"}).Draw(t, "Expires") {
+		case "a time":
+			expires, skew := rapid.IntRange(-100, 100).Draw(t, "seconds until Expires"), time.Duration(0)
+			if rapid.Bool().Draw(t, "Date") { // of a clock that differs
+				skew = time.Duration(rapid.IntRange(-1000, 1000).Draw(t, "skew")) * time.Second
+				header.Set("Date", now.Add(skew).Format(http.TimeFormat))
+			}
+			header.Set("Expires", now.Add(skew+time.Duration(expires)*time.Second).Format(http.TimeFormat))
+			bound(expires)
+		case "no time":
+			header.Set("Expires", rapid.SampledFrom([]string{"0", "-1", "never"}).Draw(t, "no time"))
+			bound(0)
+		}
+		for _, name := range []string{"max-age", "s-maxage"} { // the latter counts
+			seconds := rapid.SliceOfN(rapid.IntRange(-5, 100), 0, 3).Draw(t, name)
+			for _, each := range seconds {
+				directives = append(directives, name+"="+rapid.SampledFrom([]string{"%d", `"%d"`}).Draw(t, "form"))
+				directives[len(directives)-1] = fmt.Sprintf(directives[len(directives)-1], each)
+			}
+			if len(seconds) > 0 {
+				bound(slices.Min(seconds))
+			}
+		}
+		for _, name := range rapid.SliceOf(rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`})).Draw(t, "no-cache") {
+			directives = append(directives, name)
+			bound(0)
+		}
+		if rapid.Bool().Draw(t, "Vary") {
+			header.Set("Vary", "*")
+			bound(0)
+		}
+		for _, name := range rapid.SliceOf(rapid.SampledFrom([]string{"no-store", "private", `private="a, b"`})).Draw(t, "forbidden") {
+			directives = append(directives, name)
+			want.NoStore = true
+		}
+		if age := rapid.IntRange(0, 200).Draw(t, "Age"); age > 0 {
+			header.Set("Age", strconv.Itoa(age))
+			want.MaxAge = max(want.MaxAge-time.Duration(age)*time.Second, 0)
+		}
+		for _, directive := range rapid.Permutation(directives).Draw(t, "order") {
+			if rapid.Bool().Draw(t, "upper case") {
+				directive = strings.ToUpper(directive)
+			}
+			directive = rapid.SampledFrom([]string{"", " ", "\t"}).Draw(t, "space") + directive
+			lines := header["Cache-Control"]
+			if len(lines) == 0 || rapid.Bool().Draw(t, "a line of its own") {
+				header.Add("Cache-Control", directive)
+			} else {
+				lines[len(lines)-1] += "," + directive
+			}
+		}
+		if got := ParseControl(header, now); got != want {
+			t.Errorf("%v: %+v, want %+v", header, got, want)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// step is a request, before which time passes and the source may change.
+type step struct {
+	passes time.Duration
+	// changes replaces the image by a new one, and says is what the source says of it, unless it confirms silently that it
+	// is unchanged.
+	changes bool
+	says    original.Control
+	silent  bool
+	quality int
+}
+
+func drawSteps() *rapid.Generator[[]step] {
+	controls := []original.Control{{}, {NoStore: true}, {Bounded: true}, {Bounded: true, MaxAge: time.Minute}, {Bounded: true, MaxAge: 2 * time.Hour}}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+		return step{
+			passes:  rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, time.Minute, 59 * time.Minute}).Draw(t, "passes"),
+			changes: rapid.IntRange(0, 3).Draw(t, "changes") == 0, says: rapid.SampledFrom(controls).Draw(t, "says"),
+			silent:  rapid.Bool().Draw(t, "silent"),
+			quality: rapid.SampledFrom([]int{0, 50, 75}).Draw(t, "quality"), // a pixel is not smaller as WebP
+		}
+	}), 1, 10)
+}
+
+// What a source says last is what counts for all results of an original, however it says it: with the same original or
+// another one, in full or by confirming that it is unchanged. It is asked for what is not fresh.
+func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		validates, steps := rapid.Bool().Draw(rt, "the source has ETags"), drawSteps().Draw(rt, "steps")
+		var now step
+		var said original.Control
+		var shade uint8
+		var asked int
+		var at time.Time
+		p := newPipeline(func(_ context.Context, known original.Validators) (*source.Response, error) {
+			asked, at = asked+1, time.Now()
+			var validators original.Validators
+			if validates {
+				validators.ETag = fmt.Sprint(shade)
+			}
+			if validates && known == validators {
+				response := &source.Response{Unchanged: true, Validators: known, Body: http.NoBody}
+				if !now.silent {
+					response.Control = now.says
+				}
+				if response.Control != (original.Control{}) {
+					said = response.Control
+				}
+				return response, nil
+			}
+			said = now.says
+			return respond(pixel(shade), func(r *source.Response) { r.Validators, r.Control = validators, said })
+		})
+		fresh := func() bool {
+			lifetime := p.Revalidate
+			if said.Bounded {
+				lifetime = min(lifetime, max(said.MaxAge, minLifetime))
+			}
+			return asked > 0 && !said.NoStore && time.Since(at) < lifetime
+		}
+		var failure string
+		synctest.Test(t, func(t *testing.T) {
+			for i, next := range steps {
+				time.Sleep(next.passes)
+				if now = next; now.changes {
+					shade++
+				}
+				before, saidBefore, wasFresh := asked, said, fresh()
+				entry, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: now.quality})
+				served := time.Now()
+				synctest.Wait() // for a refresh behind the response
+				switch {
+				case err != nil:
+					failure = err.Error()
+				case !wasFresh && asked == before:
+					failure = "the source is not asked"
+				case state == Hit && !wasFresh:
+					failure = "a hit of what is not fresh"
+				case saidBefore.NoStore && state != Miss && (state != Revalidated || entry.Validated != served):
+					failure = "an image that must not be kept is served again"
+				case entry.Control != said && (entry.Control != saidBefore || state == Miss):
+					failure = fmt.Sprintf("the response has %+v", entry.Control)
+				}
+				if failure != "" {
+					failure = fmt.Sprintf("step %d: %s; %s, the source has said %+v", i, failure, state, said)
+					return
+				}
+			}
+		})
+		if failure != "" {
+			rt.Fatal(failure)
+		}
+	})
+}
