@@ -121,10 +121,21 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
-	// Ranges, conditional requests and HEAD. The connection has no file to send: without its ReadFrom, headers and a small
-	// image are one write.
-	http.ServeContent(struct{ http.ResponseWriter }{w}, r, "", time.Time{}, bytes.NewReader(entry.Body))
+	// Ranges, conditional requests and HEAD.
+	http.ServeContent(content{w}, r, "", time.Time{}, bytes.NewReader(entry.Body))
 	return entry, state, nil
+}
+
+// content is a response of http.ServeContent. The connection has no file to send: without its ReadFrom, headers and a small
+// image are one write.
+type content struct{ http.ResponseWriter }
+
+// WriteHeader keeps CDNs from storing conditions and ranges of one client that have failed (412, 416) as the image.
+func (c content) WriteHeader(status int) {
+	if status >= http.StatusBadRequest {
+		c.Header().Set("Cache-Control", "no-store")
+	}
+	c.ResponseWriter.WriteHeader(status)
 }
 
 // verify checks the signature of a URL, and returns the time for which responses may be kept.
@@ -178,8 +189,11 @@ func clientOf(r *http.Request) string {
 	peer := address.Addr().Unmap()
 	if forwarded := r.Header.Values("X-Forwarded-For"); len(forwarded) > 0 && (peer.IsPrivate() || peer.IsLoopback()) {
 		list := strings.Split(forwarded[len(forwarded)-1], ",")
-		if client, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
+		last := strings.TrimSpace(list[len(list)-1])
+		if client, err := netip.ParseAddr(last); err == nil {
 			peer = client.Unmap()
+		} else if client, err := netip.ParseAddrPort(last); err == nil { // as Azure's gateways write it
+			peer = client.Addr().Unmap()
 		}
 	}
 	if peer.Is6() {

@@ -25,6 +25,8 @@ func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
 		{peer: "127.0.0.1:5", forwarded: []string{"192.0.2.1, 198.51.100.7"}, want: "198.51.100.7"},
 		{peer: "[fd00::1]:5", forwarded: []string{"192.0.2.1", "192.0.2.2,198.51.100.7"}, want: "198.51.100.7"},
 		{peer: "10.0.0.1:5", want: "10.0.0.1"},
+		{peer: "10.0.0.1:5", forwarded: []string{"192.0.2.1:9, 198.51.100.7:4711"}, want: "198.51.100.7"},
+		{peer: "10.0.0.1:5", forwarded: []string{"[2001:db8:1:2::1]:80"}, want: "2001:db8:1:2::/64"},
 		{peer: "10.0.0.1:5", forwarded: []string{"unknown"}, want: "10.0.0.1"},
 		{peer: "[2001:db8:1:2:3::4]:5", want: "2001:db8:1:2::/64"},
 		{peer: "10.0.0.1:5", forwarded: []string{"2001:db8:1:2:ffff::1"}, want: "2001:db8:1:2::/64"},

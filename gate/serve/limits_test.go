@@ -33,6 +33,56 @@ func TestOnlyGETAndHEADAreServed(t *testing.T) {
 	}
 }
 
+// Whatever a client sends, only the image, a part of it, or that the client has it already may be kept by others.
+func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
+	h := newHandler(t, 100, 32<<20, "", 0)
+	h.CacheTTL, h.ID = time.Hour, "this-gate"
+	whole := httptest.NewRecorder()
+	h.ServeHTTP(whole, httptest.NewRequest("GET", "/a.png", nil))
+	etag := whole.Header().Get("ETag")
+	tags := []string{etag, "W/" + etag, `"other"`, "*", etag + `, "other"`, `"`, ""}
+	times := []string{"Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT", "now"}
+	values := map[string][]string{
+		"If-Match": tags, "If-None-Match": tags, "If-Range": slices.Concat(tags, times), "If-Modified-Since": times, "If-Unmodified-Since": times,
+		"Range": {
+			"bytes=0-9", "bytes=-10", "bytes=5-", "bytes=0-0,2-3", "bytes=0-,0-,0-", "bytes=99999-", "bytes=9-0", "bytes=-", "lines=1-2", "bytes=0-99999999999999999999",
+			"bytes=" + strings.Repeat("0-0,", 500) + "1-1",
+		},
+		"Accept":          {"image/webp", "image/webp;q=0", "*/*;q=", ";", "text/html", `image/webp;x="a,b`, strings.Repeat("image/webp,", 500)},
+		"Cdn-Loop":        {"other", "this-gate", "other;loops=9, this-gate;x=1", strings.Repeat("a, ", 3000)},
+		"Cache-Control":   {"no-cache", "no-store", "only-if-cached"},
+		"X-Forwarded-For": {"", ",", "1.2.3.4", "unknown"},
+		"Accept-Encoding": {"gzip", "identity;q=0"},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		method := rapid.SampledFrom([]string{"GET", "HEAD", "OPTIONS", "get", "TRACE"}).Draw(t, "method")
+		path := rapid.SampledFrom([]string{"/a.png", "/b.png?auto=format", "/a.png?w=0", "/%2e%2e%2fa.png", "/a%00.png", "/" + strings.Repeat("a", 3000), "//a.png?w=1&w=2"}).Draw(t, "path")
+		r := httptest.NewRequest(method, path, nil)
+		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(slices.Sorted(maps.Keys(values))), rapid.ID).Draw(t, "headers") {
+			r.Header[name] = rapid.SliceOfN(rapid.SampledFrom(values[name]), 1, 2).Draw(t, name)
+		}
+		response := httptest.NewRecorder()
+		h.ServeHTTP(response, r)
+		header, status := response.Header(), response.Code
+		image := status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified
+		if want := map[bool]string{true: "public, max-age=3600", false: "no-store"}[image]; header.Get("Cache-Control") != want {
+			t.Errorf("%d with Cache-Control %q", status, header.Get("Cache-Control"))
+		}
+		if header.Get("X-Content-Type-Options") != "nosniff" || status >= 500 && status != http.StatusLoopDetected {
+			t.Errorf("%d %v", status, header)
+		}
+		if varies := image && strings.Contains(path, "format"); varies != (header.Get("Vary") == "Accept") && status < 400 {
+			t.Errorf("%d with Vary %q", status, header.Get("Vary"))
+		}
+		if status == http.StatusOK && method == "GET" && response.Body.Len() != whole.Body.Len() && path == "/a.png" {
+			t.Errorf("%d of %d bytes", response.Body.Len(), whole.Body.Len())
+		}
+		if given := r.Header["If-Range"]; status == http.StatusPartialContent && given != nil && given[0] != etag && given[0] != "" {
+			t.Errorf("a part of an image that is not %q", given[0])
+		}
+	})
+}
+
 func TestOnlyImagesThatMayHaveScriptsAreSandboxed(t *testing.T) {
 	h := newHandler(t, 10, 32<<20, "", 0)
 	for path, body := range map[string]string{"/a.png": "", "/a.svg": "<svg></svg>"} {
