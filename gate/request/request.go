@@ -154,16 +154,15 @@ func (r Rules) own(values url.Values) (map[string]string, error) {
 		merge(params, name, preset.Get(name))
 	}
 	for name, given := range values {
-		if name == "preset" || !slices.Contains(Parameters, name) || given[0] == "" {
+		switch known := slices.Contains(Parameters, name); {
+		case (known || name == "preset") && len(given) > 1:
+			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
+		case !known || given[0] == "":
 			continue
-		}
-		switch {
 		case r.OnlyPresets:
 			return nil, problem.New(http.StatusBadRequest, "parameter %s is not allowed; use preset", name)
 		case r.Parameters != nil && !slices.Contains(r.Parameters, name):
 			return nil, problem.New(http.StatusBadRequest, "parameter %s is not allowed", name)
-		case len(given) > 1:
-			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
 		}
 		merge(params, name, given[0])
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 		"/%61.jpg?h=2&w=1":                      "/a.jpg?h=2&w=1",
 		"/a.jpg?w=0300":                         "/a.jpg?w=300",
 		"/a.jpg?blur=0":                         "/a.jpg?",
+		"/a.jpg?blur=-0&rot=-0.00":              "/a.jpg?",
 		"/a.jpg?blur=1.0000":                    "/a.jpg?blur=1",
 		"/a.jpg?rot=360":                        "/a.jpg?",
 		"/a.jpg?flip=VH":                        "/a.jpg?flip=hv",
@@ -199,16 +201,16 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 	}
 }
 
-// Two requests have the same key only if they are the same.
+// Two requests have the same key if, and only if, they are the same, and no parameter is given twice.
 func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
 	parts := []string{"a", "b.jpg", "%3F", "?", "%2F", "..", ".", "//", "%25", "%C3%A9", "é", "%00", "&", "+", "%2B", " ", ";", "#", "=", "w=1", "%ff"}
-	values := []string{"", "0", "1", "-1", "1.005", "300", "1e2", "NaN", "crop", "scale", "top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb"}
+	values := []string{"", "0", "1", "-1", "1.005", "-0", "%2B1", "0x1p4", "300", "1e2", "NaN", "crop", "scale", "top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb"}
 	names := append([]string{"preset", "v", "W"}, Parameters...)
 	limited := rules
 	limited.Presets = map[string]url.Values{"thumb": {"w": {"50"}, "h": {"50"}, "fit": {"crop"}}, "1": {"auto": {"format"}}}
-	requests := map[string]Request{}
+	requests, keys := map[string]Request{}, map[Request]string{}
 	for range 50_000 {
 		target := "/"
 		for range random.IntN(5) {
@@ -234,12 +236,20 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 			}
 			continue
 		}
+		for name, given := range u.Query() {
+			if len(given) > 1 && (name == "preset" || slices.Contains(Parameters, name)) {
+				t.Fatalf("%q is accepted, with %s given %d times", target, name, len(given))
+			}
+		}
 		negotiated, _ := r.Negotiate([]string{pick([]string{"image/webp", "image/*"})})
 		for _, r := range []Request{r, negotiated} {
 			if other, ok := requests[r.Key()]; ok && other != r {
 				t.Fatalf("%+v and %+v have the key %s", r, other, r.Key())
 			}
-			requests[r.Key()] = r
+			if other, ok := keys[r]; ok && other != r.Key() {
+				t.Fatalf("%+v has the keys %s and %s", r, r.Key(), other)
+			}
+			requests[r.Key()], keys[r] = r, r.Key()
 		}
 	}
 	if len(requests) < 1000 {

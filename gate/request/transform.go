@@ -163,8 +163,8 @@ func parseNumber(name, value string, least, most float64) (float64, error) {
 	if err != nil || !(f >= least && f <= most) {
 		return 0, problem.New(http.StatusBadRequest, "parameter %s must be a number from %g to %g", name, least, most)
 	}
-	// Two digits are enough for pixels and degrees, and bound the number of variants.
-	return math.Round(f*100) / 100, nil
+	// Two digits are enough for pixels and degrees, and bound the number of variants. Zero has no sign.
+	return math.Abs(math.Round(f*100) / 100), nil
 }
 
 func parseChoice(name, value string, choices ...string) (string, error) {
