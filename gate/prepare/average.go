@@ -20,9 +20,11 @@ func (p Plan) average(img image.Image, info original.Info) image.Image {
 	if p.Orientation > 4 {
 		size.X, size.Y = size.Y, size.X
 	}
-	var out image.Image = image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
-	if _, gray := img.(*image.Gray); gray {
+	var out image.Image
+	if len(from) == 1 {
 		out = image.NewGray(image.Rectangle{Max: size})
+	} else {
+		out = image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
 	}
 	for i, to := range planes(out) {
 		from[i].averageInto(to.storedAs(p.Orientation))
