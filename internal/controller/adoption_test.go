@@ -80,6 +80,7 @@ func TestADarkroomThatNeverDeployedReleasesWhatItAdopted(t *testing.T) {
 				t.Errorf("the Deployment still has the owners %v", deployment.OwnerReferences)
 			}
 			mustGet(t, &corev1.Service{}, namespace, "photos-darkroom")
+			eventually(t, "the end of what was created for the adoption", absent(&corev1.ServiceAccount{}, namespace, "photos"))
 			last, err := action.NewGet(helmByHand(t, namespace)).Run("photos")
 			if err != nil || last.Version != 1 || last.Info.Status != helmrelease.StatusDeployed {
 				t.Errorf("the release is %+v (%v)", last, err)

@@ -11,9 +11,12 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // ErrLeaving is returned while the routes of a Darkroom that is being deleted have finalizers of
@@ -22,7 +25,8 @@ var ErrLeaving = errors.New("waiting until the finalizers of the Ingress or HTTP
 
 // Uninstall deletes every object that belongs to the Darkroom, and then its revisions.
 // Objects and revisions of the same names that belong to others stay. If the Darkroom did not
-// complete the adoption of a release, the objects that it took over stay too, without an owner.
+// complete the adoption of a release, the objects that it took over stay too, without an owner;
+// those that it created are deleted.
 // Objects that the caches do not show yet are deleted by Kubernetes when their owner, the Darkroom,
 // is gone.
 //
@@ -124,11 +128,22 @@ func isRouteWithFinalizers(object owned) bool {
 	return (kind == ingresses || kind == httpRoutes) && object.live != nil && len(object.live.GetFinalizers()) > 0
 }
 
-// giveBack ends the ownership of an object, which stays as it is.
+// annotationField is the annotation that Helm sets on the objects of a release.
+var annotationField = fieldpath.MakePathOrDie("metadata", "annotations", ownership.AnnotationReleaseName)
+
+// giveBack ends the ownership of an object that Helm made, which stays as it is. One that was created for
+// the adoption is deleted: nobody but the operator has set Helm's annotation.
 func (c *ActionClient) giveBack(object owned) error {
 	live, err := c.applier().readOwned(c.ctx, object.Kind, object.Name)
 	if err != nil || live == nil {
 		return err
+	}
+	adopted, err := drift.SetByOthers(FieldManager, live.ManagedFields, annotationField)
+	if err != nil {
+		return fmt.Errorf("read the managers of %s: %w", object, err)
+	}
+	if !adopted {
+		return c.applier().remove(c.ctx, object)
 	}
 	return c.setOwner(live, nil, slices.DeleteFunc(live.OwnerReferences, func(owner metav1.OwnerReference) bool {
 		return owner.UID == c.darkroom.GetUID()

@@ -18,42 +18,48 @@ import (
 
 // adoptionSteps are what owners do with Helm releases of the plain chart.
 var adoptionSteps = []kind{
-	onDarkroom(2, "helm install NAME of the plain chart", func(w *world, key types.NamespacedName) error {
-		chrt, err := charts.Darkroom()
-		if err != nil {
-			return err
-		}
-		helm, err := w.helm(key.Namespace)
-		if err != nil {
-			return err
-		}
-		install := action.NewInstall(helm)
-		install.ReleaseName, install.Namespace = key.Name, key.Namespace
-		_, failure := install.Run(chrt, map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"}})
-		if err := w.noteHelmsObjects(key); err != nil || failure == nil {
-			return err
-		}
-		return fmt.Errorf("%w: %w", errNothingToDo, failure) // the name is taken
-	}),
-	onDarkroom(3, "kubectl apply Darkroom NAME with the sub-domain a, which adopts the Helm release NAME", func(w *world, key types.NamespacedName) error {
-		adopting := w.newDarkroom(key, hostNames[0])
-		if err := annotate(adopting, v1alpha1.AnnotationAdoptRelease, key.Name); err != nil {
-			return err
-		}
-		objects, err := w.objects()
-		if err != nil {
-			return err
-		}
-		w.noteAdoptions([]v1alpha1.Darkroom{*adopting}, objects)
-		err = w.create(adopting)
-		if benign(err) != nil {
-			return err
-		}
-		if err != nil {
-			err = edit(w, key, adopting, func(d *v1alpha1.Darkroom) error { return annotate(d, v1alpha1.AnnotationAdoptRelease, key.Name) })
-		}
+	onDarkroom(2, "helm install NAME of the plain chart", (*world).installPlainChart),
+	onDarkroom(3, "kubectl apply Darkroom NAME with the sub-domain a, which adopts the Helm release NAME", (*world).adoptRelease),
+}
+
+// installPlainChart installs a Helm release of the chart, as its users do.
+func (w *world) installPlainChart(key types.NamespacedName) error {
+	chrt, err := charts.Darkroom()
+	if err != nil {
 		return err
-	}),
+	}
+	helm, err := w.helm(key.Namespace)
+	if err != nil {
+		return err
+	}
+	install := action.NewInstall(helm)
+	install.ReleaseName, install.Namespace = key.Name, key.Namespace
+	_, failure := install.Run(chrt, map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"}})
+	if err := w.noteHelmsObjects(key); err != nil || failure == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errNothingToDo, failure) // the name is taken
+}
+
+// adoptRelease makes a Darkroom adopt the Helm release of its name.
+func (w *world) adoptRelease(key types.NamespacedName) error {
+	adopting := w.newDarkroom(key, hostNames[0])
+	if err := annotate(adopting, v1alpha1.AnnotationAdoptRelease, key.Name); err != nil {
+		return err
+	}
+	objects, err := w.objects()
+	if err != nil {
+		return err
+	}
+	w.noteAdoptions([]v1alpha1.Darkroom{*adopting}, objects)
+	err = w.create(adopting)
+	if benign(err) != nil {
+		return err
+	}
+	if err != nil {
+		err = edit(w, key, adopting, func(d *v1alpha1.Darkroom) error { return annotate(d, v1alpha1.AnnotationAdoptRelease, key.Name) })
+	}
+	return err
 }
 
 // helm returns Helm as a user of a namespace has it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -73,6 +74,16 @@ var openings = []step{
 	}},
 	{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		return w.replaceOperator(func() { w.sharded = true })
+	}},
+	{"a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it", func(w *world) error {
+		photos := w.key("alice", "photos")
+		if err := w.deny(admissionv1.Create, "services", metav1.StatusReasonForbidden); err != nil {
+			return err
+		}
+		if err := w.installPlainChart(photos); err != nil {
+			return err
+		}
+		return w.adoptRelease(photos)
 	}},
 	{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
