@@ -52,6 +52,7 @@ func TestSlowClientLosesTheConnectionAndNoEvent(t *testing.T) {
 	transport := &http.Transport{DialContext: listener.dial}
 	defer transport.CloseIdleConnections()
 	s.url, s.transport = "http://pipe", transport
+	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
 	namespace := newNamespace(t)
 	token, watched := newEditor(t, namespace).token, "/events/stream?namespace="+namespace
 
