@@ -61,6 +61,9 @@ func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (map[string]any, error)
 // ValuesIn is Values with the state of the cluster.
 func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (map[string]any, error) {
 	b := &builder{values: map[string]any{}}
+	if b.size(&darkroom.Spec); len(b.errs) > 0 {
+		return b.build(darkroom.Name)
+	}
 	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
 	b.set(darkroom.Name, "fullnameOverride")
 	labels, annotations := t.inherit.labels.of(darkroom.Labels), t.inherit.annotations.of(darkroom.Annotations)
