@@ -140,9 +140,10 @@ func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Re
 		}
 	}
 	if state == Revalidated {
-		if _, running := p.refreshing.LoadOrStore(r.Path, nil); !running {
+		path := viaKey(ctx, r.Path)
+		if _, running := p.refreshing.LoadOrStore(path, nil); !running {
 			go func() {
-				defer p.refreshing.Delete(r.Path)
+				defer p.refreshing.Delete(path)
 				_, _ = p.refresh(context.WithoutCancel(ctx), client, key, r, known) // what fails is remembered
 			}()
 		}

@@ -81,24 +81,19 @@ func (p *Pipeline) renew(key, path string, known *cache.Entry, fetched *held) *c
 	return &renewed
 }
 
-// recover remembers a failure by a name, and returns the known entry if it may be served for it. A failure of one client's
-// request, for which there was no place, is not that of others: it is remembered for the known entry only.
+// recover remembers a failure by a name, and returns the known entry if it may be served for it. That there was no place for
+// a request is remembered only to serve known entries meanwhile: respond asks for others.
 func (p *Pipeline) recover(ctx context.Context, name, key string, known *cache.Entry, err error) (result, error) {
 	if errors.Is(err, context.Canceled) {
 		return result{state: Miss}, err
 	}
 	failure := problem.Of(err)
 	made, err := p.fail(key, known, failure)
-	if failure.Status == http.StatusServiceUnavailable {
-		if made.state != Stale {
-			return made, err
-		}
-		name = key
+	if made.state == Stale || failure.Status != http.StatusServiceUnavailable {
+		_, _ = p.failures.Set(viaKey(ctx, name), failure)
 	}
-	name = viaKey(ctx, name)
-	_, _ = p.failures.Set(name, failure)
 	if made.state == Stale {
-		p.failures.SetExpiresAfter(name, staleHold)
+		p.failures.SetExpiresAfter(viaKey(ctx, name), staleHold)
 	}
 	return made, err
 }

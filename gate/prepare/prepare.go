@@ -124,12 +124,7 @@ func Upright(decoded image.Image, info original.Info) image.Image {
 // be left alone: it has so fine lines that its result, of the given size, would differ visibly.
 func (p Plan) Do(decoded image.Image, info original.Info, result request.Size) ([]byte, error) {
 	prepared := p.average(decoded, info)
-	switch {
-	case prepared == nil && p.Orientation == 0:
-		return nil, nil
-	case prepared == nil:
-		prepared = Upright(decoded, info)
-	case p.Factor > 1 && !p.Always && planes(prepared)[0].roughness(result) > maxRoughness:
+	if prepared == nil || p.Factor > 1 && !p.Always && planes(prepared)[0].roughness(result) > maxRoughness {
 		if p.Orientation == 0 {
 			return nil, nil
 		}

@@ -3,6 +3,7 @@ package source
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
@@ -49,5 +50,22 @@ func TestRequestsNameTheirProxiesAndAcceptNoCompression(t *testing.T) {
 	response.Body.Close()
 	if via := header.Get(Loop); via != "other, this-gate" || header.Get("Accept-Encoding") != "" {
 		t.Errorf("%v", header)
+	}
+}
+
+// What a source says is read from every response that has or confirms an original, in all lines of its header.
+func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
+	for _, known := range []original.Validators{{}, {ETag: `"1"`}, {LastModified: "Thu, 01 Jan 1970 00:00:00 GMT"}} {
+		s := folder(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header()["Cache-Control"] = []string{"max-age=5", "private"}
+			if r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" {
+				w.WriteHeader(http.StatusNotModified)
+			}
+		})
+		response, err := s.Open(t.Context(), "/a", known)
+		if err != nil || response.Unchanged != (known != original.Validators{}) || !response.Control.NoStore || response.Control.MaxAge != 5*time.Second {
+			t.Fatalf("%+v: %+v %v", known, response, err)
+		}
+		response.Body.Close()
 	}
 }
