@@ -43,7 +43,34 @@ type Judgement struct {
 // Judge assigns a Darkroom the hosts that belong to it, and refuses the others. Call Commit
 // at the end of the reconcile.
 func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judgement, error) {
+	if err := l.recall(ctx, darkroom); err != nil {
+		return nil, fmt.Errorf("list the routes of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
+	}
 	return l.judge(ctx, darkroom, l.give)
+}
+
+// recall records, before the first judgement on a Darkroom, the hosts that an earlier process has assigned to it and that are
+// routed to it, whether it still claims them or not.
+func (l *Ledger) recall(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	key := client.ObjectKeyFromObject(darkroom)
+	l.mu.Lock()
+	known := l.judged[key]
+	l.mu.Unlock()
+	if known {
+		return nil
+	}
+	routed, err := l.routed(ctx, l.Reader, key)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, host := range routed {
+		if wasAssigned(darkroom, host) {
+			l.give(key, host)
+		}
+	}
+	return nil
 }
 
 // judge decides on the claims of a Darkroom, and passes each host that it may have to give.
@@ -94,14 +121,14 @@ func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]R
 	return judgement.Refusals, nil
 }
 
-// Commit releases the hosts that a judgement withdrew, at the end of the reconcile. After a
-// failed reconcile it asks the API server whether they are still routed.
-func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judgement *Judgement, failed bool) error {
+// Commit releases the hosts that a judgement withdrew, at the end of the reconcile, unless the API server has a route
+// with them: the reconcile failed, or a load balancer has a finalizer on a route that was deleted and still serves it.
+// Without a judgement the Darkroom is paused, or its claims could not be judged.
+func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judgement *Judgement) error {
 	if judgement == nil {
-		// It is paused, or its claims could not be judged: what is routed is not known to change.
 		return l.release(ctx, darkroom, nil, true)
 	}
-	return errors.Join(l.release(ctx, darkroom, judgement.Given, failed), l.know(ctx, darkroom))
+	return errors.Join(l.release(ctx, darkroom, judgement.Given, true), l.know(ctx, darkroom))
 }
 
 // know records that a Darkroom was reconciled. At the first time it wakes the Darkrooms that claim hosts
@@ -124,25 +151,25 @@ func (l *Ledger) know(ctx context.Context, darkroom types.NamespacedName) error 
 	return l.wake(ctx, darkroom, hosts)
 }
 
-// Forget releases all hosts of a Darkroom that is gone. If it is not uninstalled yet, only
+// Forget releases all hosts of a Darkroom that is gone. If it may be routed, because it is not uninstalled yet, only
 // hosts that are no longer routed are released.
-func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, failed bool) error {
+func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, mayBeRouted bool) error {
 	l.mu.Lock()
 	delete(l.judged, darkroom)
 	l.mu.Unlock()
-	return l.release(ctx, darkroom, nil, failed)
+	return l.release(ctx, darkroom, nil, mayBeRouted)
 }
 
-// release releases the hosts of a Darkroom, except those that it keeps and those that are still
-// routed to it, which is only to be expected after a failed reconcile.
-func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, keeps []string, failed bool) error {
+// release releases the hosts of a Darkroom, except those that it keeps, and those that the API server
+// shows as routed to it if that may be.
+func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, keeps []string, mayBeRouted bool) error {
 	l.mu.Lock()
 	hosts := slices.DeleteFunc(slices.Clone(l.by[darkroom]), func(host string) bool { return slices.Contains(keeps, host) })
 	l.mu.Unlock()
 	if len(hosts) == 0 {
 		return nil
 	}
-	if failed {
+	if mayBeRouted {
 		routed, err := l.routed(ctx, l.Live, darkroom)
 		if err != nil {
 			return fmt.Errorf("list the routes of Darkroom %s: %w", darkroom, err)

@@ -156,7 +156,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
 	err = r.reconcileRelease(ctx, s)
 	r.rollouts.settle(ctx, request.NamespacedName, s.queued)
-	claimsErr := r.commitClaims(ctx, s, err != nil || s.queued)
+	claimsErr := r.commitClaims(ctx, s)
 	return r.conclude(ctx, s, err, claimsErr)
 }
 
@@ -204,11 +204,11 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 }
 
 // commitClaims releases the hosts that a Darkroom dropped in this reconcile.
-func (r *helmReconciler) commitClaims(ctx context.Context, s *session, failed bool) error {
+func (r *helmReconciler) commitClaims(ctx context.Context, s *session) error {
 	if s.darkroom.DeletionTimestamp != nil {
 		return r.claims.Forget(ctx, client.ObjectKeyFromObject(s.darkroom), !s.uninstalled)
 	}
-	return r.claims.Commit(ctx, client.ObjectKeyFromObject(s.darkroom), s.judgement, failed)
+	return r.claims.Commit(ctx, client.ObjectKeyFromObject(s.darkroom), s.judgement)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
