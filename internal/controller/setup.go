@@ -46,8 +46,14 @@ const (
 	retryMost  = 12 * time.Second
 )
 
-func newRateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost)
+// workers are the options of both controllers.
+func workers(options Options) runtimecontroller.Options {
+	return runtimecontroller.Options{
+		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+		// A failing install costs a dozen requests. With the default back-off, which
+		// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
+	}
 }
 
 // Options are the settings of the controllers.
@@ -277,12 +283,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	reconciler, touched := parts.helm, objectTouched()
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
-		WithOptions(runtimecontroller.Options{
-			MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-			// A failing install costs a dozen requests. With the default back-off, which
-			// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
-			RateLimiter: newRateLimiter(),
-		}).
+		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
 	for _, kind := range parts.cluster.kinds() {
 		controller.Owns(kind.Object(), builder.WithPredicates(touched))
@@ -319,7 +320,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
-		WithOptions(runtimecontroller.Options{MaxConcurrentReconciles: options.MaxConcurrentReconciles, RateLimiter: newRateLimiter()}).
+		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
 	for _, kind := range parts.cluster.kinds() {
 		// The metadata of a Service shows that it has changed; the reconciler reads the rest.
