@@ -117,7 +117,7 @@ func (w *world) noteAdoptions(darkrooms []v1alpha1.Darkroom, objects []unstructu
 		case d != nil && isForeign:
 			delete(w.foreign, referTo(object))
 			w.asked[referTo(object)] = release
-		case d != nil && object.GetKind() == "Secret" && ownership.OwnsRevision(d, object):
+		case d != nil && isAsked && object.GetKind() == "Secret" && ownership.OwnsRevision(d, object):
 			w.adopted[release] = true
 		case d == nil && isAsked && metav1.GetControllerOfNoCopy(object) == nil:
 			delete(w.asked, referTo(object))

@@ -156,8 +156,13 @@ func (w *world) finish(darkroom *v1alpha1.Darkroom, objects []unstructured.Unstr
 	})
 }
 
-// serve plays the controllers of Deployments and Gateways: all pods are there, all routes accepted.
+// serve plays the controllers of Deployments, Gateways and load balancers: all pods are there, all routes accepted.
 func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
+	if kind := object.GetKind(); kind == "Ingress" || kind == "HTTPRoute" {
+		if changed, err := w.balance(object); changed || err != nil {
+			return changed, err
+		}
+	}
 	switch object.GetKind() {
 	case "Deployment":
 		deployment := &appsv1.Deployment{}

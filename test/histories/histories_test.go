@@ -38,7 +38,7 @@ var shrinkTime = cmp.Or(os.Getenv("SHRINK"), "2m")
 // fixedSeeds is the number of histories of `make test`, and workers that of histories at a time:
 // they mostly wait.
 const (
-	fixedSeeds = 24
+	fixedSeeds = 18
 	workers    = 8
 )
 
@@ -142,6 +142,7 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 // conclude ends all faults, and judges the cluster at rest.
 func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	w.faults.End()
+	w.balances = false
 	if err := w.endPolicies(); err != nil {
 		return "the policies end", err
 	}
@@ -179,11 +180,8 @@ func (w *world) judge(invariants []invariant) (violated string, err error) {
 
 // translate returns the objects that a Darkroom is translated into.
 func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, error) {
-	installation := v1alpha1.HandledBy(d)
-	if installation == "" {
-		installation = mainInstallation
-	}
-	translator, err := values.New(w.settingsAt(installation, time.Now()))
+	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
+	translator, err := values.New(w.settingsAt(w.processOf(installation, d), time.Now()))
 	if err != nil {
 		return nil, err
 	}

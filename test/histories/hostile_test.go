@@ -3,13 +3,16 @@ package histories
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -77,6 +80,65 @@ var hostileSteps = []kind{
 			return w.create(darkroom)
 		}}
 	}},
+	{3, func(t *rapid.T) step {
+		tenant, name := who(t)
+		httpRoute := rapid.SampledFrom([]string{oldIngress, name}).Draw(t, "httpRoute")
+		host := rapid.SampledFrom(hostNames).Draw(t, "host")
+		return step{fmt.Sprintf("%s: kubectl apply httproute %s: route the host %s, with label and owner reference of Darkroom %s", tenant, httpRoute, host, name), func(w *world) error {
+			darkroom, err := w.darkroom(w.key(tenant, name))
+			if err != nil {
+				return err
+			}
+			forged := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{
+				Namespace: tenant + w.suffix, Name: httpRoute, Labels: map[string]string{v1alpha1.LabelDarkroom: name},
+				OwnerReferences: []metav1.OwnerReference{ownership.Reference(darkroom)},
+			}}
+			forged.Spec.Hostnames = []gatewayv1.Hostname{gatewayv1.Hostname(w.hostOf(w.subDomain(host)))}
+			if err := w.create(forged); !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+			return edit(w, client.ObjectKeyFromObject(forged), &gatewayv1.HTTPRoute{}, func(route *gatewayv1.HTTPRoute) error {
+				route.Spec.Hostnames, route.Labels, route.OwnerReferences = forged.Spec.Hostnames, forged.Labels, forged.OwnerReferences
+				return nil
+			})
+		}}
+	}},
+	{3, func(t *rapid.T) step {
+		tenant, name := who(t)
+		resource := rapid.SampledFrom([]string{"services", "deployments", "ingresses"}).Draw(t, "resource")
+		return step{fmt.Sprintf("%s: kubectl create one of the %s with the name %s, which is no Darkroom's", tenant, resource, name), func(w *world) error {
+			object := w.exampleOf(resource, tenant+w.suffix)
+			object.SetName(name)
+			return w.create(object)
+		}}
+	}},
+	onDarkroom(2, "kubectl delete the last revision of NAME", func(w *world, key types.NamespacedName) error {
+		list := &corev1.SecretList{}
+		if err := w.kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{"owner": "helm", "name": key.Name, "status": "deployed"}); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if controller := metav1.GetControllerOfNoCopy(&list.Items[i]); controller != nil {
+				w.revisions[controller.UID]--
+			}
+			if err := w.remove(&list.Items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}),
+	careless(1, "kubectl edit service NAME: remove the owner references", &corev1.Service{}, func(_ *world, s *corev1.Service) error {
+		s.OwnerReferences = nil
+		return nil
+	}),
+	careless(1, "kubectl edit deployment NAME: remove the owner references", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
+		d.OwnerReferences = nil
+		return nil
+	}),
+	careless(1, "kubectl label ingress NAME darkroom-", &networkingv1.Ingress{}, func(_ *world, i *networkingv1.Ingress) error {
+		delete(i.Labels, v1alpha1.LabelDarkroom)
+		return nil
+	}),
 	change(1, "kubectl annotate darkroom NAME installation=nobody", func(_ *world, d *v1alpha1.Darkroom) error {
 		return annotate(d, v1alpha1.AnnotationInstallation, "nobody")
 	}),

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +36,10 @@ var always = []invariant{
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
+	{"calm: a status is written, and an event recorded, if there is news", func(w *world) error { return errors.Join(newsOnly(w), reportedOnce(w)) }},
+	{"truth: texts are stored as they were reported", textsAreWhole},
 	{"lease: a process writes only while it leads", onlyLeadersWrite},
+	{"shards: a process writes only what is of its shard", shardsAreSeparate},
 	{"history: revisions are kept, unless a quota leaves no room for another", keepsHistory},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
 	{"truth: a deletion is no failure", deletionIsNoFailure},
@@ -125,15 +127,15 @@ func precedes(a, b *v1alpha1.Darkroom) bool {
 
 // claims reports whether a Darkroom claims a host of the main installation.
 func (r *replay) claims(d *v1alpha1.Darkroom, host string) bool {
-	return d.DeletionTimestamp == nil && v1alpha1.MayBeHandledBy(mainInstallation, d) && slices.Contains(r.translator.Hosts(d), host)
+	return d.DeletionTimestamp == nil && v1alpha1.MayBeHandledBy(mainInstallation, d) && slices.Contains(r.translators[r.w.processOf(mainInstallation, d)].Hosts(d), host)
 }
 
 // replay is the state of Darkrooms and routes at a moment of the timeline.
 type replay struct {
 	w *world
-	// translator has the settings of the moment.
-	translator *values.Translator
-	darkrooms  map[types.NamespacedName]*v1alpha1.Darkroom
+	// translators have the settings of the moment, by the process of the main installation.
+	translators map[process]*values.Translator
+	darkrooms   map[types.NamespacedName]*v1alpha1.Darkroom
 	// claimed is the installation that claimed a Darkroom last, or that its owner gave it to.
 	claimed map[types.UID]string
 	// since is when a Darkroom became the oldest claimant of a host.
@@ -269,9 +271,13 @@ func (w *world) replayed() (*replay, error) {
 		assigned: map[reference][]string{}, claimed: map[types.UID]string{},
 	}
 	for _, e := range events {
-		var err error
-		if r.translator, err = values.New(w.settingsAt(mainInstallation, e.at)); err != nil {
-			return r, err
+		r.translators = map[process]*values.Translator{}
+		for _, p := range w.processes(mainInstallation) {
+			translator, err := values.New(w.settingsAt(p, e.at))
+			if err != nil {
+				return r, err
+			}
+			r.translators[p] = translator
 		}
 		byOperator := byOperators[e.object.GetResourceVersion()] && !e.deleted || byOperators[string(e.object.GetUID())] && e.deleted
 		if err := r.apply(e, byOperator); err != nil {
@@ -336,15 +342,6 @@ func explains(d *v1alpha1.Darkroom) string {
 	return ""
 }
 
-func isCalm(w *world) error {
-	for _, operator := range w.operators {
-		if line, times := operator.traffic.hottest(5 * time.Second); times > 10 {
-			return errors.New(w.describe(line, times))
-		}
-	}
-	return nil
-}
-
 func onlyLeadersWrite(w *world) error {
 	for _, operator := range w.operators {
 		writes := slices.IndexFunc(operator.traffic.all(), func(r request) bool { return !strings.HasPrefix(r.line, http.MethodGet) })
@@ -393,14 +390,12 @@ func keepsSecrets(w *world) error {
 			return fmt.Errorf("the status of %s has it", all[i].Name)
 		}
 	}
-	for _, namespace := range w.namespaces() {
-		list := &eventsv1.EventList{}
-		if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
-			return err
-		}
-		if strings.Contains(encoded(list), canary) {
-			return errors.New("an event has it")
-		}
+	events, err := w.events()
+	if err != nil {
+		return err
+	}
+	if strings.Contains(encoded(events), canary) {
+		return errors.New("an event has it")
 	}
 	objects := w.judging
 	for _, object := range objects {
@@ -413,16 +408,13 @@ func keepsSecrets(w *world) error {
 
 // deletionIsNoFailure looks for warnings about Darkrooms that are gone.
 func deletionIsNoFailure(w *world) error {
-	for _, namespace := range w.namespaces() {
-		list := &eventsv1.EventList{}
-		if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
-			return err
-		}
-		for i := range list.Items {
-			event := &list.Items[i]
-			if event.Type == "Warning" && event.Reason == "ReleaseFailed" && strings.Contains(event.Note, "not found") {
-				return fmt.Errorf("a warning: %s", event.Note)
-			}
+	events, err := w.events()
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		if event := &events[i]; event.Type == "Warning" && event.Reason == "ReleaseFailed" && strings.Contains(event.Note, "not found") {
+			return fmt.Errorf("a warning: %s", event.Note)
 		}
 	}
 	return nil
@@ -466,6 +458,14 @@ func isAsDesired(w *world) error {
 	return nil
 }
 
+// processOf returns a process of an installation whose settings a Darkroom has, running or not. Those of all shards by
+// label are the same.
+func (w *world) processOf(installation string, d *v1alpha1.Darkroom) process {
+	processes := w.processes(installation)
+	at := slices.IndexFunc(processes, func(p process) bool { return p.handles(d) })
+	return processes[max(at, 0)]
+}
+
 // isHandled reports whether a running operator handles a Darkroom.
 func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
 	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
@@ -491,6 +491,9 @@ func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured)
 		return err
 	case !metav1.IsControlledBy(live, d):
 		return fmt.Errorf("%s is not the Darkroom's, and no condition says so", referTo(live))
+	}
+	if w.mirrored && live.GetKind() == "Deployment" {
+		withoutMirror(live)
 	}
 	if difference := lacks(desired.Object, live.Object, ""); difference != "" {
 		return fmt.Errorf("%s is not as desired: %s", referTo(live), difference)

@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -49,9 +51,9 @@ func settingsOf(domains ...string) settings {
 	return settings{time.Now(), values.Options{BaseDomain: domains[0], OtherBaseDomains: domains[1:]}}
 }
 
-// settingsAt returns the settings of an installation at a time.
-func (w *world) settingsAt(installation string, at time.Time) values.Options {
-	if installation != mainInstallation {
+// settingsAt returns the settings of a process at a time.
+func (w *world) settingsAt(p process, at time.Time) values.Options {
+	if p.installation != mainInstallation {
 		return settingsOf("other.example.com").Options
 	}
 	now := w.settings[0]
@@ -59,6 +61,9 @@ func (w *world) settingsAt(installation string, at time.Time) values.Options {
 		if !later.since.After(at) {
 			now = later
 		}
+	}
+	if p.namespace != "" {
+		now.BaseDomain, now.OtherBaseDomains = baseDomains[slices.Index(w.namespaces(), p.namespace)], nil
 	}
 	return now.Options
 }
@@ -76,13 +81,20 @@ type process struct {
 	installation string
 	// replica distinguishes the processes that elect a leader; 0 does not elect.
 	replica int
-	// shard is the label of the Darkrooms that it handles; empty means all.
-	shard string
+	// shard is the label of the Darkrooms that it handles, and namespace their namespace; empty means all.
+	shard, namespace string
 }
 
 // handles reports whether a Darkroom is in the shard of a process.
 func (p process) handles(d *v1alpha1.Darkroom) bool {
-	return p.shard == "" || d.Labels[shardLabel] == p.shard
+	return (p.shard == "" || d.Labels[shardLabel] == p.shard) && (p.namespace == "" || d.Namespace == p.namespace)
+}
+
+// lease is the lease that a process needs to lead, if it elects a leader.
+func (w *world) leaseOf(p process) types.NamespacedName {
+	lease := w.lease()
+	lease.Name += cmp.Or(strings.TrimSuffix(p.namespace, w.suffix), p.shard)
+	return lease
 }
 
 // operator is a running operator.
@@ -98,7 +110,13 @@ func (w *world) processes(installation string) []process {
 	case installation == mainInstallation && w.elects:
 		return []process{{installation: installation, replica: 1}, {installation: installation, replica: 2}}
 	case installation == mainInstallation && w.sharded:
-		return []process{{installation: installation, shard: shards[0]}, {installation: installation, shard: shards[1]}}
+		return []process{{installation, 1, shards[0], ""}, {installation, 1, shards[1], ""}}
+	case installation == mainInstallation && w.divided:
+		var processes []process
+		for _, namespace := range w.namespaces() {
+			processes = append(processes, process{installation, 1, "", namespace})
+		}
+		return processes
 	}
 	return []process{{installation: installation}}
 }
@@ -107,7 +125,7 @@ func (w *world) processes(installation string) []process {
 func (w *world) start(installation string) error {
 	err := errNothingToDo
 	for _, p := range w.processes(installation) {
-		if w.operators[p] != nil {
+		if w.operators[p] != nil || w.gone[p] {
 			continue
 		}
 		if err = w.run(p); err != nil {
@@ -119,7 +137,7 @@ func (w *world) start(installation string) error {
 
 // run starts a process.
 func (w *world) run(p process) error {
-	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline}}
+	o := &operator{ended: make(chan error, 1), traffic: &traffic{timeline: w.timeline, process: p}}
 	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.Inject)
@@ -144,13 +162,16 @@ func (w *world) run(p process) error {
 
 func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, controller.Options, error) {
 	chrt, err := charts.Darkroom()
-	selector := labels.Everything()
+	selector, namespaces := labels.Everything(), w.namespaces()
 	if p.shard != "" {
 		selector = labels.SelectorFromSet(labels.Set{shardLabel: p.shard})
 	}
+	if p.namespace != "" {
+		namespaces = []string{p.namespace}
+	}
 	options := controller.Options{
 		Selector: selector,
-		Chart:    chrt, Values: w.settingsAt(p.installation, time.Now()), Namespaces: w.namespaces(),
+		Chart:    chrt, Values: w.settingsAt(p, time.Now()), Namespaces: namespaces,
 		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: p.installation,
 	}
 	if err != nil {
@@ -167,7 +188,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	if err != nil {
 		return nil, options, err
 	}
-	lease := w.lease()
+	lease := w.leaseOf(p)
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme: controller.NewScheme(), Cache: caches, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
@@ -242,6 +263,7 @@ type request struct {
 // traffic are the requests of one operator.
 type traffic struct {
 	timeline *timeline
+	process  process
 	// elected is closed once the controllers of the process have been started, because it leads.
 	elected <-chan struct{}
 
@@ -273,7 +295,7 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 		status := 0
 		if err == nil {
 			status = response.StatusCode
-			err = t.timeline.note(r, response)
+			err = t.timeline.note(r, t.process, at, response)
 		}
 		t.mu.Lock()
 		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path + created(r), status})

@@ -3,6 +3,7 @@ package histories
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,60 +39,84 @@ type kind struct {
 	draw   func(*rapid.T) step
 }
 
-// kinds are the steps of all actors.
-func kinds() []kind {
-	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, platformSteps, etcdSteps, leaseSteps, shardSteps)
+// anytime are the steps that may take part in each history.
+func anytime() []kind {
+	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, platformSteps, webhookSteps, etcdSteps, balancerSteps)
 }
 
-// history generates the steps of a history. Few kinds of steps take part in each, so that those that only do
-// harm together meet often enough.
-func history() *rapid.Generator[[]step] {
-	var choices []kind
-	for _, kind := range kinds() {
-		for range kind.weight {
-			choices = append(choices, kind)
-		}
+// weighted has each kind as often as it is chosen.
+func weighted(kinds []kind) (choices []kind) {
+	for _, each := range kinds {
+		choices = append(choices, slices.Repeat([]kind{each}, each.weight)...)
 	}
+	return choices
+}
+
+// history generates the steps of a history. Few kinds of steps take part in each, and those that its opening is about, so that
+// those that only do harm together meet often enough.
+func history() *rapid.Generator[[]step] {
+	choices := weighted(anytime())
 	return rapid.Custom(func(t *rapid.T) []step {
-		steps := []step{rapid.SampledFrom(openings).Draw(t, "opening")}
-		some := rapid.SliceOfN(rapid.SampledFrom(choices), 3, 10).Draw(t, "kinds")
+		opening := rapid.SampledFrom(openings).Draw(t, "opening")
+		steps := []step{opening.step}
+		some := append(weighted(opening.about), rapid.SliceOfN(rapid.SampledFrom(choices), 3, 10).Draw(t, "kinds")...)
 		one := rapid.Custom(func(t *rapid.T) step { return rapid.SampledFrom(some).Draw(t, "kind").draw(t) })
 		return append(steps, rapid.SliceOfN(one, 1, 14).Draw(t, "steps")...)
 	})
 }
 
+// opening is how a history begins, and the steps that are about it.
+type opening struct {
+	step
+	about []kind
+}
+
 // openings are how histories begin.
-var openings = []step{
-	{"alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos},
-	{"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+var openings = []opening{
+	{step{"alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos}, nil},
+	{step{"alice: helm install photos, and cats, of the plain chart", func(w *world) error {
+		return errors.Join(w.installPlainChart(w.key("alice", "photos")), w.installPlainChart(w.key("alice", "cats")))
+	}}, slices.Concat(adoptionSteps, []kind{policy, deleted})},
+	{step{"a load balancer sets a finalizer on routes, and goes on serving those that are deleted; alice, and a second later bob: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		w.balances = true
+		if err := w.createPhotos(); err != nil {
+			return err
+		}
+		time.Sleep(time.Second)
+		return w.create(w.newDarkroom(w.key("bob", "photos"), "a"))
+	}}, slices.Concat(balancerSteps, []kind{deleted, byGateway})},
+	{step{"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.start(otherInstallation); err != nil {
 			return err
 		}
 		return w.createPhotos()
-	}},
-	{"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+	}}, nil},
+	{step{"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		return w.replaceOperator(func() { w.elects = true })
-	}},
-	{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+	}}, leaseSteps},
+	{step{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		return w.replaceOperator(func() { w.sharded = true })
-	}},
-	{"a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it", func(w *world) error {
+	}}, shardSteps},
+	{step{"an operator of each namespace, with a base domain of its own, replaces it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+		return w.replaceOperator(func() { w.divided = true })
+	}}, []kind{killFirst, killFirstForGood}},
+	{step{"a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it", func(w *world) error {
 		photos := w.key("alice", "photos")
-		if err := w.deny(admissionv1.Create, "services", metav1.StatusReasonForbidden); err != nil {
+		if err := w.deny(admissionv1.Create, "services", metav1.StatusReasonForbidden, denial); err != nil {
 			return err
 		}
 		if err := w.installPlainChart(photos); err != nil {
 			return err
 		}
 		return w.adoptRelease(photos)
-	}},
-	{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+	}}, slices.Concat(adoptionSteps, []kind{deleted})},
+	{step{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
 			return err
 		}
 		time.Sleep(time.Second)
 		return w.createPhotos()
-	}},
+	}}, nil},
 }
 
 // createPhotos creates the Darkroom that histories begin with.
@@ -158,6 +183,14 @@ func annotate(object metav1.Object, key, value string) error {
 	return nil
 }
 
+var (
+	deleted   = deletion(3, "", metav1.DeletePropagationBackground)
+	byGateway = change(2, "kubectl patch darkroom NAME: route by a Gateway", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
+		return nil
+	})
+)
+
 // ownersSteps are what the owners of Darkrooms do.
 var ownersSteps = []kind{
 	{10, func(t *rapid.T) step {
@@ -194,10 +227,7 @@ var ownersSteps = []kind{
 		d.Spec.Replicas = ptr.To(1 + ptr.Deref(d.Spec.Replicas, 1)%3)
 		return nil
 	}),
-	change(2, "kubectl patch darkroom NAME: route by a Gateway", func(_ *world, d *v1alpha1.Darkroom) error {
-		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
-		return nil
-	}),
+	byGateway,
 	change(1, "kubectl patch darkroom NAME: route by an Ingress", func(_ *world, d *v1alpha1.Darkroom) error {
 		d.Spec.Gateway = nil
 		return nil
@@ -213,7 +243,7 @@ var ownersSteps = []kind{
 		delete(d.Annotations, v1alpha1.AnnotationPaused)
 		return nil
 	}),
-	deletion(3, "", metav1.DeletePropagationBackground),
+	deleted,
 	deletion(1, " --cascade=foreground", metav1.DeletePropagationForeground),
 	deletion(2, " --cascade=orphan", metav1.DeletePropagationOrphan),
 	onDarkroom(3, "kubectl replace Darkroom NAME by a file without annotations", func(w *world, key types.NamespacedName) error {

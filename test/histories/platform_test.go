@@ -1,7 +1,6 @@
 package histories
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,13 +21,24 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // platform generates steps of the platform team.
 func platform(weight int, says string, do func(*world) error) kind {
 	return kind{weight, func(*rapid.T) step { return step{says, do} }}
 }
+
+// policy denies operators some writes.
+var policy = kind{2, func(t *rapid.T) step {
+	reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).Draw(t, "reason")
+	resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).Draw(t, "resource")
+	denied := rapid.SampledFrom([]admissionv1.OperationType{admissionv1.OperationAll, admissionv1.Create}).Draw(t, "denied")
+	says, message := fmt.Sprintf("a policy denies the operator writes (%s) of %s, with the reason %s", denied, resource, reason), denial
+	if length := rapid.SampledFrom([]int{0, 0, 500, 2000}).Draw(t, "length"); length > 0 {
+		says, message = fmt.Sprintf("%s and %d Chinese letters", says, length), denial+strings.Repeat("五", length)
+	}
+	return step{says, func(w *world) error { return w.deny(denied, resource, reason, message) }}
+}}
 
 // platformSteps are what the platform, other controllers and the API server do.
 var platformSteps = []kind{
@@ -59,6 +69,7 @@ var platformSteps = []kind{
 		fault := rapid.SampledFrom(faults.All()).Draw(t, "fault")
 		return step{"the API server fails in every other request: " + fault, func(w *world) error {
 			w.faults.Begin(fault)
+			w.faulty = true
 			return nil
 		}}
 	}},
@@ -66,14 +77,7 @@ var platformSteps = []kind{
 		w.faults.End()
 		return nil
 	}),
-	{2, func(t *rapid.T) step {
-		reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).Draw(t, "reason")
-		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).Draw(t, "resource")
-		denied := rapid.SampledFrom([]admissionv1.OperationType{admissionv1.OperationAll, admissionv1.Create}).Draw(t, "denied")
-		return step{fmt.Sprintf("a policy denies the operator writes (%s) of %s, with the reason %s", denied, resource, reason), func(w *world) error {
-			return w.deny(denied, resource, reason)
-		}}
-	}},
+	policy,
 	platform(2, "policies and quotas end", func(w *world) error { return w.endPolicies() }),
 	{2, func(t *rapid.T) step {
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
@@ -121,7 +125,7 @@ const (
 
 // deny denies the operator the writes of a resource in the namespaces of the history, with a
 // ValidatingAdmissionPolicy, until the policies end.
-func (w *world) deny(denied admissionv1.OperationType, resource string, reason metav1.StatusReason) error {
+func (w *world) deny(denied admissionv1.OperationType, resource string, reason metav1.StatusReason, message string) error {
 	name := "history" + w.suffix + fmt.Sprintf("-%d", len(w.policies))
 	rule := resources[resource]
 	rule.APIVersions, rule.Resources = []string{"v1", "v1alpha1"}, []string{resource}
@@ -132,7 +136,7 @@ func (w *world) deny(denied admissionv1.OperationType, resource string, reason m
 				RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{denied}, Rule: rule},
 			}}},
 			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username in [%q, %q]", access.OperatorUser, deniedUser)}},
-			Validations:     []admissionv1.Validation{{Expression: "false", Message: denial, Reason: &reason}},
+			Validations:     []admissionv1.Validation{{Expression: "false", Message: message, Reason: &reason}},
 		},
 	}
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
@@ -151,24 +155,21 @@ func (w *world) deny(denied admissionv1.OperationType, resource string, reason m
 	if err := w.kube.Create(w.ctx, binding); err != nil {
 		return err
 	}
-	return w.awaitPolicy(resource)
+	return w.await(resource, isDenied) // it takes the API server about a second
 }
 
-// awaitPolicy waits until the API server enforces a new policy, which takes it about a second.
-func (w *world) awaitPolicy(resource string) error {
+// asDenied returns the client of a user whom policies deny what they deny operators.
+func (w *world) asDenied() (client.Client, error) {
 	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Impersonate.UserName = deniedUser
-	denied, err := client.New(kubeconfig, client.Options{Scheme: w.kube.Scheme()})
-	if err != nil {
-		return err
-	}
-	living, err := w.living()
-	if err != nil || len(living) == 0 {
-		return err
-	}
-	meta := metav1.ObjectMeta{Namespace: living[0], Name: "any"}
+	return client.New(kubeconfig, client.Options{Scheme: w.kube.Scheme()})
+}
+
+// exampleOf returns an object of a resource that can be created in a namespace.
+func (w *world) exampleOf(resource, namespace string) client.Object {
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: "any"}
 	labels := map[string]string{"a": "b"}
-	objects := map[string]client.Object{
+	return map[string]client.Object{
 		"darkrooms": w.newDarkroom(client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}, "any"),
 		"ingresses": ingressOf(client.ObjectKey{Namespace: meta.Namespace, Name: meta.Name}),
 		"secrets":   &corev1.Secret{ObjectMeta: meta},
@@ -179,14 +180,7 @@ func (w *world) awaitPolicy(resource string) error {
 				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}},
 			},
 		}},
-	}
-	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the policy is enforced", func(ctx context.Context) error {
-		object := objects[resource].DeepCopyObject().(client.Object)
-		if err := denied.Create(ctx, object, client.DryRunAll); err == nil || !strings.Contains(err.Error(), denial) {
-			return fmt.Errorf("%w: one of the %s could be written", errNotDenied, resource)
-		}
-		return nil
-	})
+	}[resource]
 }
 
 // errNotDenied is returned if a policy is not enforced.

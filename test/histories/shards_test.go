@@ -1,10 +1,13 @@
 package histories
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -35,15 +38,58 @@ var shardSteps = []kind{
 		delete(d.Labels, shardLabel)
 		return nil
 	}),
-	platform(2, "one shard of the operator is killed", func(w *world) error {
-		shard := process{installation: mainInstallation, shard: shards[0]}
-		if w.operators[shard] == nil {
+	killFirst,
+	killFirstForGood,
+}
+
+var (
+	killFirst        = killShard(2, "one shard of the operator is killed", false)
+	killFirstForGood = killShard(2, "one shard of the operator is killed, and never started again", true)
+)
+
+// killShard generates the death of the first of several processes that each have their Darkrooms.
+func killShard(weight int, says string, forGood bool) kind {
+	return platform(weight, says, func(w *world) error {
+		shard := w.processes(mainInstallation)[0]
+		if !w.sharded && !w.divided || w.operators[shard] == nil {
 			return errNothingToDo
 		}
 		w.operators[shard].stop()
 		w.forget(shard)
+		w.gone[shard] = forGood
 		return nil
-	}),
+	})
+}
+
+// shardsAreSeparate looks for processes that write the status of Darkrooms of other shards.
+func shardsAreSeparate(w *world) error {
+	if !w.sharded && !w.divided {
+		return nil
+	}
+	type state struct {
+		label string
+		since time.Time
+	}
+	known, written := map[types.NamespacedName]state{}, map[string]state{}
+	events, _ := w.timeline.sorted()
+	for _, e := range events {
+		if d, isDarkroom := e.object.(*v1alpha1.Darkroom); isDarkroom {
+			key := client.ObjectKeyFromObject(d)
+			if now, isKnown := known[key]; !isKnown || now.label != d.Labels[shardLabel] {
+				known[key] = state{d.Labels[shardLabel], e.at}
+			}
+			written[d.ResourceVersion] = known[key]
+		}
+	}
+	for _, write := range w.timeline.statusWrites() {
+		now, isKnown := written[write.version]
+		d := w.newDarkroom(write.key)
+		d.Labels = map[string]string{shardLabel: now.label}
+		if isKnown && write.by.installation == mainInstallation && !write.by.handles(d) && write.at.Sub(now.since) > handover {
+			return fmt.Errorf("the shard %s%s wrote the status of %s", write.by.shard, write.by.namespace, write.key)
+		}
+	}
+	return nil
 }
 
 // moveShard moves a Darkroom to the other shard.

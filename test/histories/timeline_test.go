@@ -15,6 +15,7 @@ import (
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -33,6 +34,8 @@ type timeline struct {
 	past
 	// earlier is the number of requests of operators that were stopped.
 	earlier int
+	// statuses are the writes of statuses by operators.
+	statuses []statusWrite
 }
 
 // past is what a timeline has recorded.
@@ -101,10 +104,11 @@ func (t *timeline) append(watcher watch.Interface) {
 	}
 }
 
-// note takes note of a write of a route by an operator.
-func (t *timeline) note(r *http.Request, response *http.Response) error {
+// note takes note of a write of a route or a status by a process of the operator, which was sent at a time.
+func (t *timeline) note(r *http.Request, by process, at time.Time, response *http.Response) error {
 	isRoute := strings.Contains(r.URL.Path, "/ingresses/") || strings.Contains(r.URL.Path, "/httproutes/")
-	if !isRoute || r.Method == http.MethodGet || response.StatusCode >= 300 {
+	isStatus := strings.Contains(r.URL.Path, "/darkrooms/") && strings.HasSuffix(r.URL.Path, "/status")
+	if !isRoute && !isStatus || r.Method == http.MethodGet || response.StatusCode >= 300 {
 		return nil
 	}
 	body, err := io.ReadAll(response.Body)
@@ -113,7 +117,7 @@ func (t *timeline) note(r *http.Request, response *http.Response) error {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	var written struct {
-		Metadata struct{ ResourceVersion, UID string }
+		Metadata struct{ Namespace, Name, ResourceVersion, UID string }
 		Details  struct{ UID string }
 	}
 	if json.Unmarshal(body, &written) != nil {
@@ -121,6 +125,11 @@ func (t *timeline) note(r *http.Request, response *http.Response) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if isStatus {
+		key := types.NamespacedName{Namespace: written.Metadata.Namespace, Name: written.Metadata.Name}
+		t.statuses = append(t.statuses, statusWrite{at, key, written.Metadata.ResourceVersion, by})
+		return nil
+	}
 	if r.Method == http.MethodDelete {
 		t.byOperators[cmp.Or(written.Details.UID, written.Metadata.UID)] = true
 	} else {
@@ -133,6 +142,12 @@ func (t *timeline) add(requests int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.earlier += requests
+}
+
+func (t *timeline) statusWrites() []statusWrite {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.statuses
 }
 
 func (t *timeline) stopped() int {

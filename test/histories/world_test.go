@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,13 @@ type world struct {
 	suffix string
 	// operators are the running ones.
 	operators map[process]*operator
-	// elects is set if two processes of the main installation elect a leader, and sharded if each of two has its Darkrooms.
-	elects, sharded bool
+	// elects is set if two processes of the main installation elect a leader, sharded if each of two has its Darkrooms by
+	// their label, and divided if it has those of a namespace.
+	elects, sharded, divided bool
+	// balances is set while a load balancer has a finalizer on routes.
+	balances bool
+	// gone are the processes that nobody starts again.
+	gone map[process]bool
 	// settings are those that the main installation was started with.
 	settings []settings
 	faults   *faults.Faults
@@ -63,6 +69,10 @@ type world struct {
 	adopted map[types.NamespacedName]bool
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
+	// faulty is set if the API server failed.
+	faulty bool
+	// mirrored is set if a webhook rewrote Deployments.
+	mirrored bool
 	// policies end the policies and quotas that are in force.
 	policies []func() error
 	// limited are the namespaces that had a quota.
@@ -99,7 +109,7 @@ var worlds atomic.Int64
 func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error) {
 	w = &world{
 		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
-		operators: map[process]*operator{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
+		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
 		asked: map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
@@ -264,13 +274,12 @@ func (w *world) wrote(object client.Object) error {
 }
 
 // belongs reports whether an object is a Darkroom's: it has the label, and the Darkroom that
-// exists as its controller. A Secret of Helm that lost its controller belongs by its label.
+// exists as its controller. A Secret of Helm that lost its controller belongs by its label, and an object of the Darkroom's
+// name that lost its label by its controller.
 func (w *world) belongs(object client.Object) (bool, error) {
 	labels := object.GetLabels()
-	if labels[v1alpha1.LabelDarkroom] == "" {
-		return false, nil
-	}
-	darkroom, err := w.darkroom(types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[v1alpha1.LabelDarkroom]})
+	name := cmp.Or(labels[v1alpha1.LabelDarkroom], object.GetName())
+	darkroom, err := w.darkroom(types.NamespacedName{Namespace: object.GetNamespace(), Name: name})
 	if err != nil {
 		return false, client.IgnoreNotFound(err)
 	}

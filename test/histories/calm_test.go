@@ -1,0 +1,114 @@
+package histories
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// isCalm looks for refused requests that are repeated quickly.
+func isCalm(w *world) error {
+	for _, operator := range w.operators {
+		if line, times := operator.traffic.hottest(5 * time.Second); times > 10 {
+			return errors.New(w.describe(line, times))
+		}
+	}
+	return nil
+}
+
+// statusWrite is a write of the status of a Darkroom by an operator, and the version of the Darkroom afterwards.
+type statusWrite struct {
+	at      time.Time
+	key     types.NamespacedName
+	version string
+	by      process
+}
+
+// newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault, may cause one.
+func newsOnly(w *world) error {
+	if w.faulty || w.plane != nil {
+		return nil // a lost answer is written again; restored versions are in use again
+	}
+	events, _ := w.timeline.sorted()
+	known := map[string]time.Time{}
+	for _, e := range events {
+		if _, isDarkroom := e.object.(*v1alpha1.Darkroom); isDarkroom {
+			known[e.object.GetResourceVersion()] = e.at
+		}
+	}
+	vain := map[types.NamespacedName]int{}
+	for _, write := range w.timeline.statusWrites() {
+		if at, isKnown := known[write.version]; !isKnown || !at.Before(write.at) {
+			continue
+		}
+		if vain[write.key]++; vain[write.key] > mostInVain {
+			return fmt.Errorf("the status of %s was written %d times although it was stored already", write.key, vain[write.key])
+		}
+	}
+	return nil
+}
+
+// mostInVain is how often a status is written without news in a history.
+const mostInVain = 1
+
+// reportedOnce looks for events that say the same of the same version of a Darkroom.
+func reportedOnce(w *world) error {
+	events, err := w.events()
+	if err != nil {
+		return err
+	}
+	times := map[string]int{}
+	for i := range events {
+		event := &events[i]
+		key := strings.Join([]string{string(event.Regarding.UID), event.Regarding.ResourceVersion, event.Reason, event.Note, event.ReportingInstance}, " ")
+		if times[key]++; times[key] > mostReports {
+			return fmt.Errorf("%d events about %s say: %s", times[key], event.Regarding.Name, event.Note)
+		}
+	}
+	return nil
+}
+
+// mostReports is how many events say the same: processes report what they find.
+const mostReports = 2
+
+// textsAreWhole looks for texts that were cut inside a character: the API server stores the replacement character instead.
+func textsAreWhole(w *world) error {
+	all, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if text := encoded(all[i].Status); strings.ContainsRune(text, '\uFFFD') || strings.Contains(text, `\ufffd`) {
+			return fmt.Errorf("the status of %s/%s has a part of a character", all[i].Namespace, all[i].Name)
+		}
+	}
+	events, err := w.events()
+	if err != nil {
+		return err
+	}
+	if at := slices.IndexFunc(events, func(e eventsv1.Event) bool { return strings.ContainsRune(e.Note, '\uFFFD') }); at >= 0 {
+		return fmt.Errorf("an event has a part of a character: %s", events[at].Reason)
+	}
+	return nil
+}
+
+// events returns the events of the history.
+func (w *world) events() ([]eventsv1.Event, error) {
+	var all []eventsv1.Event
+	for _, namespace := range w.namespaces() {
+		list := &eventsv1.EventList{}
+		if err := w.kube.List(w.ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, err
+		}
+		all = append(all, list.Items...)
+	}
+	return all, nil
+}
