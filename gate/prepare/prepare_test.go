@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"golang.org/x/image/draw"
+	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
@@ -198,6 +199,37 @@ func TestPlansStayWithinTheMemory(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
+}
+
+// An image is shrunk, or turned, as long as there is the memory for it, to the byte; and what is needed are the decoded image
+// and the file that is made of it.
+func TestPlansUseTheMemoryThatThereIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		samples := rapid.SampledFrom([]float64{1, 1.5, 2, 3}).Draw(t, "samples")
+		info := original.Info{
+			Format: "jpeg", BytesPerPixel: 3, JPEG: original.JPEG{Samples: samples}, Orientation: rapid.IntRange(1, 8).Draw(t, "orientation"),
+			Size: request.Size{Width: rapid.IntRange(1024, 5000).Draw(t, "width"), Height: rapid.IntRange(1024, 5000).Draw(t, "height")},
+		}
+		thumbnail := request.Transform{Width: rapid.IntRange(1, 256).Draw(t, "w"), Height: 100, Fit: request.FitScale}
+		whole := DecodedWeight(info)
+		plan := New(info, thumbnail, true, whole)
+		if again := New(info, thumbnail, true, plan.Weight); plan.Factor < 2 || again != plan {
+			t.Fatalf("%+v within %d bytes, %+v within %d", plan, whole, again, plan.Weight)
+		}
+		less := New(info, thumbnail, true, plan.Weight-1)
+		if plan.Orientation == 0 {
+			if less != (Plan{}) {
+				t.Errorf("%+v within %d bytes", less, plan.Weight-1)
+			}
+			return
+		}
+		part := 1 + 1/float64(plan.Factor*plan.Factor)
+		atLeast := int64(float64(info.Size.Pixels()) * samples * part)
+		most := int64(float64(request.Size{Width: info.Size.Width + 32, Height: info.Size.Height + 32}.Pixels()) * samples * part)
+		if plan.Weight != whole || plan.Always || !less.Always || less.Weight < atLeast || less.Weight > most {
+			t.Errorf("%+v within %d bytes, and %+v within less, want from %d to %d", plan, whole, less, atLeast, most)
+		}
+	})
 }
 
 // All chroma subsamplings, and sides that the factor does not divide.
