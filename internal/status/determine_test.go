@@ -133,8 +133,9 @@ func routed(parents ...gatewayv1.RouteParentStatus) func(*Observation) {
 func TestVersionIsThatOfTheDarkroomContainer(t *testing.T) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for image, want := range map[string]string{
-		"gojektech/darkroom:v0.4.2":                                "v0.4.2",
-		"registry.example.com:5000/team/darkroom":                  "",
+		"gojektech/darkroom:v0.4.2":               "v0.4.2",
+		"registry.example.com:5000/team/darkroom": "",
+		"darkroom": "",
 		"registry.example.com:5000/team/darkroom@" + digest:        digest,
 		"registry.example.com:5000/team/darkroom:v0.4.2@" + digest: "v0.4.2",
 	} {

@@ -176,6 +176,14 @@ func TestDomains(t *testing.T) {
 	}
 }
 
+func TestPublishedPortsArePorts(t *testing.T) {
+	for port, valid := range map[int]bool{-1: false, 0: true, 1: true, 65535: true, 65536: false} {
+		if err := (Published{Port: port}).Validate(); (err == nil) != valid {
+			t.Errorf("port %d: %v", port, err)
+		}
+	}
+}
+
 func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 	certified := func(hosts ...string) *networkingv1.Ingress {
 		out := ingress("b.example.com", "a.example.com")
