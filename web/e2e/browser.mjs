@@ -638,7 +638,6 @@ const steps = [
       await editor.getByText("Another user changed the same fields").waitFor();
       await inspect(editor, "conflict");
       await editor.getByRole("radio", { name: "replicas: theirs, 3" }).check();
-      await editor.getByRole("button", { name: "Continue" }).click();
       await reviewAndSave(editor, "Save");
       const stored = await rest("GET", `/darkrooms/${namespace}/album`);
       assert.equal(stored.replicas, 3);

@@ -171,7 +171,6 @@ test("after a conflict was settled and saved, the next edit begins with what was
   change({ replicas: 5 });
   await click("Review changes");
   await screen.findByRole("radio", { name: /^replicas: theirs/ });
-  await click("Continue");
   await click("Review changes");
   await click("Save");
   await screen.findByRole("heading", { name: "cats" });

@@ -1,8 +1,6 @@
-import { EmptyState, EmptyStateBody, EmptyStateFooter, PageSection } from "@patternfly/react-core";
-import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
-import { Suspense, useCallback, useEffect, useRef, useState, type RefObject } from "react";
+import { Suspense, useCallback, useEffect, useRef, useState } from "react";
 import { api, onSignedOut } from "./api/client";
-import { asProblem, type Problem } from "./api/problem";
+import { asProblem, Problem } from "./api/problem";
 import { reads } from "./api/reads";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
 import { clearDrafts } from "./form/drafts";
@@ -13,7 +11,7 @@ import { Loading } from "./layout/Loading";
 import { ProblemState } from "./layout/ProblemState";
 import { ListView } from "./list/ListView";
 import { LiveContext, useFollowing } from "./live/useLive";
-import { Link, paths, routeOf, useArrival, usePathname } from "./router";
+import { Arrival, Link, paths, routeOf, usePathname } from "./router";
 import { SettingsContext } from "./settings";
 
 // Views other than the list are loaded in idle time, or when they are opened.
@@ -142,16 +140,10 @@ function View() {
     <Boundary key={pathname}>
       <Suspense fallback={<Loading />}>
         <Shown route={route} />
-        <Arrival pathname={pathname} shown={shown} />
+        <Arrival pathname={pathname} shownRef={shown} />
       </Suspense>
     </Boundary>
   );
-}
-
-/** Comes after the view, so that its effect finds the view rendered. */
-function Arrival({ pathname, shown }: { pathname: string; shown: RefObject<string> }) {
-  useArrival(pathname, shown);
-  return null;
 }
 
 function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
@@ -170,14 +162,9 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
       return <DetailView key={keyOf(route.key)} of={route.key} />;
     case "unknown":
       return (
-        <PageSection>
-          <EmptyState titleText="Page not found" icon={SearchIcon} headingLevel="h1">
-            <EmptyStateBody>Check the address.</EmptyStateBody>
-            <EmptyStateFooter>
-              <Link to={paths.list}>All Darkrooms</Link>
-            </EmptyStateFooter>
-          </EmptyState>
-        </PageSection>
+        <ProblemState problem={new Problem(404, "Not Found", "There is no such page. Check the address.")}>
+          <Link to={paths.list}>All Darkrooms</Link>
+        </ProblemState>
       );
   }
 }

@@ -61,10 +61,9 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Where each history entry was scrolled to. Entries are numbered in history.state. */
+/** Where each history entry was scrolled to. history.state names each by when it began. */
 const scrolls = new Map<number, number>();
 let entry = 0;
-let entries = 0;
 
 const entryOf = (state: unknown): number => (typeof state === "object" && state !== null && "entry" in state ? Number(state.entry) : 0);
 const main = (): HTMLElement | null => document.getElementById("main");
@@ -84,19 +83,18 @@ export function navigate(to: string, { replace = false } = {}): void {
     history.replaceState(history.state, "", to);
   } else {
     keepScroll();
-    entries = Math.max(entries, entry) + 1;
-    entry = entries;
-    scrolls.delete(entry);
+    entry = Date.now();
     history.pushState({ entry }, "", to);
   }
   window.dispatchEvent(new Event(changed));
 }
 
 /**
- * Scrolls a new view to its top, or to where it was left if the user went back, and moves
- * the focus to its heading: the link that had it is gone. `shownRef` has the view before; it outlives both.
+ * Scrolls a new view to its top, or to where it was left if the user went back, and moves the focus to its heading: the
+ * link that had it is gone. It comes after the view, so that its effect finds it rendered. `shownRef` has the view before;
+ * it outlives both.
  */
-export function useArrival(pathname: string, shownRef: RefObject<string>): void {
+export function Arrival({ pathname, shownRef }: { pathname: string; shownRef: RefObject<string> }): null {
   useLayoutEffect(() => {
     if (shownRef.current === pathname) {
       return;
@@ -110,6 +108,7 @@ export function useArrival(pathname: string, shownRef: RefObject<string>): void 
       element.scrollTop = scrolls.get(entry) ?? 0;
     }
   }, [pathname, shownRef]);
+  return null;
 }
 
 export const usePathname = (): string => useSyncExternalStore(subscribe, () => location.pathname);

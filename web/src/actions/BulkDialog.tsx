@@ -4,7 +4,7 @@ import { Problem } from "../api/problem";
 import { keyOf, type Darkroom } from "../api/types";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
-import { counted } from "../words/counted";
+import { counted } from "../words/format";
 import { commandOf, opposites, words, type ActionName, type BulkAction } from "./actions";
 import { changeAll, partition, type Failure } from "./bulk";
 import { Confirm } from "./Confirm";

@@ -1,15 +1,16 @@
 import { Alert, Button, Form, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
 import { useState, type ReactNode } from "react";
 import { asProblem, type Problem } from "../api/problem";
+import { CopyButton } from "../detail/CopyButton";
 import { Dialog } from "../layout/Dialog";
-import { Command } from "./Command";
+import { Folded } from "../layout/Folded";
 
 const titles: Record<number, string> = { 403: "Permission denied", 409: "Darkroom replaced", 412: "Darkroom changed" };
 
 interface Props {
   title: string;
   effect: ReactNode;
-  /** The kubectl command that does the same. */
+  /** The kubectl command that does the same, folded: few need it. */
   command: string;
   /** The button that does it. */
   act: string;
@@ -59,7 +60,17 @@ export function Confirm({ title, effect, command, act, isDanger = false, isDisab
           )}
           <p id="confirm-text">{effect}</p>
           {children}
-          {command && <Command text={command} />}
+          {command && (
+            <Folded title="The same with kubectl">
+              <div className="dr-row dr-row--nowrap dr-row--top">
+                {/* Focusable, so that it can be scrolled by keyboard. */}
+                <pre className="dr-code dr-code--command" tabIndex={0} role="region" aria-label="kubectl command">
+                  {command}
+                </pre>
+                <CopyButton text={command} label="Copy kubectl command" />
+              </div>
+            </Folded>
+          )}
         </Form>
       </ModalBody>
       <ModalFooter>

@@ -55,6 +55,8 @@ async function json<T>(path: string, options?: Call): Promise<T> {
   return (await (await call(path, options)).json()) as T;
 }
 
+const items = async <T>(path: string, signal?: AbortSignal): Promise<T[]> => (await json<{ items: T[] }>(path, { signal })).items;
+
 const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 const dry = (dryRun = false): string => (dryRun ? "?dryRun=All" : "");
 
@@ -91,14 +93,12 @@ export const api = {
   patch: (key: Key, body: DarkroomPatch, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
   remove: (key: Key, ifMatch: string) => call(one(key), { method: "DELETE", ifMatch }),
 
-  revisions: async (key: Key, signal?: AbortSignal) => (await json<{ items: Revision[] }>(one(key) + "/revisions", { signal })).items,
+  revisions: (key: Key, signal?: AbortSignal) => items<Revision>(one(key) + "/revisions", signal),
   rollBack: (key: Key, revision: number, ifMatch: string) => json<Darkroom>(one(key) + "/rollback", { method: "POST", body: { revision }, ifMatch }),
-  pods: async (key: Key, signal?: AbortSignal) => (await json<{ items: Pod[] }>(one(key) + "/pods", { signal })).items,
+  pods: (key: Key, signal?: AbortSignal) => items<Pod>(one(key) + "/pods", signal),
   figures: (key: Key, signal?: AbortSignal) => json<Figures>(one(key) + "/figures", { signal }),
-  events: async (key: Key, signal?: AbortSignal) =>
-    (await json<{ items: DarkroomEvent[] }>(one(key) + "/events", { signal })).items,
-  podEvents: async (key: Key, pod: string, signal?: AbortSignal) =>
-    (await json<{ items: DarkroomEvent[] }>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, { signal })).items,
+  events: (key: Key, signal?: AbortSignal) => items<DarkroomEvent>(one(key) + "/events", signal),
+  podEvents: (key: Key, pod: string, signal?: AbortSignal) => items<DarkroomEvent>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, signal),
   /** The log of a pod as it arrives. */
   log: (key: Key, pod: string, { container, follow, previous, lines = 500 }: { container: string; follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
     call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {

@@ -29,12 +29,7 @@ export async function problemOf(response: Response): Promise<Problem> {
 }
 
 /** Anything thrown, as a problem. */
-export function asProblem(thrown: unknown): Problem {
-  if (thrown instanceof Problem) {
-    return thrown;
-  }
-  return unreachable();
-}
+export const asProblem = (thrown: unknown): Problem => (thrown instanceof Problem ? thrown : unreachable());
 
 export const unreachable = (): Problem => new Problem(0, "No connection", "The server cannot be reached. Check your connection and try again.");
 

@@ -5,11 +5,10 @@ import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
 import type { ActionName } from "../actions/actions";
 import { api } from "../api/client";
-import { Problem } from "../api/problem";
 import { keyOf, type Access, type Darkroom, type Key } from "../api/types";
 import { Crumbs } from "../layout/Crumbs";
 import { Loading } from "../layout/Loading";
-import { ProblemState } from "../layout/ProblemState";
+import { NotLoaded } from "../layout/NotLoaded";
 import { useDarkroom, useSynced } from "../live/useLive";
 import { linkTo, navigate, paths, usePathname, useSearch } from "../router";
 import { useAccess } from "../useAccess";
@@ -43,23 +42,12 @@ export default function DetailView({ of }: { of: Key }) {
       <Crumbs here={of.name} />
       {darkroom ? (
         <Shown darkroom={darkroom} access={access} />
-      ) : read.problem ? (
-        <PageSection isFilled>
-          <ProblemState problem={described(read.problem, of)} onRetry={read.reload}>
-            <Button variant="link" onClick={() => navigate(paths.list)}>
-              All Darkrooms
-            </Button>
-          </ProblemState>
-        </PageSection>
       ) : (
-        <Loading />
+        <NotLoaded problem={read.problem} onRetry={read.reload} />
       )}
     </>
   );
 }
-
-const described = (problem: Problem, { namespace, name }: Key): Problem =>
-  problem.status === 404 ? new Problem(404, problem.title, `There is no Darkroom ${name} in the namespace ${namespace}.`) : problem;
 
 function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   const [deleting, setDeleting] = useState(false);

@@ -27,7 +27,7 @@ export const useImage = (of: Key, path: string, query: string, { round = 0, enab
 interface Props {
   image: Loaded<FetchedImage>;
   namespace: string;
-  title?: string;
+  title: string;
   alt: string;
   onSize?: (size: Size) => void;
 }
@@ -36,11 +36,9 @@ interface Props {
 export function ImageView({ image: { value, problem, reload }, namespace, title, alt, onSize }: Props) {
   return (
     <figure className="dr-image">
-      {title && (
-        <figcaption>
-          <h3>{title}</h3>
-        </figcaption>
-      )}
+      <figcaption>
+        <h3>{title}</h3>
+      </figcaption>
       {problem ? (
         <Refused problem={problem} reload={reload} namespace={namespace} />
       ) : value ? (

@@ -1,5 +1,5 @@
-import { DescriptionList, DescriptionListDescription, DescriptionListGroup, DescriptionListTerm, List, ListItem } from "@patternfly/react-core";
-import { useState, type ReactNode } from "react";
+import { Card, CardBody, DescriptionList, DescriptionListDescription, DescriptionListGroup, DescriptionListTerm, List, ListItem } from "@patternfly/react-core";
+import { useState, type ComponentProps, type ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { Age, ago } from "../words/AgeText";
 import { Breakable } from "../words/Breakable";
@@ -10,12 +10,12 @@ import { phaseOf, phases } from "../words/phases";
 import { placeOf, roleOf, sourceNames } from "../words/sources";
 import { useWaiting } from "../words/waiting";
 import { typeOf } from "../model/model";
+import { Folded } from "../layout/Folded";
 import { Link, paths } from "../router";
 import { Conditions } from "./Conditions";
 import { CopyButton } from "./CopyButton";
 import { Figures } from "./Figures";
 import { FirstImage } from "./FirstImage";
-import { Fold } from "./Fold";
 import { Pods } from "./Pods";
 import { ProblemBox } from "./ProblemBox";
 import { Progress } from "./Progress";
@@ -50,6 +50,14 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
     </div>
   );
 }
+
+const Fold = ({ id, ...rest }: { id: string } & ComponentProps<typeof Folded>) => (
+  <Card id={`card-${id}`} isCompact>
+    <CardBody>
+      <Folded {...rest} />
+    </CardBody>
+  </Card>
+);
 
 /** Phase, URL and source, as one reads them at a glance. */
 function Summary({ darkroom }: { darkroom: Darkroom }) {
@@ -106,33 +114,35 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
 
 function Details({ darkroom }: { darkroom: Darkroom }) {
   const { source, status, autoscaling } = darkroom;
-  const image = darkroom.image?.repository;
+  /** Those without a value are left out. */
   const entries: [string, ReactNode][] = [
     ["Namespace", darkroom.namespace],
-    ...(source.endpoint ? ([["Endpoint", source.endpoint]] as [string, ReactNode][]) : []),
-    ...(source.region ? ([["Region", source.region]] as [string, ReactNode][]) : []),
-    ...(source.credentials ? ([["Credentials", credentialsOf(darkroom)]] as [string, ReactNode][]) : []),
+    ["Endpoint", source.endpoint],
+    ["Region", source.region],
+    ["Credentials", credentialsOf(darkroom)],
     ["Version", status.version ?? darkroom.version ?? "–"],
-    ...(image ? ([["Container image", image]] as [string, ReactNode][]) : []),
-    ...(autoscaling ? ([["Autoscaling", `${autoscaling.minReplicas ?? 1} to ${plural(autoscaling.maxReplicas, "pod")}`]] as [string, ReactNode][]) : []),
+    ["Container image", darkroom.image?.repository],
+    ["Autoscaling", autoscaling && `${autoscaling.minReplicas ?? 1} to ${plural(autoscaling.maxReplicas, "pod")}`],
     ["Domains", <Domains key="domains" darkroom={darkroom} />],
     ["Cluster address", status.address ?? "–"],
     ["Created", <Age key="created" since={darkroom.createdAt} text={ago} />],
   ];
   return (
     <DescriptionList isHorizontal isCompact horizontalTermWidthModifier={{ default: "14ch" }}>
-      {entries.map(([term, value]) => (
-        <DescriptionListGroup key={term}>
-          <DescriptionListTerm>{term}</DescriptionListTerm>
-          <DescriptionListDescription className="dr-break">{value}</DescriptionListDescription>
-        </DescriptionListGroup>
-      ))}
+      {entries
+        .filter(([, value]) => value !== undefined)
+        .map(([term, value]) => (
+          <DescriptionListGroup key={term}>
+            <DescriptionListTerm>{term}</DescriptionListTerm>
+            <DescriptionListDescription className="dr-break">{value}</DescriptionListDescription>
+          </DescriptionListGroup>
+        ))}
     </DescriptionList>
   );
 }
 
-function credentialsOf({ source }: Darkroom): string {
-  return source.credentials === "secretRef" ? `Secret ${source.credentialsSecretRef?.name ?? ""}` : "Inline, in the resource";
+function credentialsOf({ source: { credentials, credentialsSecretRef } }: Darkroom): string | undefined {
+  return credentials && (credentials === "secretRef" ? `Secret ${credentialsSecretRef?.name ?? ""}` : "Inline, in the resource");
 }
 
 function Domains({ darkroom }: { darkroom: Darkroom }) {

@@ -30,7 +30,7 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
       setSaving(asProblem(thrown));
     }
   };
-  const shown = search === "" ? counted(lines.length) : countedOf(found.length, lines.length);
+  const shown = search === "" ? counted(lines.length) : `${found.length} of ${counted(lines.length)}`;
   const failed = problem ?? (saving === "busy" ? undefined : saving);
   return (
     <div className="dr-stack">
@@ -69,9 +69,6 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
 }
 
 const counted = (n: number): string => (n >= maxLines ? `the last ${maxLines} lines` : plural(n, "line"));
-
-const countedOf = (found: number, n: number): string =>
-  n >= maxLines ? `${found} of the last ${maxLines} lines` : `${found} of ${plural(n, "line")}`;
 
 /** The lines; scrolled to the end while the end is seen. */
 function Lines({ lines, search, label }: { lines: readonly string[]; search: string; label: string }) {

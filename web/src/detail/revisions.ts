@@ -5,17 +5,8 @@ import { toInput, valueAt } from "../model/model";
 import { list } from "../words/format";
 import { write } from "../yaml/text";
 
-const statusWords: Record<string, string> = {
-  deployed: "Deployed",
-  superseded: "Superseded",
-  failed: "Failed",
-};
-
-/** The status of a revision in words; those of later versions of Helm are shown as they are. */
-export function describeStatus(status: string): string {
-  const words = Object.hasOwn(statusWords, status) ? statusWords[status] : undefined;
-  return words ?? status;
-}
+/** The status of a revision, as Helm has it. */
+export const describeStatus = (status: string): string => status.charAt(0).toUpperCase() + status.slice(1);
 
 /** A Darkroom with the settings of a revision; undefined if the revision has none. */
 export function asOf(darkroom: Darkroom, { settings }: Revision): DarkroomInput | undefined {

@@ -2,6 +2,7 @@ import { Button, FormFieldGroup, FormFieldGroupHeader, Stack, StackItem } from "
 import type { DarkroomInput } from "../api/types";
 import { typeOf } from "../model/model";
 import { idOf, SelectField, TextField, Toggle, useForm } from "./fields";
+import { PlaceFields } from "./SourceFields";
 
 /** Sources of other paths, and fallbacks. Their inline keys, certificates and identities are left to the YAML tab. */
 export function AdditionalSources() {
@@ -46,7 +47,6 @@ function Fields({ at }: { at: number }) {
   const path = (...field: string[]) => ["additionalSources", String(at), ...field];
   const source = input.additionalSources?.[at];
   const type = typeOf(source ?? {});
-  const isBucket = type === "S3" || type === "GoogleCloudStorage";
   return (
     <>
       <TextField path={path("name")} label="Name of the source" isRequired empty="" />
@@ -54,16 +54,8 @@ function Fields({ at }: { at: number }) {
       <Toggle path={path("stripPath")} label="Remove the path from what the source is asked for" />
       <Toggle path={path("fallback")} label="Fallback: ask only for images that the sources before it do not have" />
       <SelectField path={path("type")} label="Type" unset="WebFolder (default)" />
-      {type === "WebFolder" && <TextField path={path("baseUrl")} label="Base URL" isRequired type="url" placeholder="https://example.com/images" />}
-      {isBucket && <TextField path={path("bucket")} label="Bucket" isRequired />}
-      {type === "S3" && (
-        <>
-          <TextField path={path("region")} label="Region" isRequired placeholder="eu-west-2" />
-          <TextField path={path("endpoint")} label="Endpoint" type="url" help="URL of an S3-compatible service; default: Amazon S3" />
-        </>
-      )}
-      {type === "CloudFront" && <TextField path={path("host")} label="Host" isRequired placeholder="d111111abcdef8.cloudfront.net" />}
-      {isBucket && <TextField path={path("credentialsSecretRef", "name")} label="Secret" help="Name of a Secret in the same namespace; use the YAML tab for other credentials" />}
+      <PlaceFields of={path()} type={type} />
+      {(type === "S3" || type === "GoogleCloudStorage") && <TextField path={path("credentialsSecretRef", "name")} label="Secret" help="Name of a Secret in the same namespace; use the YAML tab for other credentials" />}
     </>
   );
 }

@@ -1,67 +1,56 @@
-import { ActionGroup, Alert, Button, Form, Radio } from "@patternfly/react-core";
-import { useState } from "react";
+import { Alert, AlertActionCloseButton, Radio } from "@patternfly/react-core";
+import { useEffect, useRef } from "react";
 import { DataTable } from "../layout/DataTable";
+import { same, show, type Clash, type Merged } from "../model/merge";
+import { valueAt, withValue } from "../model/model";
 import { list } from "../words/format";
-import { show } from "../model/merge";
-import type { Choice, ConflictState } from "./useSaving";
+import { useForm } from "./fields";
 
-/** Both sides of conflicting edits; each field is resolved separately. */
-export function Conflict({
-  conflict,
-  onResolve,
-  onReload,
-  onCancel,
-}: {
-  conflict: ConflictState;
-  onResolve: (choices: Choice[]) => void;
-  onReload?: () => void;
-  onCancel: () => void;
-}) {
-  const [choices, setChoices] = useState<Choice[]>(() => conflict.clashes.map(() => "mine"));
-  return (
-    <Form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onResolve(choices);
-      }}
-    >
-      <Alert component="p" isInline variant="warning" title="Another user changed the same fields" role="alert">
-        Nothing was saved. Choose a value for each field.
-        {conflict.taken.length > 0 && ` Their other changes (${list(conflict.taken.map((path) => path.join(".")))}) are included.`}
-      </Alert>
-      <DataTable
-        label="Conflicting fields"
-        columns={{ Field: {}, Before: { breaks: true }, Theirs: {}, Yours: {} }}
-        rows={conflict.clashes.map((clash, at) => {
-          const name = clash.path.join(".");
-          const side = (choice: Choice, word: string) => (
-            <Radio
-              id={`${name}-${choice}`}
-              name={`clash-${name}`}
-              label={
-                <span className="dr-break">
-                  <span className="pf-v6-screen-reader">{`${name}: ${word}, `}</span>
-                  {show(clash[choice])}
-                </span>
-              }
-              isChecked={choices[at] === choice}
-              onChange={() => setChoices(choices.with(at, choice))}
-            />
-          );
-          return { key: name, cells: [<strong>{name}</strong>, show(clash.base), side("theirs", "theirs"), side("mine", "yours")] };
-        })}
+/** What another user changed meanwhile. A field that both changed has mine until theirs is chosen. */
+export function Conflict({ merged: { taken, clashes }, onClose }: { merged: Merged; onClose: () => void }) {
+  const { input, change } = useForm();
+  const notice = useRef<HTMLDivElement>(null);
+  // It arrives while the end of the form is in view.
+  useEffect(() => notice.current?.focus(), []);
+  const side = ({ path, ...values }: Clash, choice: "theirs" | "mine", word: string) => {
+    const name = path.join(".");
+    return (
+      <Radio
+        id={`${name}-${choice}`}
+        name={`clash-${name}`}
+        label={
+          <span className="dr-break">
+            <span className="pf-v6-screen-reader">{`${name}: ${word}, `}</span>
+            {show(values[choice])}
+          </span>
+        }
+        isChecked={same(valueAt(input, path), values[choice])}
+        onChange={() => change(withValue(input, path, values[choice]), name)}
       />
-      <ActionGroup className="dr-actions">
-        <Button type="submit">Continue</Button>
-        {onReload && (
-          <Button variant="secondary" onClick={onReload}>
-            Discard my changes
-          </Button>
+    );
+  };
+  return (
+    <div ref={notice} tabIndex={-1} className="dr-heading">
+      <Alert
+        component="p"
+        isInline
+        variant={clashes.length > 0 ? "warning" : "info"}
+        title={clashes.length > 0 ? "Another user changed the same fields" : "Another user changed this Darkroom while you were editing"}
+        role="alert"
+        actionClose={<AlertActionCloseButton onClose={onClose} />}
+      >
+        {taken.length > 0 && <p>Their changes to {list(taken.map((path) => path.join(".")))} are included. Yours are kept.</p>}
+        {clashes.length > 0 && (
+          <DataTable
+            label="Conflicting fields"
+            columns={{ Field: {}, Before: { breaks: true }, Theirs: {}, Yours: {} }}
+            rows={clashes.map((clash) => ({
+              key: clash.path.join("."),
+              cells: [<strong>{clash.path.join(".")}</strong>, show(clash.base), side(clash, "theirs", "theirs"), side(clash, "mine", "yours")],
+            }))}
+          />
         )}
-        <Button variant="link" onClick={onCancel}>
-          Back to the form
-        </Button>
-      </ActionGroup>
-    </Form>
+      </Alert>
+    </div>
   );
 }

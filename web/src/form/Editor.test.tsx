@@ -163,9 +163,12 @@ test.each([
   await user.click(button("Number of pods: increase"));
   othersChange({ replicas: 5 });
   await user.click(button("Review changes"));
-  await user.click(await screen.findByRole("radio", { name: new RegExp(`^replicas: ${side}`) }));
-  await user.click(button("Continue"));
-  await user.click(await screen.findByRole("button", { name: "Review changes" }));
+  const choice = await screen.findByRole("radio", { name: new RegExp(`^replicas: ${side}`) });
+  expect(document.activeElement?.textContent).toContain("Another user changed the same fields");
+  expect(screen.getByRole<HTMLInputElement>("radio", { name: /^replicas: yours/ }).checked).toBe(true);
+  await user.click(choice);
+  expect(field("field-replicas")).toHaveProperty("value", String(want));
+  await user.click(button("Review changes"));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(location.pathname).toBe("/ui/photos/cats"));
   expect(stored.replicas).toBe(want);
@@ -177,8 +180,7 @@ test("unsaved changes of a settled conflict are kept on the version that it was 
   await user.click(await screen.findByRole("button", { name: "Number of pods: increase" }));
   othersChange({ replicas: 5 });
   await user.click(button("Review changes"));
-  await user.click(await screen.findByRole("button", { name: "Continue" }));
-  await screen.findByRole("button", { name: "Review changes" });
+  await screen.findByText("Another user changed the same fields", { exact: false });
   unmount();
 
   open(stored);

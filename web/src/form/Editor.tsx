@@ -51,7 +51,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const deleted = useDeleted(loaded);
   const began = useMemo(() => (base ? toInput(base) : initial), [base, initial]);
   const dirty = !same(input, began);
-  /** Whether there is nothing to review; a conflict that was settled with their values can be. */
+  /** Whether there is nothing to review; what others changed can be. */
   const untouched = loaded !== undefined && !dirty && same(input, initial);
   useDraft(draftKey, input, base, dirty && !saving.saved);
 
@@ -109,9 +109,6 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     onReload?.();
   };
 
-  if (saving.conflict) {
-    return <Conflict conflict={saving.conflict} onResolve={saving.resolve} onReload={onReload && discard} onCancel={() => saving.resolve(undefined)} />;
-  }
   if (saving.reviewed) {
     return (
       <Review
@@ -163,17 +160,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
               {missing.length > 0 && ` Secrets are not copied. Enter: ${list(missing)}.`}
             </Alert>
           )}
-          {saving.taken.length > 0 && (
-            <Alert
-              component="p"
-              isInline
-              variant="info"
-              title="Another user changed this Darkroom while you were editing"
-              actionClose={<AlertActionCloseButton onClose={saving.acknowledge} />}
-            >
-              Their changes to {list(saving.taken.map((path) => path.join(".")))} are included. Yours are kept.
-            </Alert>
-          )}
+          {saving.merged && <Conflict merged={saving.merged} onClose={saving.acknowledge} />}
           <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
           {tab === "form" ? (
             <FormFields loaded={base} />

@@ -1,12 +1,10 @@
-import { Button, PageSection, Title } from "@patternfly/react-core";
+import { PageSection, Title } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
-import type { Problem } from "../api/problem";
 import { keyOf, type Key } from "../api/types";
 import { Crumbs } from "../layout/Crumbs";
-import { Loading } from "../layout/Loading";
-import { ProblemState } from "../layout/ProblemState";
-import { navigate, paths, useSearch } from "../router";
+import { NotLoaded } from "../layout/NotLoaded";
+import { useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { useNamespaces } from "../useAccess";
 import { readDraft, type Draft } from "./drafts";
@@ -54,7 +52,7 @@ function Empty() {
   const { value, problem } = useNamespaces();
   const [draft] = useState(() => readDraft(undefined));
   if (!value && !problem && !draft) {
-    return <NotLoaded problem={undefined} onRetry={() => undefined} />;
+    return <NotLoaded problem={undefined} />;
   }
   return <New namespace={value?.create[0] ?? ""} draft={draft} />;
 }
@@ -87,19 +85,5 @@ function Edit({ edited }: { edited: Key }) {
         setRound(round + 1);
       }}
     />
-  );
-}
-
-/** In place of a form that is loading, or cannot be loaded. */
-function NotLoaded({ problem, onRetry }: { problem: Problem | undefined; onRetry: () => void }) {
-  if (!problem) {
-    return <Loading />;
-  }
-  return (
-    <ProblemState problem={problem} onRetry={onRetry}>
-      <Button variant="link" onClick={() => navigate(paths.list)}>
-        All Darkrooms
-      </Button>
-    </ProblemState>
   );
 }

@@ -4,7 +4,7 @@ import { sourceTypes, type Darkroom, type SourceInput, type SourceType } from ".
 import { sourceNames } from "../words/sources";
 import { Credentials } from "./Credentials";
 import { TextField, useForm } from "./fields";
-import { typeOf, withValue } from "../model/model";
+import { typeOf, withValue, type Path } from "../model/model";
 
 /** The type of source, and its fields. */
 export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
@@ -31,34 +31,15 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
           />
         ))}
       </FormGroup>
-      {type === "WebFolder" && (
-        <TextField
-          path={["source", "baseUrl"]}
-          label="Base URL"
-          isRequired
-          type="url"
-          placeholder="https://example.com/images"
-          help="/cat.jpg is fetched from this URL followed by /cat.jpg"
-        />
-      )}
-      {(type === "S3" || type === "GoogleCloudStorage") && <TextField path={["source", "bucket"]} label="Bucket" isRequired />}
-      {type === "S3" && (
-        <>
-          <TextField path={["source", "region"]} label="Region" isRequired placeholder="eu-west-2" />
-          <TextField path={["source", "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help="URL of an S3-compatible service; default: Amazon S3" />
-        </>
-      )}
+      <PlaceFields of={["source"]} type={type} />
       {type === "CloudFront" && (
-        <>
-          <TextField path={["source", "host"]} label="Host" isRequired placeholder="d111111abcdef8.cloudfront.net" />
-          <Checkbox
-            id="field-source-secureProtocol"
-            label="Fetch over HTTPS"
-            isDisabled={disabled}
-            isChecked={input.source.secureProtocol !== false}
-            onChange={(_, secure) => change(withValue(input, ["source", "secureProtocol"], secure ? undefined : false), "source.secureProtocol")}
-          />
-        </>
+        <Checkbox
+          id="field-source-secureProtocol"
+          label="Fetch over HTTPS"
+          isDisabled={disabled}
+          isChecked={input.source.secureProtocol !== false}
+          onChange={(_, secure) => change(withValue(input, ["source", "secureProtocol"], secure ? undefined : false), "source.secureProtocol")}
+        />
       )}
       {(type === "S3" || type === "CloudFront") && (
         <TextField path={["source", "pathPrefix"]} label="Path prefix" placeholder="/uploads" help="Serve only paths with this prefix; default: all" />
@@ -66,4 +47,24 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
       {(type === "S3" || type === "GoogleCloudStorage") && <Credentials type={type} loaded={loaded} key={type} />}
     </>
   );
+}
+
+/** Where the images of a source are, by its type. */
+export function PlaceFields({ of, type }: { of: Path; type: SourceType }) {
+  switch (type) {
+    case "WebFolder":
+      return <TextField path={[...of, "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help="/cat.jpg is fetched from this URL followed by /cat.jpg" />;
+    case "GoogleCloudStorage":
+      return <TextField path={[...of, "bucket"]} label="Bucket" isRequired />;
+    case "CloudFront":
+      return <TextField path={[...of, "host"]} label="Host" isRequired placeholder="d111111abcdef8.cloudfront.net" />;
+    case "S3":
+      return (
+        <>
+          <TextField path={[...of, "bucket"]} label="Bucket" isRequired />
+          <TextField path={[...of, "region"]} label="Region" isRequired placeholder="eu-west-2" />
+          <TextField path={[...of, "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help="URL of an S3-compatible service; default: Amazon S3" />
+        </>
+      );
+  }
 }

@@ -15,42 +15,24 @@ export type DraftKey = Key | { copyOf: Key } | undefined;
 
 const prefix = "darkroom-draft ";
 
-function nameOf(key: DraftKey): string {
-  if (!key) {
-    return prefix;
-  }
-  return prefix + ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key));
-}
+const nameOf = (key: DraftKey): string => prefix + (key ? ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key)) : "");
 
 /**
  * Takes out what must not be stored: inline keys, and literal values of environment
  * variables, any of which may be a password.
  */
 export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; withheld: string[] } {
-  const withheld: string[] = [];
-  let out = input;
   // The YAML tab allows any shape.
-  const additional = Array.isArray(input.additionalSources) ? input.additionalSources.map((_, at) => ["additionalSources", String(at)]) : [];
-  for (const source of [["source"], ...additional]) {
-    for (const field of ["accessKey", "secretKey"]) {
-      if (valueAt(out, [...source, field])) {
-        withheld.push([...source, field].join("."));
-        out = withValue(out, [...source, field], undefined);
-      }
-    }
+  const sources = Array.isArray(input.additionalSources) ? input.additionalSources.map((_, at) => `additionalSources.${at}`) : [];
+  const keys = ["source", ...sources].flatMap((source) => [`${source}.accessKey`, `${source}.secretKey`]);
+  const withheld = keys.filter((field) => valueAt(input, field.split(".")));
+  const out = withheld.reduce((rest, field) => withValue(rest, field.split("."), undefined), input);
+  if (!Array.isArray(input.extraEnv)) {
+    return { input: out, withheld };
   }
-  if (Array.isArray(input.extraEnv)) {
-    const extraEnv = input.extraEnv.map((variable) => {
-      if (!variable.value) {
-        return variable;
-      }
-      withheld.push(`extraEnv.${variable.name}`);
-      const { value: _, ...rest } = variable;
-      return rest;
-    });
-    out = { ...out, extraEnv };
-  }
-  return { input: out, withheld };
+  const literal = input.extraEnv.filter(({ value }) => value).map(({ name }) => `extraEnv.${name}`);
+  const extraEnv = input.extraEnv.map(({ value, ...rest }) => (value ? rest : { ...rest, ...(value === undefined ? {} : { value }) }));
+  return { input: { ...out, extraEnv }, withheld: [...withheld, ...literal] };
 }
 
 export function saveDraft(edited: DraftKey, input: DarkroomInput, base: Darkroom | undefined): void {

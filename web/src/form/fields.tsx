@@ -30,6 +30,15 @@ export function useForm(): FormState {
   return form;
 }
 
+/** One field of the form. */
+function useField(path: Path) {
+  const form = useForm();
+  const location = path.join(".");
+  const look: "error" | "default" = messagesAt(form.errors, location).length > 0 ? "error" : "default";
+  const set = (value: unknown) => form.change(withValue(form.input, path, value), location);
+  return { ...form, location, id: idOf(location), value: valueAt(form.input, path), look, set };
+}
+
 export const idOf = (location: string): string => `field-${location.replaceAll(".", "-")}`;
 
 /** Errors or help below a field; they describe it to screen readers. */
@@ -84,10 +93,8 @@ export function TextField({
   /** The input with a text in this field; by default the text is the value at the path. */
   set?: (text: string) => DarkroomInput;
 }) {
-  const { input, errors, change, touch, disabled } = useForm();
-  const location = path.join(".");
-  const value = valueAt(input, path);
-  const id = idOf(location);
+  const field = useField(path);
+  const { id, location, value, look, disabled } = field;
   return (
     <FormGroup label={label} fieldId={id} isRequired={isRequired}>
       <TextInput
@@ -100,10 +107,10 @@ export function TextField({
         spellCheck={false}
         list={list}
         value={typeof value === "string" ? value : ""}
-        validated={messagesAt(errors, location).length > 0 ? "error" : "default"}
+        validated={look}
         aria-describedby={`${id}-help`}
-        onChange={(_, text) => change(set ? set(text) : withValue(input, path, text === "" ? empty : text), location)}
-        onBlur={() => touch(location)}
+        onChange={(_, text) => (set ? field.change(set(text), location) : field.set(text === "" ? empty : text))}
+        onBlur={() => field.touch(location)}
       />
       <Help location={location} help={help} />
     </FormGroup>
@@ -112,10 +119,7 @@ export function TextField({
 
 /** One of the values that the CRD allows. The first option stands for a field that is not set. */
 export function SelectField({ path, label, help, unset }: FieldProps & { unset: string }) {
-  const { input, change, disabled } = useForm();
-  const location = path.join(".");
-  const value = valueAt(input, path);
-  const id = idOf(location);
+  const { id, location, value, disabled, set } = useField(path);
   return (
     <FormGroup label={label} fieldId={id}>
       <FormSelect
@@ -123,7 +127,7 @@ export function SelectField({ path, label, help, unset }: FieldProps & { unset: 
         isDisabled={disabled}
         value={typeof value === "string" ? value : ""}
         aria-describedby={`${id}-help`}
-        onChange={(_, chosen) => change(withValue(input, path, chosen || undefined), location)}
+        onChange={(_, chosen) => set(chosen || undefined)}
       >
         <FormSelectOption value="" label={unset} />
         {schemaAt(["spec", ...path])?.enum?.map((option) => (
@@ -142,15 +146,11 @@ export function SelectField({ path, label, help, unset }: FieldProps & { unset: 
 export function NumberField({ path, label, help, isOptional = false, placeholder }: FieldProps & { isOptional?: boolean }) {
   const { minimum: least = 0, maximum: most, default: usual } = schemaAt(["spec", ...path]) ?? {};
   const unset = typeof usual === "number" ? usual : least;
-  const { input, errors, change, touch, disabled } = useForm();
-  const location = path.join(".");
-  const value = valueAt(input, path);
-  const id = idOf(location);
+  const { id, location, value, look, disabled, touch, set } = useField(path);
   const number = typeof value === "number" ? value : undefined;
   /** The text while the field has the focus: it may be empty, or no number yet. */
   const [typed, setTyped] = useState<string>();
   const bounded = (n: number) => Math.min(Math.max(n, least), most ?? Number.MAX_SAFE_INTEGER);
-  const set = (n: number | undefined) => change(withValue(input, path, n), location);
   const type = (text: string) => {
     setTyped(text);
     const n = Math.trunc(Number(text));
@@ -180,7 +180,7 @@ export function NumberField({ path, label, help, isOptional = false, placeholder
           isDisabled={disabled}
           className="dr-number"
           value={typed ?? number ?? ""}
-          validated={messagesAt(errors, location).length > 0 ? "error" : "default"}
+          validated={look}
           aria-describedby={`${id}-help`}
           onChange={(_, text) => type(text)}
           onBlur={leave}
@@ -195,7 +195,7 @@ export function NumberField({ path, label, help, isOptional = false, placeholder
           min={least}
           max={most}
           isDisabled={disabled}
-          validated={messagesAt(errors, location).length > 0 ? "error" : "default"}
+          validated={look}
           onMinus={() => step(-1)}
           onPlus={() => step(1)}
           onChange={(event) => type((event.target as HTMLInputElement).value)}
@@ -208,14 +208,6 @@ export function NumberField({ path, label, help, isOptional = false, placeholder
 }
 
 export function Toggle({ path, label }: { path: Path; label: string }) {
-  const { input, change, disabled } = useForm();
-  return (
-    <Switch
-      id={idOf(path.join("."))}
-      label={label}
-      isDisabled={disabled}
-      isChecked={valueAt(input, path) === true}
-      onChange={(_, on) => change(withValue(input, path, on || undefined), path.join("."))}
-    />
-  );
+  const { id, value, disabled, set } = useField(path);
+  return <Switch id={id} label={label} isDisabled={disabled} isChecked={value === true} onChange={(_, on) => set(on || undefined)} />;
 }

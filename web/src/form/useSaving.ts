@@ -8,8 +8,8 @@ import { objectChanges, type ObjectChange } from "../diff/objects";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { dropDraft, type DraftKey } from "./drafts";
-import { merge, type Clash } from "../model/merge";
-import { toInput, withValue, type Path } from "../model/model";
+import { merge, type Merged } from "../model/merge";
+import { toInput } from "../model/model";
 import { fromServer, type FieldError } from "./validate";
 
 /** The effect of saving, found by a dry run. */
@@ -18,26 +18,14 @@ export interface Reviewed {
   manifests: ObjectChange[];
 }
 
-/** Both sides of conflicting edits. */
-export interface ConflictState {
-  clashes: Clash[];
-  taken: Path[];
-  /** Mine, with all that only the other side changed. */
-  input: DarkroomInput;
-  theirs: Darkroom;
-}
-
-/** Whose value resolves a clash. */
-export type Choice = "theirs" | "mine";
-
 interface State {
   busy: boolean;
   saved: boolean;
   problem: Problem | undefined;
   errors: FieldError[];
   reviewed: Reviewed | undefined;
-  conflict: ConflictState | undefined;
-  taken: Path[];
+  /** What others changed meanwhile. */
+  merged: Merged | undefined;
 }
 
 const quiet = { problem: undefined, errors: [] };
@@ -50,8 +38,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
     busy: false,
     saved: false,
     reviewed: undefined,
-    conflict: undefined,
-    taken: [],
+    merged: undefined,
     ...quiet,
   });
   const update = (part: Partial<State>) => setState((before) => ({ ...before, ...part }));
@@ -67,20 +54,12 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
       if (!(thrown instanceof Changed)) {
         throw thrown;
       }
-      meet(base, thrown.theirs, input);
+      const merged = merge(toInput(base), toInput(thrown.theirs), input);
+      setBase(thrown.theirs);
+      setInput(merged.input);
+      update({ merged, reviewed: undefined });
       return undefined;
     }
-  };
-
-  const meet = (was: Darkroom, theirs: Darkroom, mine: DarkroomInput) => {
-    const { input, taken, clashes } = merge(toInput(was), toInput(theirs), mine);
-    if (clashes.length > 0) {
-      update({ conflict: { clashes, taken, input, theirs }, reviewed: undefined });
-      return;
-    }
-    setBase(theirs);
-    setInput(input);
-    update({ taken, reviewed: undefined });
   };
 
   const run = async (work: () => Promise<void>) => {
@@ -99,7 +78,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
 
   return {
     ...state,
-    /** The version that is edited now: a later one than was loaded once a conflict is settled. */
+    /** The version that is edited now: a later one than was loaded once others changed it. */
     base,
     review: (input: DarkroomInput) =>
       run(async () => {
@@ -129,17 +108,6 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
         problem: undefined,
         errors: location === "" ? [] : before.errors.filter((error) => !error.location.startsWith(location)),
       })),
-    acknowledge: () => update({ taken: [] }),
-    /** Settles a conflict by a choice for each clash, in order; none leaves the form as it was. */
-    resolve: (choices: Choice[] | undefined) => {
-      const { conflict } = state;
-      if (conflict && choices) {
-        setBase(conflict.theirs);
-        setInput(
-          conflict.clashes.reduce((input, clash, i) => (choices[i] === "theirs" ? withValue(input, clash.path, clash.theirs) : input), conflict.input),
-        );
-      }
-      update({ conflict: undefined, taken: choices ? (conflict?.taken ?? []) : [], ...quiet });
-    },
+    acknowledge: () => update({ merged: undefined }),
   };
 }

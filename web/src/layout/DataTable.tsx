@@ -23,7 +23,7 @@ export function DataTable({ label, columns, rows }: { label: string; columns: Re
       <Thead>
         <Tr>
           {heads.map(([title, { width, isUntitled }]) => (
-            <Th key={title} width={width} {...(isUntitled ? { screenReaderText: title } : { children: title })} />
+            <Th key={title} width={width} modifier="nowrap" {...(isUntitled ? { screenReaderText: title } : { children: title })} />
           ))}
         </Tr>
       </Thead>

@@ -1,9 +1,17 @@
 import { ExpandableSection } from "@patternfly/react-core";
 import { useState, type ReactNode } from "react";
 
-/** What few need: it is folded until it is asked for, and rendered only then. */
-export function Folded({ title, isIndented = false, children }: { title: string; isIndented?: boolean; children: ReactNode }) {
-  const [open, setOpen] = useState(false);
+/**
+ * A part that is folded until it is needed. What is folded is not rendered, and reads nothing. isOpen unfolds it; only
+ * the person folds it again.
+ */
+export function Folded({ title, isOpen = false, isIndented = false, children }: { title: string; isOpen?: boolean; isIndented?: boolean; children: ReactNode }) {
+  const [open, setOpen] = useState(isOpen);
+  const [wasOpen, setWasOpen] = useState(isOpen);
+  if (isOpen !== wasOpen) {
+    setWasOpen(isOpen);
+    setOpen(open || isOpen);
+  }
   return (
     <ExpandableSection toggleText={title} isExpanded={open} onToggle={(_, next) => setOpen(next)} isIndented={isIndented}>
       {open && children}

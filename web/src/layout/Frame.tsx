@@ -1,16 +1,4 @@
-import {
-  Label,
-  Masthead,
-  MastheadBrand,
-  MastheadContent,
-  MastheadLogo,
-  MastheadMain,
-  SkipToContent,
-  Toolbar,
-  ToolbarContent,
-  ToolbarGroup,
-  ToolbarItem,
-} from "@patternfly/react-core";
+import { Label, Masthead, MastheadBrand, MastheadContent, MastheadLogo, MastheadMain, SkipToContent } from "@patternfly/react-core";
 import type { ReactNode } from "react";
 import type { Who } from "../api/types";
 import { useSettings } from "../settings";
@@ -43,21 +31,11 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
         )}
       </MastheadMain>
       <MastheadContent>
-        <Toolbar isFullHeight isStatic>
-          <ToolbarContent>
-            <ToolbarGroup align={{ default: "alignEnd" }} gap={{ default: "gapXs" }}>
-              <ToolbarItem>
-                <Freshness />
-              </ToolbarItem>
-              <ToolbarItem>
-                <ThemeMenu />
-              </ToolbarItem>
-              <ToolbarItem>
-                <UserMenu who={who} onSignOut={onSignOut} />
-              </ToolbarItem>
-            </ToolbarGroup>
-          </ToolbarContent>
-        </Toolbar>
+        <div className="dr-row dr-row--nowrap dr-masthead">
+          <Freshness />
+          <ThemeMenu />
+          <UserMenu who={who} onSignOut={onSignOut} />
+        </div>
       </MastheadContent>
     </Masthead>
   );

@@ -7,7 +7,6 @@ const rights = {
   events: { title: "No permission to list events", right: "list events", role: "view" },
   logs: { title: "No permission to read logs", right: "get pods/log", role: "darkroom-page-viewer" },
   revisions: { title: "No permission to read the history", right: "list and get controllerrevisions", role: "darkroom-page-viewer" },
-  secrets: { title: "No permission to list secrets", right: "list secrets", role: "edit" },
   createSecret: { title: "No permission to create secrets", right: "create secrets", role: "darkroom-secret-creator" },
   figures: { title: "No permission to read the metrics of pods", right: "get pods/proxy", role: "darkroom-page-viewer" },
   image: { title: "No permission to fetch images", right: "get services/proxy", role: "darkroom-page-viewer" },

@@ -18,14 +18,12 @@ const titles: Record<number, string> = {
 export function ProblemState({
   problem,
   onRetry,
-  title,
   children,
   isSmall = false,
   missing,
 }: {
   problem: Problem;
   onRetry?: () => unknown;
-  title?: string;
   children?: ReactNode;
   isSmall?: boolean;
   /** The right that status 403 means. */
@@ -37,7 +35,7 @@ export function ProblemState({
   const icon = { 0: DisconnectedIcon, 403: LockIcon, 404: SearchIcon }[problem.status] ?? ExclamationCircleIcon;
   return (
     <EmptyState
-      titleText={title ?? titles[problem.status] ?? "Request failed"}
+      titleText={titles[problem.status] ?? "Request failed"}
       headingLevel={isSmall ? "h3" : "h1"}
       icon={icon}
       variant={isSmall ? "sm" : "lg"}

@@ -3,7 +3,7 @@ import { memo } from "react";
 import { bulkActions, words, type BulkAction } from "../actions/actions";
 import { Menu } from "../layout/Menu";
 import { useStore } from "../live/useLive";
-import { counted } from "../words/counted";
+import { counted } from "../words/format";
 import { Sort } from "./DarkroomTable";
 import { describeValue, facets, menuNames, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";

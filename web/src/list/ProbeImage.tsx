@@ -17,25 +17,17 @@ const fresh = 60_000;
 export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   const check = sourceReadyOf(darkroom);
   const serves = check && (check.status === "True" || oldPodsServe(check)) && darkroom.status.readyReplicas > 0;
-  return darkroom.probe && serves ? <Visible darkroom={darkroom} /> : <div className="dr-thumbnail" title={servingOf(darkroom)} />;
-}
-
-/** The image, which is requested once its row is seen. */
-function Visible({ darkroom }: { darkroom: Darkroom }) {
-  const box = useRef<HTMLDivElement>(null);
-  const seen = useSeen(box, { once: true });
-  return (
-    <div ref={box} className="dr-thumbnail">
-      {seen && <Requested darkroom={darkroom} />}
-    </div>
-  );
+  return darkroom.probe && serves ? <Served darkroom={darkroom} /> : <div className="dr-thumbnail" title={servingOf(darkroom)} />;
 }
 
 /** The server grants each caller two images at a time, and the other one is for what the user opens. */
 const inTurn = queue();
 
-function Requested({ darkroom }: { darkroom: Darkroom }) {
-  const enabled = useAccess(darkroom.namespace)?.image === true;
+/** The image, which is requested once its row is seen. */
+function Served({ darkroom }: { darkroom: Darkroom }) {
+  const box = useRef<HTMLDivElement>(null);
+  const seen = useSeen(box, { once: true });
+  const enabled = useAccess(darkroom.namespace)?.image === true && seen;
   const path = darkroom.probe?.path ?? "";
   // Requested again when the result of the probe changes.
   const what = `thumbnail ${keyOf(darkroom)} ${darkroom.uid ?? ""} ${path} ${sourceReadyOf(darkroom)?.lastTransitionTime ?? ""}`;
@@ -47,5 +39,9 @@ function Requested({ darkroom }: { darkroom: Darkroom }) {
   const { value: image, problem } = useLoaded(what, request, { fresh, enabled });
   const url = useImageUrl(image?.blob);
   const words = problem ? problem.message : image ? `Served at ${atTime(image.at)} in ${milliseconds(image.milliseconds)}` : servingOf(darkroom);
-  return url ? <img src={url} alt={path} title={words} /> : <span title={words} />;
+  return (
+    <div ref={box} className="dr-thumbnail" title={words}>
+      {url && <img src={url} alt={path} title={words} />}
+    </div>
+  );
 }

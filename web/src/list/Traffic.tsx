@@ -15,27 +15,16 @@ const inTurn = queue();
 export function Traffic({ darkroom }: { darkroom: Darkroom }) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);
-  return (
-    <div ref={box} className="dr-cause dr-quiet">
-      {seen ? <Rates darkroom={darkroom} /> : "\u00a0"}
-    </div>
-  );
-}
-
-function Rates({ darkroom }: { darkroom: Darkroom }) {
   const [refused, setRefused] = useState(false);
-  const { rates, problem } = useRates(darkroom, { every, most: 1, enabled: !refused, send: inTurn });
+  const { rates, problem } = useRates(darkroom, { every, most: 1, enabled: seen && !refused, send: inTurn });
   if (problem?.status === 403 && !refused) {
     setRefused(true);
   }
   const now = rates.at(-1);
-  if (!now) {
-    return "\u00a0";
-  }
-  const [hits, saved] = [describeHits(now), describeSaved(now)];
+  const words = now ? [describeRequests(now), describeHits(now)?.concat(" cached"), describeSaved(now)?.concat(" saved")] : [];
   return (
-    <span title="Requests a second, the share of images from the cache of the gate, and by how much they are smaller than their originals">
-      {[describeRequests(now), hits && `${hits} cached`, saved && `${saved} saved`].filter(Boolean).join(" · ")}
-    </span>
+    <div ref={box} className="dr-cause dr-quiet" title="Requests a second, the share of images from the cache of the gate, and by how much they are smaller than their originals">
+      {words.filter(Boolean).join(" · ") || "\u00a0"}
+    </div>
   );
 }

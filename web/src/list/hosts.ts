@@ -1,5 +1,6 @@
 import { keyOf, type Darkroom } from "../api/types";
 import { baseDomainOf } from "../model/domains";
+import { order } from "./query";
 
 /** The state of a host at one Darkroom that claims it. */
 export type HostState = "routed" | "conflict" | "waiting";
@@ -44,8 +45,6 @@ export function hostsOf(darkrooms: readonly Darkroom[], baseDomain: string): Hos
 
 const hasConflict = ({ status }: Darkroom): boolean =>
   status.conditions?.some(({ type, status: value, reason }) => type === "DomainsReady" && value === "False" && reason === "DomainConflict") ?? false;
-
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The claims whose host or Darkroom contains all words. */
 export function searchHosts(claims: readonly HostClaim[], search: string, conflictsOnly: boolean): HostClaim[] {

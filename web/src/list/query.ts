@@ -130,7 +130,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
 }
 
 // Names are lower-case ASCII: they need no collation, which costs most of a sort.
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const byName = (a: Darkroom, b: Darkroom): number => order(a.name, b.name) || order(a.namespace, b.namespace);
 

@@ -1,27 +1,21 @@
-import { createContext, use, useEffect, useState, useSyncExternalStore } from "react";
+import { createContext, use, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { tellSignedOut } from "../api/client";
 import type { Darkroom, Key } from "../api/types";
 import { follow, type Position } from "./follow";
 import { Store, type Connection, type Schedule, type Snapshot } from "./store";
 
-
 /** The least time between two renders caused by events, in milliseconds. */
 const pace = 200;
 
-/** Runs in an animation frame, and not more often than the pace. Hidden pages have no frames: they wait a second. */
+/** Runs not more often than the pace. */
 export function paced(): Schedule {
   let last = -Infinity;
   return (run) => {
-    let done = false;
     const once = () => {
-      if (!done) {
-        done = true;
-        last = performance.now();
-        run();
-      }
+      last = performance.now();
+      run();
     };
-    setTimeout(() => requestAnimationFrame(once), Math.max(0, last + pace - performance.now()));
-    setTimeout(once, 1_000);
+    setTimeout(once, Math.max(0, last + pace - performance.now()));
   };
 }
 
@@ -58,48 +52,45 @@ export function useConnection(): Connection {
   return useSyncExternalStore(store.subscribe, () => store.read().connection);
 }
 
+function onVisibility(listener: () => void): () => void {
+  document.addEventListener("visibilitychange", listener);
+  return () => document.removeEventListener("visibilitychange", listener);
+}
+
 /**
  * Creates a store that follows the server while the page is visible; it begins again with each round. Hidden pages
  * have no stream: over HTTP/1.1 browsers open six connections per server, and a seventh tab would wait forever.
  */
 export function useFollowing(round: number): Store {
   const [store] = useState(() => new Store(paced()));
+  const visible = useSyncExternalStore(onVisibility, () => document.visibilityState !== "hidden");
+  /** Where the stream of a round resumes once the page is visible again. */
+  const last = useRef<{ round: number; position: Position }>({ round, position: {} });
   useEffect(() => {
-    const position: Position = {};
-    let following: AbortController | undefined;
-    const stop = () => {
-      following?.abort();
-      following = undefined;
-    };
-    const start = () => {
-      if (following) {
-        return;
-      }
-      following = new AbortController();
-      void follow(
-        "/events/stream",
-        {
-          opened: () => store.connect("live"),
-          event: (event) => store.take(event),
-          lost: () => store.connect("lost"),
-          refused: (problem) => {
-            if (problem.status === 401) {
-              tellSignedOut();
-            }
-            store.connect("refused", problem);
-          },
+    if (!visible) {
+      return undefined;
+    }
+    if (last.current.round !== round) {
+      last.current = { round, position: {} };
+    }
+    const following = new AbortController();
+    void follow(
+      "/events/stream",
+      {
+        opened: () => store.connect("live"),
+        event: (event) => store.take(event),
+        lost: () => store.connect("lost"),
+        refused: (problem) => {
+          if (problem.status === 401) {
+            tellSignedOut();
+          }
+          store.connect("refused", problem);
         },
-        following.signal,
-        position,
-      );
-    };
-    const onVisibility = () => (document.visibilityState === "hidden" ? stop() : start());
-    onVisibility();
-    document.addEventListener("visibilitychange", onVisibility);
-    return () => {
-      document.removeEventListener("visibilitychange", onVisibility);
-      stop();
-    };
-  }, [store, round]);
+      },
+      following.signal,
+      last.current.position,
+    );
+    return () => following.abort();
+  }, [store, round, visible]);
   return store;
 }

@@ -69,7 +69,7 @@ function namesAt(text: string, path: Path): string[] {
   return isMap(found) ? found.items.map(({ key }) => String(key)) : [];
 }
 
-const describe = ({ words, description = "" }: Schema): string => (words ?? description.replace(/\s*\n\s*/g, " "));
+const describe = ({ description = "" }: Schema): string => description.replace(/\s*\n\s*/g, " ");
 
 function keyOption(name: string, field: Schema, column: number, required: boolean): Completion {
   const inner = "\n" + " ".repeat(column + 2);

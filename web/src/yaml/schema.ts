@@ -5,8 +5,6 @@ import { apiVersion, kind } from "../model/model";
 export interface Schema {
   type?: string;
   description?: string;
-  /** The description of a field that the CRD does not describe. */
-  words?: string;
   properties?: Record<string, Schema>;
   additionalProperties?: Schema | boolean;
   items?: Schema;
@@ -28,10 +26,10 @@ const texts: Schema = { type: "object", additionalProperties: { type: "string" }
 
 /** What users write of the metadata. */
 const metadata: Record<string, Schema> = {
-  name: { type: "string", words: "Name of the Darkroom.", minLength: 1, maxLength: 53 },
-  namespace: { type: "string", words: "Namespace of the Darkroom.", minLength: 1 },
-  labels: { ...texts, words: "Labels of the Darkroom." },
-  annotations: { ...texts, words: "Annotations of the Darkroom." },
+  name: { type: "string", description: "Name of the Darkroom.", minLength: 1, maxLength: 53 },
+  namespace: { type: "string", description: "Namespace of the Darkroom.", minLength: 1 },
+  labels: { ...texts, description: "Labels of the Darkroom." },
+  annotations: { ...texts, description: "Annotations of the Darkroom." },
 };
 
 /** The schema of the input of a form: metadata and spec side by side. */
@@ -40,11 +38,11 @@ export const inputSchema: Schema = { ...spec, properties: { ...metadata, ...spec
 /** The schema of a Darkroom as YAML. */
 const darkroomSchema: Schema = {
   properties: {
-    apiVersion: { type: "string", enum: [apiVersion], words: "API group and version of the resource." },
-    kind: { type: "string", enum: [kind], words: "Kind of the resource." },
-    metadata: { type: "object", words: "Name, namespace, labels and annotations.", required: ["name"], properties: metadata },
+    apiVersion: { type: "string", enum: [apiVersion], description: "API group and version of the resource." },
+    kind: { type: "string", enum: [kind], description: "Kind of the resource." },
+    metadata: { type: "object", description: "Name, namespace, labels and annotations.", required: ["name"], properties: metadata },
     spec,
-    status: { type: "object", words: "Status as observed; ignored." },
+    status: { type: "object", description: "Status as observed; ignored." },
   },
   required: ["apiVersion", "kind", "metadata", "spec"],
 };
