@@ -100,11 +100,12 @@ func (c *ActionClient) removeAll(objects []owned, giveBack bool) error {
 	return group.Wait()
 }
 
-// isAdopting reports whether the Darkroom asked to adopt a release and did not complete that. What
-// others store in its namespace cannot make it so.
+// isAdopting reports whether the Darkroom began to adopt a release and did not complete that. The annotation that asked for it
+// may be gone: clients that replace a Darkroom remove it. What others store in the namespace of one that is deployed cannot
+// make it so.
 func (c *ActionClient) isAdopting() (bool, error) {
 	deployed := v1alpha1.FindCondition(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	if c.darkroom.Annotations[v1alpha1.AnnotationAdoptRelease] != c.key.Name || deployed != nil && deployed.Status == metav1.ConditionTrue {
+	if deployed != nil && deployed.Status == metav1.ConditionTrue {
 		return false, nil
 	}
 	return c.revisions.IsForeign(c.ctx)

@@ -36,6 +36,10 @@ var known = map[string]string{
 		the operator is killed
 		alice: kubectl delete darkroom photos --cascade=orphan
 		the operator is started`,
+	"the annotation of a refused adoption is gone when the Darkroom is deleted": `
+		a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it
+		alice: kubectl replace Darkroom photos by a file without annotations
+		alice: kubectl delete darkroom photos`,
 	"etcd is restored": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		etcd is saved to a snapshot
