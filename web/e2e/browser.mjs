@@ -237,6 +237,17 @@ async function settles(element, isThere, what) {
   }
 }
 
+/** Waits until what has the focus is in view, above the foot of the form. @param {Page} page */
+const aboveFoot = (page) =>
+  page.waitForFunction(
+    () => {
+      const [field, foot] = [document.activeElement, document.querySelector(".dr-actions")].map((element) => element?.getBoundingClientRect());
+      return document.activeElement !== document.body && field && foot && field.top >= 0 && field.bottom <= foot.top;
+    },
+    undefined,
+    { timeout: 5_000 },
+  );
+
 /** @param {Page} page @param {string} phase */
 const waitPhase = (page, phase) =>
   page.getByRole("status", { name: "Phase" }).getByText(phase, { exact: true }).waitFor({ timeout: patience });
@@ -429,6 +440,19 @@ const steps = [
       await editor.getByRole("button", { name: "Review changes" }).click();
       await editor.locator("#field-name-help").getByText("Required").waitFor();
       await editor.getByText("Enter at least one").first().waitFor();
+      // The foot hides no invalid field that an error leads to, wherever the form is scrolled to.
+      await editor.setViewportSize({ width: 1280, height: 400 });
+      for (const field of ["name", "subDomains"]) {
+        await editor.evaluate((id) => {
+          const [box, main] = [id, "main"].map((name) => document.getElementById(name));
+          /** @type {HTMLElement} */ (document.activeElement).blur();
+          main?.scrollBy(0, (box?.getBoundingClientRect().bottom ?? 0) - main.getBoundingClientRect().bottom);
+        }, `field-${field}`);
+        await editor.getByRole("button", { name: field, exact: true }).dispatchEvent("click");
+        await editor.waitForFunction((id) => document.activeElement?.id === id, `field-${field}`);
+        await aboveFoot(editor);
+      }
+      await editor.setViewportSize({ width: 1280, height: 800 });
       await editor.locator("#field-name").fill("album");
       await editor.getByRole("button", { name: "Remove album" }).waitFor();
       const gate = editor.getByRole("switch", { name: "Limit and cache requests with a gate" });

@@ -175,6 +175,18 @@ test("a keyboard reaches the first row from the heading in three steps", async (
   expect(document.activeElement).toBe(screen.getByRole("link", { name: "cats" }));
 });
 
+test.each([
+  ["of one namespace", false, ["photos", "photos"], false],
+  ["of several namespaces", false, ["photos", "shop"], true],
+  ["of all namespaces, of which one has Darkrooms", true, ["photos", "photos"], true],
+])("users %s have a link to the hosts: %s %j %s", (_, all, namespaces, want) => {
+  const store = show();
+  namespaces.forEach((namespace, i) => store.take(event("added", darkroom({ name: `d${i}`, namespace }))));
+  store.take(event("synced", { items: 2, all }));
+  view(store);
+  expect(screen.queryByRole("link", { name: "Hosts" }) !== null).toBe(want);
+});
+
 test("without rows there is nothing to skip to", () => {
   const store = show();
   store.take(event("synced", { items: 0, all: true }));
