@@ -1,3 +1,4 @@
+import { attempt } from "./attempt";
 import { useEffect, useState } from "react";
 
 export type Theme = "system" | "light" | "dark";
@@ -7,7 +8,7 @@ const stored = "darkroom-theme";
 const darkClass = "pf-v6-theme-dark";
 
 export function readTheme(): Theme {
-  const theme = localStorage.getItem(stored);
+  const theme = attempt(() => localStorage.getItem(stored));
   return theme === "light" || theme === "dark" ? theme : "system";
 }
 
@@ -34,7 +35,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
   return [
     theme,
     (next) => {
-      localStorage.setItem(stored, next);
+      attempt(() => localStorage.setItem(stored, next));
       setTheme(next);
     },
   ];

@@ -15,15 +15,18 @@ import { Editor } from "./form/Editor";
 import { Boundary } from "./layout/Boundary";
 import { Freshness } from "./layout/Freshness";
 import HostsView from "./list/HostsView";
+import { ThemeMenu } from "./layout/ThemeMenu";
 import { ListView } from "./list/ListView";
 import { Store } from "./live/store";
 import { LiveContext } from "./live/useLive";
 import { toInput } from "./model/model";
+import { darkroom } from "../test/darkrooms";
 import { routeOf } from "./router";
 
 beforeEach(() => {
   vi.stubGlobal("fetch", () => new Promise(() => undefined));
   vi.stubGlobal("IntersectionObserver", class { observe = () => undefined; disconnect = () => undefined });
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 
@@ -32,6 +35,7 @@ const views: Record<string, (of: Darkroom) => ReactNode> = {
   list: () => <ListView />,
   hosts: () => <HostsView />,
   freshness: () => <Freshness />,
+  theme: () => <ThemeMenu />,
   detail: (of) => <DetailView of={of} />,
   overview: (of) => <Overview darkroom={of} access={undefined} />,
   playground: (of) => <Playground darkroom={of} mayFetch />,
@@ -68,6 +72,18 @@ test.each(Object.keys(views))("the view %s shows a Darkroom with any status", (n
     }),
     { numRuns: 25 },
   );
+});
+
+test.each(Object.keys(views))("the view %s needs no storage of the browser", (name) => {
+  for (const method of ["getItem", "setItem", "removeItem"] as const) {
+    vi.spyOn(Storage.prototype, method).mockImplementation(() => {
+      throw new DOMException("turned off", "SecurityError");
+    });
+  }
+  show(views[name] as (of: Darkroom) => ReactNode, darkroom());
+  cleanup();
+  show(views[name] as (of: Darkroom) => ReactNode, darkroom());
+  expect(isBroken()).toBe(false);
 });
 
 test("the playground shows every prefix of a path while it is typed", () => {

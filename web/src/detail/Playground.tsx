@@ -1,5 +1,6 @@
 import { Alert, Button, Card, CardBody, CardTitle, Checkbox, Form, FormGroup, FormSelect, FormSelectOption, Grid, GridItem } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
+import { attempt } from "../attempt";
 import { keyOf, type Darkroom } from "../api/types";
 import { Folded } from "../layout/Folded";
 import { MissingRight } from "../layout/MissingRight";
@@ -18,7 +19,7 @@ const remembered = (darkroom: Darkroom) => `darkroom-path ${keyOf(darkroom)}`;
 
 /** An image of the running Darkroom before and after, with every change of the parameters. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {
-  const [path, setPath] = useState(() => sessionStorage.getItem(remembered(darkroom)) ?? darkroom.probe?.path ?? "");
+  const [path, setPath] = useState(() => attempt(() => sessionStorage.getItem(remembered(darkroom))) ?? darkroom.probe?.path ?? "");
   const [params, setParams] = useState<Params>(presets.Card);
   const asked = useSettled(path, rest);
   const query = useSettled(queryOf(params).toString(), rest);
@@ -26,7 +27,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   /** The size of the image at a path, once it is shown. */
   const [original, setOriginal] = useState<Size & { path: string }>();
   const choice = original?.path === path ? choiceOf(params, original) : undefined;
-  useEffect(() => sessionStorage.setItem(remembered(darkroom), asked), [darkroom, asked]);
+  useEffect(() => attempt(() => sessionStorage.setItem(remembered(darkroom), asked)), [darkroom, asked]);
   return (
     <Grid hasGutter>
       {!mayFetch && (

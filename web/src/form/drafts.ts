@@ -1,3 +1,4 @@
+import { attempt } from "../attempt";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { copyOf, toInput, valueAt, withValue } from "../model/model";
 
@@ -35,34 +36,21 @@ export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; wi
   return { input: { ...out, extraEnv }, withheld: [...withheld, ...literal] };
 }
 
-export function saveDraft(edited: DraftKey, input: DarkroomInput, base: Darkroom | undefined): void {
-  try {
-    sessionStorage.setItem(nameOf(edited), JSON.stringify({ ...withoutSecrets(input), base }));
-  } catch {
-    // A full or disabled storage costs the draft, not the form.
-  }
-}
+const keep = (edited: DraftKey, draft: Draft): void => attempt(() => sessionStorage.setItem(nameOf(edited), JSON.stringify(draft)));
+
+export const saveDraft = (edited: DraftKey, input: DarkroomInput, base: Darkroom | undefined): void => keep(edited, { ...withoutSecrets(input), base });
 
 /** Fills the form for a new Darkroom with one that was deleted. */
-export function draftAgain(darkroom: Darkroom): void {
-  const draft: Draft = { input: toInput(darkroom), base: undefined, withheld: copyOf(darkroom).withheld };
-  sessionStorage.setItem(nameOf(undefined), JSON.stringify(draft));
-}
+export const draftAgain = (darkroom: Darkroom): void => keep(undefined, { input: toInput(darkroom), base: undefined, withheld: copyOf(darkroom).withheld });
 
-export function readDraft(edited: DraftKey): Draft | undefined {
-  const text = sessionStorage.getItem(nameOf(edited));
-  try {
-    return text === null ? undefined : (JSON.parse(text) as Draft);
-  } catch {
-    return undefined;
-  }
-}
+/** What was kept; undefined if there is nothing, which is no JSON. */
+export const readDraft = (edited: DraftKey): Draft | undefined => attempt(() => JSON.parse(sessionStorage.getItem(nameOf(edited)) ?? "") as Draft);
 
-export const dropDraft = (edited: DraftKey): void => sessionStorage.removeItem(nameOf(edited));
+export const dropDraft = (edited: DraftKey): void => attempt(() => sessionStorage.removeItem(nameOf(edited)));
 
 /** Removes all drafts: the next user of this tab is not to see them. */
 export function clearDrafts(): void {
-  for (const name of Object.keys(sessionStorage)) {
+  for (const name of attempt(() => Object.keys(sessionStorage)) ?? []) {
     if (name.startsWith(prefix)) {
       sessionStorage.removeItem(name);
     }
