@@ -128,7 +128,9 @@ func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	installPlainChart(t, namespace, "photos")
+	installPlainChart(t, namespace, "cats")
 	before := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
+	neighbor := mustGet(t, &appsv1.Deployment{}, namespace, "cats-darkroom")
 	startOperator(t, namespace)
 	darkroom := adopting(namespace, "photos")
 	create(t, darkroom)
@@ -142,6 +144,9 @@ func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the end of the old Deployment", absent(&appsv1.Deployment{}, namespace, "photos-darkroom"))
 	eventually(t, "the end of the old Service", absent(&corev1.Service{}, namespace, "photos-darkroom"))
+	if now := mustGet(t, &appsv1.Deployment{}, namespace, "cats-darkroom"); now.ResourceVersion != neighbor.ResourceVersion {
+		t.Errorf("the release of a neighbor was touched: %+v", now.ObjectMeta)
+	}
 }
 
 // A Deployment that a user created under the name after ours was deleted is not ours.
