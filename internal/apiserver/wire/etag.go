@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -18,13 +19,18 @@ func ETag(darkroom *v1alpha1.Darkroom) string {
 	return `"` + desired(darkroom) + "." + darkroom.ResourceVersion + `"`
 }
 
-// desired returns a digest of what clients can change. Kubernetes counts versions of the spec as generations.
+// desired returns a digest of what clients can change. Kubernetes counts versions of the spec as generations, which also counts
+// changes of the keys that this server does not have. After a restore of etcd another spec can have the same number.
 func desired(darkroom *v1alpha1.Darkroom) string {
 	annotations := maps.Clone(shownAnnotations(darkroom.Annotations))
 	// Written by the operator.
 	delete(annotations, v1alpha1.AnnotationInstallation)
+	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // as clients see it: the cache has no keys
+	if err != nil {
+		panic(err) // it was decoded from JSON
+	}
 	// Maps are printed sorted.
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %q %q", darkroom.UID, darkroom.Generation, darkroom.Labels, annotations))
+	sum := sha256.Sum256(fmt.Appendf(spec, "%s %d %q %q", darkroom.UID, darkroom.Generation, darkroom.Labels, annotations))
 	return hex.EncodeToString(sum[:8])
 }
 
