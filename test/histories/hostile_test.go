@@ -118,10 +118,7 @@ var hostileSteps = []kind{
 			return err
 		}
 		for i := range list.Items {
-			if controller := metav1.GetControllerOfNoCopy(&list.Items[i]); controller != nil {
-				w.revisions[controller.UID]--
-			}
-			if err := w.remove(&list.Items[i]); err != nil {
+			if err := w.removeByUser(&list.Items[i]); err != nil {
 				return err
 			}
 		}

@@ -215,6 +215,20 @@ var ownersSteps = []kind{
 		d.Spec.LogLevel = map[v1alpha1.LogLevel]v1alpha1.LogLevel{"": "warn", "warn": "error", "error": "warn"}[d.Spec.LogLevel]
 		return nil
 	}),
+	onDarkroom(2, "kubectl apply --prune with a file that has the Darkroom NAME alone, and a selector that its objects match too", func(w *world, key types.NamespacedName) error {
+		objects, err := w.objects()
+		if err != nil {
+			return err
+		}
+		for i := range objects {
+			if object := &objects[i]; object.GetNamespace() == key.Namespace && object.GetLabels()[v1alpha1.LabelDarkroom] == key.Name {
+				if err := w.removeByUser(object); client.IgnoreNotFound(err) != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}),
 	change(1, "kubectl patch darkroom NAME: another base domain", func(_ *world, d *v1alpha1.Darkroom) error {
 		d.Spec.BaseDomain = map[string]string{"": baseDomains[1], baseDomains[1]: baseDomains[0]}[d.Spec.BaseDomain]
 		return nil

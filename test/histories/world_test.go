@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 )
@@ -292,6 +293,14 @@ func (w *world) remove(object client.Object, options ...client.DeleteOption) err
 	delete(w.foreign, referTo(object))
 	delete(w.asked, referTo(object))
 	return w.kube.Delete(w.ctx, object, options...)
+}
+
+// removeByUser deletes an object that may be a revision, which the operator then does not keep.
+func (w *world) removeByUser(object client.Object) error {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil && storage.IsRevision(object) {
+		w.revisions[controller.UID]--
+	}
+	return w.remove(object)
 }
 
 // settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed. They have
