@@ -100,6 +100,9 @@ func check(t *testing.T, seed uint64) {
 			return
 		}
 		if violated, err := run(steps, patience); violated != "" {
+			if patience != shrinkPatience {
+				t.Logf("violated at first, by a history that is shortened now: %s: %v", violated, err) // it may not happen again
+			}
 			patience = shrinkPatience
 			rt.Logf("%v", err)
 			rt.Fatalf("violated: %s", violated)
@@ -190,9 +193,12 @@ func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, e
 		return nil, err
 	}
 	var state values.ClusterState
+	domains := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionDomainsReady)
+	explained := domains != nil && domains.Reason == v1alpha1.ReasonDomainConflict
 	for _, host := range translator.Hosts(d) {
-		if installation == mainInstallation && !r.isRouted(d, host) {
-			state.RefusedHosts = append(state.RefusedHosts, host) // judged by hostsAreRouted
+		// Those of the main installation are judged by hostsAreRouted.
+		if !r.isRouted(d, host) && (installation == mainInstallation || explained) {
+			state.RefusedHosts = append(state.RefusedHosts, host)
 		}
 	}
 	vals, err := translator.ValuesIn(d, state)
