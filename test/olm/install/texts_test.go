@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
 
@@ -97,6 +98,9 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				path, isList := rapid.SampledFrom(paths).Draw(t, "value"), rapid.Bool().Draw(t, "list")
 				text := rapid.SampledFrom(odd).Draw(t, "text")
+				if len(path) == 0 && len(validation.IsDNS1123Label(text)) > 0 {
+					return // no namespace has this name
+				}
 				want, got := renderWith(t, chart, values, path, plain, isList), renderWith(t, chart, values, path, text, isList)
 				if want == nil || got == nil {
 					return // refused by the schema of the values
