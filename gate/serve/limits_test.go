@@ -77,7 +77,8 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 		if status == http.StatusOK && method == "GET" && response.Body.Len() != whole.Body.Len() && path == "/a.png" {
 			t.Errorf("%d of %d bytes", response.Body.Len(), whole.Body.Len())
 		}
-		if given := r.Header["If-Range"]; status == http.StatusPartialContent && given != nil && given[0] != etag && given[0] != "" {
+		// The header has one tag. Of a list, net/http reads the first.
+		if given := r.Header["If-Range"]; status == http.StatusPartialContent && given != nil && !strings.HasPrefix(given[0], etag) && given[0] != "" {
 			t.Errorf("a part of an image that is not %q", given[0])
 		}
 	})
