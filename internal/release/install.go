@@ -77,15 +77,13 @@ func (c *ActionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 
 // recover stores the last revision as failed if an interrupted operation left it.
 func (c *ActionClient) recover(last *helmrelease.Release) error {
-	interrupted, err := c.isInterrupted(last)
-	if err != nil || !interrupted {
+	left, err := c.endInterrupted(last)
+	if err != nil || left == "" {
 		return err
 	}
-	status := last.Info.Status
 	c.Metrics.Recovered()
 	c.Recorder.Event(c.darkroom, true, EventRecovered,
-		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, status))
-	last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
+		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, left))
 	return c.revisions.Update(c.ctx, last)
 }
 

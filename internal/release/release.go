@@ -235,14 +235,10 @@ func (c *ActionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	if err != nil {
 		return nil, err
 	}
-	status := last.Info.Status
-	interrupted, err := c.isInterrupted(last)
-	switch {
-	case err != nil:
+	if _, err := c.endInterrupted(last); err != nil {
 		return nil, err
-	case interrupted:
-		last.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
-	case status == helmrelease.StatusUninstalled: // `helm uninstall --keep-history`
+	}
+	if last.Info.Status == helmrelease.StatusUninstalled { // `helm uninstall --keep-history`
 		last.SetStatus(helmrelease.StatusFailed, last.Info.Description)
 	}
 	c.last = last
@@ -258,18 +254,19 @@ func (c *ActionClient) IsDeployed() bool {
 	return deployed || err != nil
 }
 
-// isInterrupted reports whether an operation left a revision unfinished. The error is ErrBusy while
-// another Helm client may be working on it.
-func (c *ActionClient) isInterrupted(revision *helmrelease.Release) (bool, error) {
+// endInterrupted marks a revision as failed that an operation left unfinished, and returns the status that
+// it was left in; empty for another one. The error is ErrBusy while another Helm client may be working on it.
+func (c *ActionClient) endInterrupted(revision *helmrelease.Release) (left helmrelease.Status, err error) {
 	status := revision.Info.Status
 	if !status.IsPending() && status != helmrelease.StatusUninstalling {
-		return false, nil
+		return "", nil
 	}
 	if revision.Info.Description != descriptionPending && inProgress(revision, c.revisions.Seen(), c.Clock.Now()) {
-		return false, fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
+		return "", fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
 			c.key, ErrBusy, status, revision.Version, pendingTimeout)
 	}
-	return true, nil
+	revision.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
+	return status, nil
 }
 
 // inProgress reports whether another Helm client may be working on a pending release, which

@@ -104,8 +104,7 @@ func (c *ActionClient) removeAll(objects []owned, giveBack bool) error {
 // may be gone: clients that replace a Darkroom remove it. What others store in the namespace of one that is deployed cannot
 // make it so.
 func (c *ActionClient) isAdopting() (bool, error) {
-	deployed := v1alpha1.FindCondition(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	if deployed != nil && deployed.Status == metav1.ConditionTrue {
+	if v1alpha1.IsConditionTrue(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed) {
 		return false, nil
 	}
 	return c.revisions.IsForeign(c.ctx)
