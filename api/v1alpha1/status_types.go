@@ -90,8 +90,8 @@ type DeployedRelease struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// digest is a digest of the objects of the release as they were applied. By it, a restarted
-	// operator knows that they have not changed.
+	// digest has a digest of each object of the release as it was applied. By it, a restarted
+	// operator knows which have not changed.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -44,6 +46,30 @@ func TestARestartedOperatorWritesNothing(t *testing.T) {
 	}
 	if after := resourceVersions(t, namespace); !maps.Equal(before, after) {
 		t.Errorf("before %v\nafter %v", before, after)
+	}
+}
+
+// A new version, or another default, changes one object of each Darkroom or two.
+func TestARestartedOperatorAppliesOnlyTheObjectsThatItChanges(t *testing.T) {
+	t.Parallel()
+	first, darkroom := startWithPhotos(t)
+	becomeReady(t, darkroom.Namespace, "photos")
+	eventually(t, "rest", quiet(first))
+	first.kill()
+
+	second := startOperator(t, darkroom.Namespace, func(s *settings) { s.Values.IngressClassName = "another"; s.MaxConcurrentRollouts = 1 })
+	eventuallyIs(t, "the class", &networkingv1.Ingress{}, darkroom.Namespace, "photos", func(i *networkingv1.Ingress) bool {
+		return ptr.Deref(i.Spec.IngressClassName, "") == "another"
+	})
+	eventually(t, "rest", quiet(second))
+	var applied []string
+	for _, line := range second.requests() {
+		if kind := kindOf(line); strings.HasPrefix(kind, "PATCH ") && !strings.HasPrefix(kind, "PATCH darkrooms") && kind != "PATCH secrets" {
+			applied = append(applied, kind)
+		}
+	}
+	if !slices.Equal(applied, []string{"PATCH ingresses"}) {
+		t.Errorf("%q, want the Ingress alone", applied)
 	}
 }
 

@@ -158,6 +158,7 @@ func isQuotaExceeded(err error) bool {
 
 // put applies the objects of a revision, and deletes those that the Darkroom owns in addition.
 func (c *ActionClient) put(next *helmrelease.Release, objects []*unstructured.Unstructured) error {
+	c.recall(manifest.Identity(next.Manifest), objects)
 	if err := c.applier().apply(c.ctx, objects); err != nil {
 		return err
 	}

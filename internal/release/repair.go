@@ -62,11 +62,13 @@ func (c *ActionClient) Reconcile(release *helmrelease.Release) (err error) {
 // keys of the objects.
 func (c *ActionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 	desired := c.memory.objects.InSync(identity)
-	if len(desired) == 0 {
-		var err error
-		if desired, err = c.recall(identity); err != nil {
+	if len(desired) == 0 && c.desired != nil && c.desired.manifest == identity {
+		objects, err := c.objects()
+		if err != nil {
 			return nil, false, err
 		}
+		c.recall(identity, objects)
+		desired = c.memory.objects.InSync(identity)
 	}
 	for _, key := range desired {
 		live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: key.Name})
@@ -85,29 +87,20 @@ func (c *ActionClient) inSync(identity string) ([]manifest.Key, bool, error) {
 	return desired, len(desired) > 0, nil
 }
 
-// recall returns the keys of the objects of a manifest if the caches show them as an earlier process
-// left them, by the digest in the status; else none. A restarted operator would have to apply every
-// object of every release to know that.
-func (c *ActionClient) recall(identity string) ([]manifest.Key, error) {
+// recall remembers the objects of a manifest that the caches show as an earlier process left them, by the digest in the
+// status. A restarted operator would have to apply every object of every release to know that.
+func (c *ActionClient) recall(identity string, objects []*unstructured.Unstructured) {
 	deployed := c.darkroom.Status.DeployedRelease
-	if deployed == nil || deployed.Digest == "" || c.desired == nil || c.desired.manifest != identity {
-		return nil, nil
+	if deployed == nil || deployed.Digest == "" {
+		return
 	}
-	objects, err := c.objects()
-	if err != nil {
-		return nil, err
-	}
-	live := func(object *unstructured.Unstructured) metav1.Object {
+	c.memory.objects.Recall(deployed.Digest, identity, objects, func(object *unstructured.Unstructured) metav1.Object {
 		live, err := c.applier().lookUp(c.ctx, object)
 		if err != nil {
 			return nil // an error that the repair will meet again
 		}
 		return live
-	}
-	if !c.memory.objects.Recall(deployed.Digest, identity, objects, live) {
-		return nil, nil
-	}
-	return manifest.Keys(objects), nil
+	})
 }
 
 // repair applies an object unless it is as it should be, or is not to be restored now. It

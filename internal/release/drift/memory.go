@@ -135,39 +135,41 @@ func (t *Trace) IsShown(live metav1.Object) bool {
 	return t.Fits(live) || t.UID == live.GetUID() && live.GetGeneration() >= t.generation
 }
 
-// Digest returns a digest of what is remembered of a release that is in sync: of each object as it is
+// Digest returns what the next process recalls of a release that is in sync: a digest of each object as it is
 // desired, and as it was then. It is empty if the release is not in sync.
 func (m *Memory) Digest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.objects) == 0 {
-		return ""
-	}
-	return digest(slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return !slices.Contains(m.objects, trace.Key()) }))
-}
-
-func digest(traces []Trace) string {
-	slices.SortFunc(traces, func(a, b Trace) int { return strings.Compare(a.Key().String(), b.Key().String()) })
-	return manifest.Digest(traces)
-}
-
-// Recall remembers that the objects of a manifest with an identity are in sync, if the digest of the
-// objects as they are now is the one of an earlier process. live returns an object from a cache; nil
-// if it has none.
-func (m *Memory) Recall(sum, identity string, objects []*unstructured.Unstructured, live func(*unstructured.Unstructured) metav1.Object) bool {
-	var traces []Trace
-	for _, object := range objects {
-		now := live(object)
-		if now == nil {
-			return false
+	var digests []string
+	for _, trace := range m.traces {
+		if slices.Contains(m.objects, trace.Key()) {
+			digests = append(digests, manifest.Digest(trace))
 		}
-		traces = append(traces, traceOf(object, now))
 	}
-	if digest(traces) != sum {
-		return false
+	slices.Sort(digests)
+	return strings.Join(digests, separator)
+}
+
+// separator is between the digests of objects.
+const separator = " "
+
+// Recall remembers the objects of a manifest with an identity that are as an earlier process left them, by its digest.
+// If those are all objects, and all that there were, the release is in sync. live returns an object from a cache; nil if
+// it has none. What this process has applied itself it knows better.
+func (m *Memory) Recall(digest, identity string, objects []*unstructured.Unstructured, live func(*unstructured.Unstructured) metav1.Object) {
+	digests, traces := strings.Split(digest, separator), []Trace(nil)
+	for _, object := range objects {
+		if now := live(object); now != nil {
+			if trace := traceOf(object, now); slices.Contains(digests, manifest.Digest(trace)) {
+				traces = append(traces, trace)
+			}
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.traces, m.inSync, m.objects = traces, identity, manifest.Keys(objects)
-	return true
+	if len(traces) == len(objects) && len(traces) == len(digests) {
+		m.traces, m.inSync, m.objects = traces, identity, manifest.Keys(objects)
+	} else if len(m.traces) == 0 {
+		m.traces = traces
+	}
 }

@@ -92,7 +92,7 @@ var changesOfTheStatus = []string{"status", "revision of a Deployment"}
 // What was applied counts as unchanged until more than its status changes, in this process and in the next one.
 func TestOnlyTheStatusMayChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		memory, untouched := &Memory{}, true
+		memory := &Memory{}
 		var applied []*unstructured.Unstructured
 		live := map[string]*stored{}
 		for i, kind := range kindsOfTests[:rapid.IntRange(1, len(kindsOfTests)).Draw(t, "objects")] {
@@ -104,6 +104,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 		memory.MarkInSync("one", manifest.Keys(applied))
 		sum := memory.Digest()
 
+		unchanged := map[string]bool{}
 		for _, desired := range applied {
 			object := live[desired.GetName()]
 			before, same := stored{object.DeepCopy(), object.writes}, true
@@ -126,30 +127,64 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 			if memory.Unchanged(other, object) {
 				t.Fatal("it counts as what is desired next")
 			}
-			untouched = untouched && same
+			unchanged[desired.GetName()] = same
 		}
 
-		next := &Memory{}
+		// The next process may have another version of the chart, or other flags.
+		var desired []*unstructured.Unstructured
+		for _, object := range applied {
+			switch rapid.SampledFrom([]string{"", "", "changed", "left out"}).Draw(t, "in the next version") {
+			case "changed":
+				object = object.DeepCopy()
+				object.Object["spec"] = map[string]any{"size": "2"}
+				unchanged[object.GetName()] = false
+				fallthrough
+			case "":
+				desired = append(desired, object)
+			}
+		}
 		missing := rapid.SampledFrom([]string{"", "", "0"}).Draw(t, "missing")
-		recalled := next.Recall(sum, "one", applied, func(desired *unstructured.Unstructured) metav1.Object {
+		next, cached := &Memory{}, func(desired *unstructured.Unstructured) metav1.Object {
 			if desired.GetName() == missing {
 				return nil
 			}
 			return live[desired.GetName()]
-		})
-		if recalled != (untouched && missing == "") {
-			t.Fatalf("the next process recalls it: %v", recalled)
 		}
-		if known := len(next.InSync("one")) > 0; known != recalled || next.InSync("two") != nil {
+		next.Recall(sum, "one", desired, cached)
+		all := len(desired) == len(applied)
+		for _, object := range desired {
+			same := unchanged[object.GetName()] && object.GetName() != missing
+			all = all && same
+			if got := next.Unchanged(object, live[object.GetName()]); got != same {
+				t.Fatalf("the next process counts %s as unchanged: %v", manifest.KeyOf(object), got)
+			}
+		}
+		if known := len(next.InSync("one")) > 0; known != all || next.InSync("two") != nil {
 			t.Fatalf("in sync are %v", next.InSync("one"))
 		}
-		if recalled && (next.Digest() != memoryOf(applied, live).Digest() || len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
+		if all && (next.Digest() != memoryOf(applied, live).Digest() || len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
 			t.Fatal("the next process knows something else")
 		}
-		if next.Digest() == "" == recalled {
+		if next.Digest() == "" == all {
 			t.Fatalf("its own digest is %q", next.Digest())
 		}
 	})
+}
+
+// Caches may show an object as the process before left it, although this one has written it.
+func TestWhatAProcessHasAppliedItselfIsNotRecalled(t *testing.T) {
+	object, other := newStored("v1", "ConfigMap", "one"), newStored("v1", "ConfigMap", "two")
+	cached := map[string]*stored{"one": {object.DeepCopy(), 1}, "two": other}
+	sum := memoryOf([]*unstructured.Unstructured{object.Unstructured}, cached).Digest()
+	memory := &Memory{}
+	object.write()
+	memory.Applied(object.Unstructured, object)
+	memory.Recall(sum, "one", []*unstructured.Unstructured{object.Unstructured, other.Unstructured}, func(o *unstructured.Unstructured) metav1.Object {
+		return cached[o.GetName()]
+	})
+	if !memory.Unchanged(object.Unstructured, object) {
+		t.Error("it has forgotten what it applied")
+	}
 }
 
 // memoryOf is the memory of a process that has applied some objects, which are now as they are.
