@@ -272,6 +272,9 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			parents{says("internal", accepted, unresolved), says("public", notAccepted)},
 			attachment{gateway.Refused, refusedWords},
 		},
+		"of two that are awaited, the first is named": {
+			[]v1alpha1.ParentRef{{Name: "public"}, {Name: "absent"}}, nil, awaited,
+		},
 		"a controller of the past refuses it, that of today accepts it": {
 			nil, parents{says("public", notAccepted), says("public", accepted, resolved)}, attachment{},
 		},
@@ -294,6 +297,18 @@ func listenerSet(namespace string) gatewayv1.RouteParentStatus {
 	status := at(says("public", accepted, resolved), namespace, "")
 	status.ParentRef.Kind = ptr.To[gatewayv1.Kind](gateway.KindListenerSet)
 	return status
+}
+
+func TestOnlyARefusedHostIsAConflict(t *testing.T) {
+	for reason, want := range map[string]string{"": "", v1alpha1.ReasonNotRouted: "", v1alpha1.ReasonDomainConflict: "said"} {
+		var status v1alpha1.DarkroomStatus
+		if reason != "" {
+			status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ConditionDomainsReady, Reason: reason, Message: "said"}}
+		}
+		if got := conflictOf(status); got != want {
+			t.Errorf("%q: got %q, want %q", reason, got, want)
+		}
+	}
 }
 
 func refusedBy(host, namespace, name string) claims.Refusal {

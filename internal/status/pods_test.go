@@ -148,13 +148,14 @@ func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
 		want probe.Pod
 		wait time.Duration
 	}{
-		"none":                      {nil, probe.Pod{}, 0},
-		"the longest":               {[]corev1.Pod{waits("1", "new", 7), waits("2", "new", 60), waits("3", "new", 9)}, probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"}, 0},
-		"one that has just started": {[]corev1.Pod{waits("1", "new", 2)}, probe.Pod{}, 3 * time.Second},
-		"at another port":           {[]corev1.Pod{waits("1", "new", 7, otherPort)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "8080"}, 0},
-		"all are ready":             {[]corev1.Pod{waits("1", "new", 7, ready)}, probe.Pod{}, 0},
-		"being deleted":             {[]corev1.Pod{waits("1", "new", 7, deleted)}, probe.Pod{}, 0},
-		"of the previous template":  {[]corev1.Pod{waits("1", "old", 7)}, probe.Pod{}, 0},
+		"none":                            {nil, probe.Pod{}, 0},
+		"the longest":                     {[]corev1.Pod{waits("1", "new", 7), waits("2", "new", 60), waits("3", "new", 9)}, probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"}, 0},
+		"one that has had time since now": {[]corev1.Pod{waits("1", "new", 5)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "3000"}, 0},
+		"one that has just started":       {[]corev1.Pod{waits("1", "new", 2)}, probe.Pod{}, 3 * time.Second},
+		"at another port":                 {[]corev1.Pod{waits("1", "new", 7, otherPort)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "8080"}, 0},
+		"all are ready":                   {[]corev1.Pod{waits("1", "new", 7, ready)}, probe.Pod{}, 0},
+		"being deleted":                   {[]corev1.Pod{waits("1", "new", 7, deleted)}, probe.Pod{}, 0},
+		"of the previous template":        {[]corev1.Pod{waits("1", "old", 7)}, probe.Pod{}, 0},
 	} {
 		pod, wait := startingPod(notReady(test.pods), "new", noon)
 		if diff := cmp.Diff(test.want, pod); diff != "" || wait != test.wait {
