@@ -48,14 +48,14 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 		var shade uint8
 		var asked int
 		var at time.Time
-		p := newPipeline(func(_ context.Context, known original.Validators) (*source.Response, error) {
+		p := newPipeline(func(_ context.Context, r source.Request) (*source.Response, error) {
 			asked, at = asked+1, time.Now()
 			var validators original.Validators
 			if validates {
 				validators.ETag = fmt.Sprint(shade)
 			}
-			if validates && known == validators {
-				response := &source.Response{Unchanged: true, Validators: known, Body: http.NoBody}
+			if validates && r.Known == validators {
+				response := &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}
 				if !now.silent {
 					response.Control = now.says
 				}

@@ -12,11 +12,11 @@ import (
 
 // known returns the entry of a request and its state, or nil. One in WebP can be made of that in its own format.
 func (p *Pipeline) known(ctx context.Context, client, key string, r request.Request) (known *cache.Entry, state State, err error) {
-	known, state = p.lookUp(key, r.Path) //nolint:contextcheck // reads of the disk do not take long
+	known, state = p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
 	if r.WebP == 0 || state != Miss {
 		return known, state, nil
 	}
-	other, otherState := p.lookUp(r.InItsFormat().Key(), r.Path) //nolint:contextcheck // as above
+	other, otherState := p.lookUp(r.InItsFormat()) //nolint:contextcheck // as above
 	if otherState == Miss {
 		return known, Miss, nil
 	}
@@ -28,9 +28,9 @@ func (p *Pipeline) known(ctx context.Context, client, key string, r request.Requ
 }
 
 // lookUp returns an entry of the cache and its state, or nil.
-func (p *Pipeline) lookUp(key, path string) (*cache.Entry, State) {
-	if found := p.cache.Get(key); found != nil {
-		return p.confirmed(path, found)
+func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, State) {
+	if found := p.cache.Get(r.Key()); found != nil {
+		return p.confirmed(r, found)
 	}
 	return nil, Miss
 }

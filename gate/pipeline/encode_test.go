@@ -37,7 +37,7 @@ func getWebP(t *testing.T, p *Pipeline) (*cache.Entry, State, int) {
 func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 	for name, known := range map[string]bool{"of the source": false, "of the cache": true} {
 		t.Run(name, func(t *testing.T) {
-			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(square(), nil) })
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(square(), nil) })
 			synctest.Test(t, func(t *testing.T) {
 				if known {
 					get(t, p, "/a.png")
@@ -85,7 +85,7 @@ func TestWhatIsTooHeavyToEncodeKeepsItsFormat(t *testing.T) {
 		t.Fatal("it cannot be encoded")
 	}
 	for less, want := range []string{"image/webp", "image/png"} {
-		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(square(), nil) })
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(square(), nil) })
 		p.Memory = 5 * (img.Weight - int64(less))
 		if entry, _, status := getWebP(t, p); status != http.StatusOK || entry.ContentType != want {
 			t.Errorf("%d bytes too heavy: %d %+v, want %s", less, status, entry, want)
@@ -109,7 +109,7 @@ func TestOnlyWhatMayBeServedIsEncoded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := 0
-			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 				asked++
 				return respond(square(), nil)
 			})

@@ -37,7 +37,7 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 		fails := status >= http.StatusInternalServerError
 		start := func() *Pipeline {
 			asked := 0
-			return newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+			return newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 				if asked++; asked == 1 {
 					return respond(pixel(1), nil)
 				}
@@ -74,48 +74,78 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
-// A failure that one client causes is its own, before, beside and after requests of others for the same original: by names of
-// proxies that the source refuses, or because too many of its requests wait.
-func TestNoClientCausesAFailureForOthers(t *testing.T) {
+// What a client sends never decides what others get, before, beside and after its request for the same original: neither names
+// of proxies that the source refuses, or has another image for, nor many requests, of which some lose their places.
+func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 	honest := []request.Request{{Path: "/a.png"}, {Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}}}
 	rapid.Check(t, func(rt *rapid.T) {
-		status := rapid.SampledFrom(failures).Draw(rt, "status of the source")
+		status := rapid.SampledFrom(append(failures, http.StatusOK)).Draw(rt, "status of the source for other proxies")
+		control := rapid.SampledFrom([]original.Control{{}, {NoStore: true}, {Bounded: true}}).Draw(rt, "what it says")
 		known := rapid.Bool().Draw(rt, "an image is known")
 		age := rapid.SampledFrom([]time.Duration{0, 90 * time.Minute, 3 * time.Hour}).Draw(rt, "age")
-		full := rapid.Bool().Draw(rt, "requests of the source wait")
+		places := rapid.SampledFrom([]string{"free", "none", "lost"}).Draw(rt, "places for requests of the source")
 		beside := rapid.Bool().Draw(rt, "at the same time")
-		asked := rapid.SampledFrom(honest).Draw(rt, "request that fails")
-		p := newPipeline(func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+		asked := rapid.SampledFrom(honest).Draw(rt, "request of the hostile client")
+		p := newPipeline(func(_ context.Context, r source.Request) (*source.Response, error) {
 			time.Sleep(time.Second)
-			if source.ViaOf(ctx) != "" {
-				return nil, problem.New(status, "other proxies are not welcome")
+			switch {
+			case r.Via == "":
+				return respond(pixel(1), nil)
+			case status == http.StatusOK:
+				return respond(pixel(2), func(r *source.Response) { r.Control = control })
 			}
-			return respond(pixel(1), nil)
+			return nil, problem.New(status, "other proxies are not welcome")
 		})
+		var mu sync.Mutex
 		var failure error
+		expect := func(t *testing.T, r request.Request) {
+			entry, _, err := p.Get(t.Context(), "honest", r)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil && (!bytes.Equal(entry.Body, pixel(1)) || entry.Control != (original.Control{})) {
+				err = errors.New("another image")
+			}
+			failure = errors.Join(failure, err)
+		}
 		synctest.Test(t, func(t *testing.T) {
 			if known {
-				_, _, failure = p.Get(t.Context(), "honest", honest[0])
+				expect(t, honest[0])
 				time.Sleep(age)
 			}
-			hostile, release := source.Via(t.Context(), "made up"), func(int64) {}
-			if full {
-				p.queues.fetches.Queue = admission.New(1, 0, 0)
-				hostile = t.Context()
-				release, _ = p.queues.fetches.acquire(hostile, "hostile", 1)
+			occupy := func(client string) {
+				if release, err := p.queues.fetches.acquire(t.Context(), client, 1); err == nil {
+					time.Sleep(10 * time.Second)
+					release(0)
+				}
 			}
+			switch places {
+			case "free":
+				asked.Via = "made up"
+			case "none":
+				p.queues.fetches.Queue = admission.New(1, 0, 0)
+				go occupy("hostile")
+			case "lost":
+				p.queues.fetches.Queue = admission.New(1, 3, 0)
+				for range 3 {
+					go occupy("hostile")
+				}
+			}
+			synctest.Wait()
 			var wait sync.WaitGroup
-			wait.Go(func() { _, _, _ = p.Get(hostile, "hostile", asked) })
+			wait.Go(func() { _, _, _ = p.Get(t.Context(), "hostile", asked) })
 			if synctest.Wait(); !beside {
 				wait.Wait()
 				time.Sleep(time.Second)
 			}
-			if release(0); full {
+			if places == "none" {
 				p.queues.fetches.Queue = admission.New(1, 10, 0)
 			}
 			for _, r := range honest {
-				_, _, err := p.Get(t.Context(), "honest", r)
-				failure = errors.Join(failure, err)
+				wait.Go(func() { expect(t, r) })
+				synctest.Wait()
+			}
+			if places == "lost" {
+				go occupy("another")
 			}
 			wait.Wait()
 			time.Sleep(time.Minute) // refreshes end
@@ -143,7 +173,7 @@ func TestOnlyFailuresAreCountedAsErrors(t *testing.T) {
 func TestAnOriginalMayHaveAsManyPixelsAsAreAllowed(t *testing.T) {
 	for more, want := range []int{http.StatusOK, http.StatusRequestEntityTooLarge} {
 		p := newPipeline(nil)
-		p.Source = opening(func(context.Context, original.Validators) (*source.Response, error) {
+		p.Source = opening(func(context.Context, source.Request) (*source.Response, error) {
 			var file bytes.Buffer
 			err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, int(p.MaxSourcePixels)+more, 1), color.Palette{color.Black}))
 			if err != nil {

@@ -17,13 +17,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// version is an original, and what the source must compare it with.
-type version struct {
-	// path with what is added by viaKey.
-	path  string
-	known original.Validators
-}
-
 // held is an original in memory, while results are made of it.
 type held struct {
 	// unchanged is set if the source has confirmed the known version; there is no body.
@@ -57,16 +50,16 @@ type decoded struct {
 const firstRead = 8 << 20
 
 // fetch reads an original within the limits of the gate's memory, and inspects it.
-func (p *Pipeline) fetch(ctx context.Context, client, path string, known original.Validators) (*held, error) {
+func (p *Pipeline) fetch(ctx context.Context, client string, r source.Request) (*held, error) {
 	leave, err := p.queues.fetches.acquire(ctx, client, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(0)
 	measure := since(ctx, "fetch", p.metrics.fetches)
-	h, err := p.read(ctx, client, path, known, min(firstRead, p.MaxSourceBytes))
+	h, err := p.read(ctx, client, r, min(firstRead, p.MaxSourceBytes))
 	if errors.Is(err, errLonger) {
-		h, err = p.read(ctx, client, path, known, p.MaxSourceBytes)
+		h, err = p.read(ctx, client, r, p.MaxSourceBytes)
 	}
 	measure(err)
 	if err != nil || h.unchanged {
@@ -89,7 +82,7 @@ func (p *Pipeline) fetch(ctx context.Context, client, path string, known origina
 var errLonger = errors.New("the original is longer than was reserved")
 
 // read requests an original and reads it. For one of unknown length it reserves what is given.
-func (p *Pipeline) read(ctx context.Context, client, path string, known original.Validators, reserved int64) (h *held, err error) {
+func (p *Pipeline) read(ctx context.Context, client string, r source.Request, reserved int64) (h *held, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer func() {
@@ -99,7 +92,7 @@ func (p *Pipeline) read(ctx context.Context, client, path string, known original
 	}()
 	timer := time.AfterFunc(source.Timeout, func() { cancel(context.DeadlineExceeded) })
 	defer timer.Stop()
-	response, err := p.Source.Open(ctx, path, known)
+	response, err := p.Source.Open(ctx, r)
 	timer.Stop()
 	if err != nil {
 		return nil, err
@@ -133,7 +126,7 @@ func (p *Pipeline) read(ctx context.Context, client, path string, known original
 
 // decode returns the pixels of an original, which all results share that are made at the same time.
 func (p *Pipeline) decode(ctx context.Context, client string, of *held, plan prepare.Plan) (*decoded, func(), error) {
-	pixels, _, done, err := p.pixels.Hold(ctx, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
+	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
 		defer recovered(&err)
 		release, err := p.queues.shrink.acquire(ctx, client, max(plan.Weight, p.queues.lightestDecoding))
 		if err != nil {

@@ -22,10 +22,10 @@ import (
 )
 
 // opening is a source of one function.
-type opening func(ctx context.Context, known original.Validators) (*source.Response, error)
+type opening func(context.Context, source.Request) (*source.Response, error)
 
-func (o opening) Open(ctx context.Context, _ string, known original.Validators) (*source.Response, error) {
-	return o(ctx, known)
+func (o opening) Open(ctx context.Context, r source.Request) (*source.Response, error) {
+	return o(ctx, r)
 }
 
 func pixel(shade uint8) []byte {
@@ -76,7 +76,7 @@ func TestAFetchIsCanceledWhenAllWhoWaitForItHaveLeft(t *testing.T) {
 	p := newPipeline(nil)
 	synctest.Test(t, func(t *testing.T) {
 		opened, canceled := 0, false
-		p.Source = opening(func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+		p.Source = opening(func(ctx context.Context, _ source.Request) (*source.Response, error) {
 			opened++
 			<-ctx.Done()
 			canceled = true
@@ -115,16 +115,16 @@ func (s stalled) Read([]byte) (int, error) {
 
 func TestASourceThatHangsIs504AndDelaysNoKnownImage(t *testing.T) {
 	for name, hang := range map[string]opening{
-		"before the response": func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+		"before the response": func(ctx context.Context, _ source.Request) (*source.Response, error) {
 			<-ctx.Done()
 			return nil, source.Failure(ctx.Err())
 		},
-		"in its body": func(ctx context.Context, _ original.Validators) (*source.Response, error) {
+		"in its body": func(ctx context.Context, _ source.Request) (*source.Response, error) {
 			return &source.Response{Body: io.NopCloser(stalled{ctx}), Length: -1}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(pixel(1), nil) })
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
 			synctest.Test(t, func(t *testing.T) {
 				get(t, p, "/known.png")
 				p.Source = hang
@@ -152,11 +152,11 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 			p := newPipeline(nil)
 			synctest.Test(t, func(t *testing.T) {
 				asked, shade := 0, uint8(1)
-				p.Source = opening(func(_ context.Context, known original.Validators) (*source.Response, error) {
+				p.Source = opening(func(_ context.Context, r source.Request) (*source.Response, error) {
 					asked++
 					time.Sleep(time.Second)
-					if known == validators && known.ETag != "" && shade == 1 {
-						return &source.Response{Unchanged: true, Validators: known, Body: http.NoBody}, nil
+					if r.Known == validators && r.Known.ETag != "" && shade == 1 {
+						return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
 					}
 					return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
 				})
@@ -191,7 +191,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				if changed, state, _ := get(t, p, "/a.png"); state != Hit || changed.ETag == first.ETag || asked != 3 {
 					t.Errorf("%s %s, asked %d times", state, changed.ETag, asked)
 				}
-				if _, state := p.confirmed("/a.png", p.cache.Get("/a.png?w=1")); state != Miss {
+				if _, state := p.confirmed(request.Request{Path: "/a.png"}, p.cache.Get("/a.png?w=1")); state != Miss {
 					t.Error("the result of an original that was replaced is still served")
 				}
 			})
@@ -201,7 +201,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 
 func TestFailuresAreThoseOfTheOriginal(t *testing.T) {
 	asked := 0
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		asked++
 		return nil, problem.New(http.StatusNotFound, "none")
 	})
@@ -231,7 +231,7 @@ func TestWhatASourceForbidsIsNotKept(t *testing.T) {
 		"no-store":                       {Miss, 0},
 		"max-age=60, private=\"cookie\"": {Miss, 0},
 	} {
-		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 			return respond(pixel(1), func(r *source.Response) {
 				r.Control = original.ParseControl(http.Header{"Cache-Control": {control}}, time.Now())
 			})
@@ -248,7 +248,7 @@ func TestWhatASourceForbidsIsNotKept(t *testing.T) {
 
 func TestATimeInTheFutureCountsAsOld(t *testing.T) {
 	asked := 0
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		asked++
 		return respond(pixel(1), nil)
 	})
@@ -271,12 +271,12 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 	for _, length := range []int{100, firstRead + 1, 16 << 20} {
 		asked := 0
 		body := append(pixel(1), make([]byte, length-len(pixel(1)))...)
-		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 			asked++
 			return respond(body, func(r *source.Response) { r.Length = -1 })
 		})
 		p.queues.originals = p.metrics.newQueue("test", 64<<20, 0)
-		h, err := p.fetch(t.Context(), "a", "/a.png", original.Validators{})
+		h, err := p.fetch(t.Context(), "a", source.Request{Path: "/a.png"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,10 +292,10 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 			t.Errorf("%d are left", used)
 		}
 	}
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		return respond(make([]byte, 17<<20), func(r *source.Response) { r.Length = -1 })
 	})
-	if _, err := p.fetch(t.Context(), "a", "/a.png", original.Validators{}); problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
+	if _, err := p.fetch(t.Context(), "a", source.Request{Path: "/a.png"}); problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
 		t.Error(err)
 	}
 }

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
 func TestAPanicIsAnErrorWithItsStack(t *testing.T) {
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { panic("secret") })
+	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { panic("secret") })
 	_, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png"})
 	failure := problem.Of(err)
 	if failure.Status != http.StatusInternalServerError || strings.Contains(failure.Detail, "secret") ||

@@ -56,15 +56,15 @@ type Pipeline struct {
 	metrics     *Metrics
 
 	results   share.Group[string, result]
-	originals share.Group[version, *held]
+	originals share.Group[source.Request, *held]
 	pixels    share.Group[prepared, *decoded]
-	// refreshing has the paths whose originals are checked behind responses.
+	// refreshing has the originals that are checked behind responses.
 	refreshing sync.Map
-	// versions are the originals that the source has confirmed, by path. An entry of the same
-	// original is as fresh. Without it each result of an original is revalidated by itself.
+	// versions are those that the source has confirmed, by original. An entry of the same
+	// version is as fresh. Without it each result of an original is revalidated by itself.
 	versions *otter.Cache[string, confirmed]
 	// failures are kept for seconds, so that a source that fails, or has no image, is not asked
-	// by each client. They are kept by key, and those of an original by its path.
+	// by each client. They are kept by the keys of requests and of originals.
 	failures *otter.Cache[string, *problem.Problem]
 }
 
@@ -111,11 +111,11 @@ func (p *Pipeline) Metrics() *Metrics { return p.metrics }
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
 	if known := p.cache.Recent(key); known != nil {
-		if confirmed, state := p.confirmed(r.Path, known); state == Hit {
+		if confirmed, state := p.confirmed(r, known); state == Hit {
 			return confirmed, Hit, nil
 		}
 	}
-	made, first, done, err := p.results.Hold(ctx, viaKey(ctx, key), func(ctx context.Context) (result, error) {
+	made, first, done, err := hold(ctx, &p.results, key, func(ctx context.Context) (result, error) {
 		return p.respond(ctx, client, key, r)
 	})
 	done()
@@ -128,22 +128,33 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 	return made.entry, made.state, nil
 }
 
+// hold shares what others make at the same time. A place in a queue is that of the client that began: if it was lost, this
+// one tries again.
+func hold[K comparable, V any](
+	ctx context.Context, group *share.Group[K, V], key K, create func(context.Context) (V, error),
+) (value V, first bool, done func(), err error) {
+	value, first, done, err = group.Hold(ctx, key, create)
+	if err != nil && !first && problem.Of(err).Status == http.StatusServiceUnavailable {
+		value, first, done, err = group.Hold(ctx, key, create)
+	}
+	return value, first, done, err
+}
+
 // respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
 func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Request) (result, error) {
 	known, state, err := p.known(ctx, client, key, r)
 	if err != nil || state == Hit {
 		return result{known, state}, err
 	}
-	if failure := p.failed(ctx, key, r); failure != nil {
+	if failure := p.failed(r); failure != nil {
 		if made, err := p.fail(key, known, failure); err == nil || failure.Status != http.StatusServiceUnavailable {
 			return made, err
 		}
 	}
 	if state == Revalidated {
-		path := viaKey(ctx, r.Path)
-		if _, running := p.refreshing.LoadOrStore(path, nil); !running {
+		if _, running := p.refreshing.LoadOrStore(r.Original(), nil); !running {
 			go func() {
-				defer p.refreshing.Delete(path)
+				defer p.refreshing.Delete(r.Original())
 				_, _ = p.refresh(context.WithoutCancel(ctx), client, key, r, known) // what fails is remembered
 			}()
 		}
@@ -155,8 +166,8 @@ func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Re
 // confirmed returns an entry as the source has confirmed it last, for this result of the original or another one, and its
 // state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and Miss for one that is too
 // old, must not be kept any longer, or is of an original that the source has replaced.
-func (p *Pipeline) confirmed(path string, known *cache.Entry) (*cache.Entry, State) {
-	if now, ok := p.versions.GetIfPresent(path); ok && now.at.After(known.Validated) {
+func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
+	if now, ok := p.versions.GetIfPresent(r.Original()); ok && now.at.After(known.Validated) {
 		if now.digest != known.Original {
 			return known, Miss
 		}

@@ -74,7 +74,7 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 			body   string
 		}
 		get := func(r request.Request, err error) response {
-			p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(body, nil) })
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(body, nil) })
 			p.transformer = darkroom.New(at, 1<<20)
 			p.MaxSourcePixels = 100_000
 			var entry *cache.Entry
@@ -140,7 +140,7 @@ func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 			want = slices.Concat(slices.Insert(file.Bytes(), 33, append([]byte{0, 0, 0, byte(len(tiff))}, chunk...)...), behind)
 			body = want
 		}
-		p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) { return respond(body, nil) })
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(body, nil) })
 		p.transformer, p.ShrinkFirst = d, rapid.Bool().Draw(rt, "shrink first")
 		blurred := request.Transform{Blur: 1}
 		if _, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a", Transform: blurred, Own: blurred}); err != nil {

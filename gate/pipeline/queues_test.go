@@ -81,7 +81,7 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 
 func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	asked := 0
-	p := newPipeline(func(context.Context, original.Validators) (*source.Response, error) {
+	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		if asked++; asked == 1 {
 			return nil, problem.New(http.StatusServiceUnavailable, "too many requests are waiting")
 		}

@@ -18,35 +18,35 @@ import (
 // refresh asks the source, and makes an entry if the original has changed or none is known.
 func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (made result, err error) {
 	defer recovered(&err)
-	var validators original.Validators
+	asked := source.Request{Path: r.Path, Via: r.Via}
 	if known != nil {
-		validators = known.Source
+		asked.Known = known.Source
 	}
-	fetched, _, done, err := p.originals.Hold(ctx, version{viaKey(ctx, r.Path), validators}, func(ctx context.Context) (h *held, err error) {
+	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (h *held, err error) {
 		defer recovered(&err)
-		return p.fetch(ctx, client, r.Path, validators)
+		return p.fetch(ctx, client, asked)
 	})
 	defer done()
 	if err != nil {
-		return p.recover(ctx, originalKey(r), key, known, err)
+		return p.recover(r.Original(), key, known, err)
 	}
 	if known != nil && (fetched.unchanged || fetched.digest == known.Original) {
-		return result{p.renew(key, r.Path, known, fetched), Revalidated}, nil
+		return result{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
-	p.confirm(r.Path, fetched.digest, fetched.at, fetched.control)
+	p.confirm(r, fetched.digest, fetched.at, fetched.control)
 	body, err := p.transform(ctx, client, fetched, r)
 	if err != nil {
-		return p.recover(ctx, key, key, known, err)
+		return p.recover(key, key, known, err)
 	}
 	contentType := original.Type(body)
 	if contentType == "" {
-		return p.recover(ctx, key, key, known, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image"))
+		return p.recover(key, key, known, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image"))
 	}
 	entry := cache.NewEntry(body, contentType, fetched.at)
 	entry.Source, entry.Original, entry.Control = fetched.validators, fetched.digest, fetched.control
 	entry.OriginalBytes = int64(len(fetched.body))
 	if entry, err = p.encode(ctx, client, entry, r.WebP); err != nil {
-		return p.recover(ctx, key, key, known, err)
+		return p.recover(key, key, known, err)
 	}
 	if fetched.control.NoStore {
 		p.cache.Remove(key)
@@ -57,19 +57,19 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 }
 
 // confirm records that the source has an original.
-func (p *Pipeline) confirm(path, digest string, at time.Time, control original.Control) {
-	_, _ = p.versions.Set(path, confirmed{digest, at, control})
+func (p *Pipeline) confirm(r request.Request, digest string, at time.Time, control original.Control) {
+	_, _ = p.versions.Set(r.Original(), confirmed{digest, at, control})
 }
 
 // renew returns an entry whose original the source still has, with what the source says now. That may be another name of the
 // same original, or another source, which does not know the validators of the former.
-func (p *Pipeline) renew(key, path string, known *cache.Entry, fetched *held) *cache.Entry {
+func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *held) *cache.Entry {
 	renewed := *known
 	renewed.Validated, renewed.Source = fetched.at, fetched.validators
 	if !fetched.unchanged || fetched.control != (original.Control{}) {
 		renewed.Control = fetched.control
 	}
-	p.confirm(path, renewed.Original, renewed.Validated, renewed.Control)
+	p.confirm(r, renewed.Original, renewed.Validated, renewed.Control)
 	switch {
 	case renewed.Control.NoStore:
 		p.cache.Remove(key)
@@ -83,17 +83,17 @@ func (p *Pipeline) renew(key, path string, known *cache.Entry, fetched *held) *c
 
 // recover remembers a failure by a name, and returns the known entry if it may be served for it. That there was no place for
 // a request is remembered only to serve known entries meanwhile: respond asks for others.
-func (p *Pipeline) recover(ctx context.Context, name, key string, known *cache.Entry, err error) (result, error) {
+func (p *Pipeline) recover(name, key string, known *cache.Entry, err error) (result, error) {
 	if errors.Is(err, context.Canceled) {
 		return result{state: Miss}, err
 	}
 	failure := problem.Of(err)
 	made, err := p.fail(key, known, failure)
 	if made.state == Stale || failure.Status != http.StatusServiceUnavailable {
-		_, _ = p.failures.Set(viaKey(ctx, name), failure)
+		_, _ = p.failures.Set(name, failure)
 	}
 	if made.state == Stale {
-		p.failures.SetExpiresAfter(viaKey(ctx, name), staleHold)
+		p.failures.SetExpiresAfter(name, staleHold)
 	}
 	return made, err
 }
@@ -110,23 +110,13 @@ func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem
 }
 
 // failed returns a recent failure of a request or of its original.
-func (p *Pipeline) failed(ctx context.Context, key string, r request.Request) *problem.Problem {
-	failure, ok := p.failures.GetIfPresent(viaKey(ctx, originalKey(r)))
+func (p *Pipeline) failed(r request.Request) *problem.Problem {
+	failure, ok := p.failures.GetIfPresent(r.Original())
 	if !ok {
-		failure, _ = p.failures.GetIfPresent(viaKey(ctx, key))
+		failure, _ = p.failures.GetIfPresent(r.Key())
 	}
 	return failure
 }
-
-// originalKey is the key of an original, in which no question mark can be.
-func originalKey(r request.Request) string {
-	key := request.Request{Path: r.Path}.Key()
-	return key[:len(key)-1]
-}
-
-// viaKey is a key among requests that came through the same proxies. What these names make of a request at the source
-// is not for others: everybody can send them.
-func viaKey(ctx context.Context, key string) string { return key + "\n" + source.ViaOf(ctx) }
 
 // recovered turns a panic into an error with its stack, for the log.
 func recovered(err *error) {

@@ -3,6 +3,8 @@
 package request
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"net/http"
 	"net/url"
@@ -39,6 +41,9 @@ type Rules struct {
 type Request struct {
 	// Path is unescaped, clean, and starts with a slash.
 	Path string
+	// Via has the names of the proxies that a client says its request came through. The source gets them, and may respond
+	// differently.
+	Via string
 	// Transform is the requested transformation; zero means the original.
 	Transform Transform
 	// Own is the transformation without default parameters, for an original that they cannot be applied to.
@@ -47,10 +52,20 @@ type Request struct {
 	WebP int
 }
 
-// Key identifies the response. The path is escaped, so that a question mark in it cannot
-// be taken for the start of the query.
+// Original identifies the original. The path is escaped, so that nothing in it can be taken for what follows. Names of
+// proxies are of any length, and digested.
+func (r Request) Original() string {
+	key := (&url.URL{Path: r.Path}).EscapedPath()
+	if r.Via != "" {
+		sum := sha256.Sum256([]byte(r.Via))
+		key += "#via=" + hex.EncodeToString(sum[:16])
+	}
+	return key
+}
+
+// Key identifies the response.
 func (r Request) Key() string {
-	key := (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query()
+	key := r.Original() + "?" + r.Transform.Query()
 	if r.Own != r.Transform {
 		key += "#own=" + r.Own.Query()
 	}

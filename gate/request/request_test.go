@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
@@ -281,6 +283,24 @@ func FuzzParse(f *testing.F) {
 		second, err := rules.Parse(key)
 		if err != nil || second != first {
 			t.Fatalf("%q: %+v, again %+v, %v", target, first, second, err)
+		}
+	})
+}
+
+// Names of proxies are made up by clients: whatever they are, they are part of both keys, of bounded length, and no key of an
+// original is that of a result.
+func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`a(\?w=1)?(#(via|own|webp)=a)?`))
+		one, other := Request{Path: "/a"}, Request{Path: "/a"}
+		one.Via, other.Via = names.Draw(t, "one"), names.Draw(t, "other")
+		other.Transform.Width = rapid.IntRange(0, 1).Draw(t, "width")
+		same := one.Via == other.Via
+		if (one.Original() == other.Original()) != same || (one.Key() == other.Key()) != (same && other.Transform.Width == 0) || one.Original() == other.Key() {
+			t.Errorf("%q %q", one.Key(), other.Key())
+		}
+		if one.Via = strings.Repeat("a", 10_000); len(one.Key()) > 100 {
+			t.Errorf("a key of %d bytes", len(one.Key()))
 		}
 	})
 }

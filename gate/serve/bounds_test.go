@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -31,8 +30,8 @@ import (
 // anything is a source that has a different image at each path.
 type anything struct{ image []byte }
 
-func (a anything) Open(_ context.Context, path string, _ original.Validators) (*source.Response, error) {
-	body := append(bytes.Clone(a.image), path...)
+func (a anything) Open(_ context.Context, r source.Request) (*source.Response, error) {
+	body := append(bytes.Clone(a.image), r.Path...)
 	return &source.Response{Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body))}, nil
 }
 

@@ -89,12 +89,12 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 		return nil, pipeline.None, err
 	}
 	parsed, varies := parsed.Negotiate(r.Header.Values("Accept"))
-	via := strings.Join(r.Header.Values(source.Loop), ", ")
-	if h.ID != "" && strings.Contains(via, h.ID) {
+	parsed.Via = strings.Join(r.Header.Values(source.Loop), ", ")
+	if h.ID != "" && strings.Contains(parsed.Via, h.ID) {
 		return nil, pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
 	}
 	client := clientOf(r)
-	ctx, record := timing.With(source.Via(r.Context(), via))
+	ctx, record := timing.With(r.Context())
 	start := time.Now()
 	entry, state, err := h.Pipeline.Get(ctx, client, parsed)
 	if timing.Add(ctx, "total", time.Since(start)); h.ServerTiming {

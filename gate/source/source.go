@@ -20,9 +20,18 @@ import (
 
 // Source opens originals.
 type Source interface {
-	// Open requests the original of a path. If it is unchanged since known, the response
-	// has no body. All errors are problems, except those of the context.
-	Open(ctx context.Context, path string, known original.Validators) (*Response, error)
+	// Open requests an original. If it is the one that is known, the response has no body. All errors are
+	// problems, except those of the context.
+	Open(ctx context.Context, r Request) (*Response, error)
+}
+
+// Request is all that decides what a source responds.
+type Request struct {
+	Path string
+	// Via has the names of the proxies that the request came through.
+	Via string
+	// Known are the validators of the original that is known.
+	Known original.Validators
 }
 
 // Config selects a source.
@@ -68,20 +77,6 @@ func GateOf(sources []Config) string {
 
 // Loop is the header in which proxies name themselves.
 const Loop = "CDN-Loop"
-
-type loopKey struct{}
-
-// Via returns a context in which requests of the source carry the names of the proxies that a
-// client's request came through.
-func Via(ctx context.Context, names string) context.Context {
-	return context.WithValue(ctx, loopKey{}, names)
-}
-
-// ViaOf returns the names of Via.
-func ViaOf(ctx context.Context) string {
-	names, _ := ctx.Value(loopKey{}).(string)
-	return names
-}
 
 // New returns a source. Its errors name the variables that the gate is configured with.
 func New(c Config) (Source, error) {

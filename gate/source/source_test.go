@@ -33,7 +33,7 @@ func folder(t *testing.T, handler http.HandlerFunc) Source {
 
 func read(t *testing.T, s Source, path string, known original.Validators, most int64) ([]byte, *Response, error) {
 	t.Helper()
-	response, err := s.Open(t.Context(), path, known)
+	response, err := s.Open(t.Context(), Request{Path: path, Known: known})
 	if err != nil {
 		return nil, nil, err
 	}

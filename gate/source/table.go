@@ -55,10 +55,10 @@ func NewTable(configs []Config, served func(name string, originals float64)) (So
 	return t, errors.Join(errs...)
 }
 
-func (t table) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
+func (t table) Open(ctx context.Context, asked Request) (*Response, error) {
 	var missing error
-	for _, r := range t.candidates(path) {
-		response, err := r.open(ctx, path, known)
+	for _, r := range t.candidates(asked.Path) {
+		response, err := r.open(ctx, asked)
 		if err == nil && r.Fallback {
 			t.served(r.Name, 1)
 		}
@@ -89,19 +89,19 @@ func (t table) candidates(path string) []row {
 func (r row) contains(path string) bool { return r.Path == "" || strings.HasPrefix(path, r.Path+"/") }
 
 // open asks a source with the validators that it returned itself.
-func (r row) open(ctx context.Context, path string, known original.Validators) (*Response, error) {
+func (r row) open(ctx context.Context, asked Request) (*Response, error) {
 	if r.StripPath {
-		path = strings.TrimPrefix(path, r.Path)
+		asked.Path = strings.TrimPrefix(asked.Path, r.Path)
 	}
-	if !strings.HasPrefix(path, r.PathPrefix) {
+	if !strings.HasPrefix(asked.Path, r.PathPrefix) {
 		return nil, problem.New(http.StatusNotFound, "no image has this path")
 	}
 	id := r.Name + "@" + GateOf([]Config{r.Config})
-	if known.Source != id {
-		known = original.Validators{}
+	if asked.Known.Source != id {
+		asked.Known = original.Validators{}
 	}
-	known.Source = ""
-	response, err := r.source.Open(ctx, path, known)
+	asked.Known.Source = ""
+	response, err := r.source.Open(ctx, asked)
 	if err != nil {
 		return nil, r.named(err)
 	}

@@ -28,15 +28,15 @@ type fake struct {
 	log    *[]asked
 }
 
-func (f fake) Open(_ context.Context, path string, known original.Validators) (*Response, error) {
-	*f.log = append(*f.log, asked{f.row, path, known})
-	if err := statusProblem(f.status[path]); err != nil {
+func (f fake) Open(_ context.Context, r Request) (*Response, error) {
+	*f.log = append(*f.log, asked{f.row, r.Path, r.Known})
+	if err := statusProblem(f.status[r.Path]); err != nil {
 		return nil, err
 	}
-	if known != (original.Validators{}) {
-		return &Response{Unchanged: true, Validators: known}, nil
+	if r.Known != (original.Validators{}) {
+		return &Response{Unchanged: true, Validators: r.Known}, nil
 	}
-	return &Response{Validators: original.Validators{ETag: fmt.Sprint("of ", f.row, path)}}, nil
+	return &Response{Validators: original.Validators{ETag: fmt.Sprint("of ", f.row, r.Path)}}, nil
 }
 
 var paths = []string{"", "/a", "/a/b", "/ab", "/b"}
@@ -82,12 +82,12 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 		known := original.Validators{}
 		if rapid.Bool().Draw(t, "known") {
 			// Those of an earlier time, when other sources had the original.
-			if response, err := sources.rows[rapid.IntRange(0, len(sources.rows)-1).Draw(t, "origin")].open(t.Context(), path, known); err == nil {
+			if response, err := sources.rows[rapid.IntRange(0, len(sources.rows)-1).Draw(t, "origin")].open(t.Context(), Request{Path: path, Known: known}); err == nil {
 				known = response.Validators
 			}
 			log = nil
 		}
-		response, err := sources.Open(t.Context(), path, known)
+		response, err := sources.Open(t.Context(), Request{Path: path, Known: known})
 
 		// What the rules demand: the one source of the path, and the fallbacks that nothing hides.
 		var want []row

@@ -69,15 +69,15 @@ func checkRedirect(next *http.Request, previous []*http.Request) error {
 // stay follows no redirect.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-func (w *web) Open(ctx context.Context, path string, known original.Validators) (*Response, error) {
+func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	target := *w.base
-	target.Path = strings.TrimSuffix(target.Path, "/") + path
+	target.Path = strings.TrimSuffix(target.Path, "/") + r.Path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return nil, problem.New(http.StatusBadRequest, "the path cannot be requested from the source").Because(err)
 	}
 	for name, value := range map[string]string{
-		"User-Agent": "darkroom-gate", "Accept": "image/*", "If-None-Match": known.ETag, "If-Modified-Since": known.LastModified,
+		"User-Agent": "darkroom-gate", "Accept": "image/*", "If-None-Match": r.Known.ETag, "If-Modified-Since": r.Known.LastModified,
 	} {
 		if value != "" {
 			request.Header.Set(name, value)
@@ -91,15 +91,15 @@ func (w *web) Open(ctx context.Context, path string, known original.Validators) 
 		client.CheckRedirect = stay // credentials are for nobody else
 	}
 	// It is not signed, because proxies before the source add their names.
-	request.Header.Set(Loop, strings.TrimPrefix(ViaOf(ctx)+", "+w.id, ", "))
+	request.Header.Set(Loop, strings.TrimPrefix(r.Via+", "+w.id, ", "))
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, Failure(err)
 	}
 	control := original.ParseControl(response.Header, time.Now())
-	if response.StatusCode == http.StatusNotModified && known != (original.Validators{}) {
+	if response.StatusCode == http.StatusNotModified && r.Known != (original.Validators{}) {
 		response.Body.Close()
-		return &Response{Unchanged: true, Body: http.NoBody, Validators: known, Control: control}, nil
+		return &Response{Unchanged: true, Body: http.NoBody, Validators: r.Known, Control: control}, nil
 	}
 	if err := statusProblem(response.StatusCode); err != nil {
 		response.Body.Close()

@@ -43,7 +43,7 @@ func TestRequestsNameTheirProxiesAndAcceptNoCompression(t *testing.T) {
 		header = r.Header
 		w.Header().Set("Cache-Control", "max-age=5")
 	})
-	response, err := s.Open(Via(t.Context(), "other"), "/a", original.Validators{})
+	response, err := s.Open(t.Context(), Request{Path: "/a", Via: "other"})
 	if err != nil || !response.Control.Bounded {
 		t.Fatalf("%+v %v", response, err)
 	}
@@ -62,7 +62,7 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 				w.WriteHeader(http.StatusNotModified)
 			}
 		})
-		response, err := s.Open(t.Context(), "/a", known)
+		response, err := s.Open(t.Context(), Request{Path: "/a", Known: known})
 		if err != nil || response.Unchanged != (known != original.Validators{}) || !response.Control.NoStore || response.Control.MaxAge != 5*time.Second {
 			t.Fatalf("%+v: %+v %v", known, response, err)
 		}
