@@ -192,6 +192,12 @@ func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 	if got := g.do(http.MethodGet, "/other.jpg", map[string]string{"CDN-Loop": "other-cdn, darkroom-gate-0000000000000000"}); got.status != http.StatusOK {
 		t.Errorf("a request through another gate: %d", got.status)
 	}
+	for i := range 3 { // some CDNs count in it
+		g.do(http.MethodGet, "/cdn.jpg", map[string]string{"CDN-Loop": fmt.Sprintf("cdn; loops=1; subreqs=%d", i)})
+	}
+	if got := o.asked("/cdn.jpg"); got != 1 {
+		t.Errorf("the source was asked %d times for an image that is cached", got)
+	}
 }
 
 func TestADrainFinishesRequestsThatAreUnderWay(t *testing.T) {

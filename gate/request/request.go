@@ -41,7 +41,7 @@ type Rules struct {
 type Request struct {
 	// Path is unescaped, clean, and starts with a slash.
 	Path string
-	// Via has the names of the proxies that a client says its request came through. The source gets them, and may respond
+	// Via has the names of the gates that a client says its request came through. The source gets them, and may respond
 	// differently.
 	Via string
 	// Transform is the requested transformation; zero means the original.
@@ -53,7 +53,7 @@ type Request struct {
 }
 
 // Original identifies the original. The path is escaped, so that nothing in it can be taken for what follows. Names of
-// proxies are of any length, and digested.
+// gates may be many, and are digested.
 func (r Request) Original() string {
 	key := (&url.URL{Path: r.Path}).EscapedPath()
 	if r.Via != "" {

@@ -12,6 +12,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -28,7 +30,7 @@ type Source interface {
 // Request is all that decides what a source responds.
 type Request struct {
 	Path string
-	// Via has the names of the proxies that the request came through.
+	// Via has the names of the gates that the request came through.
 	Via string
 	// Known are the validators of the original that is known.
 	Known original.Validators
@@ -75,8 +77,16 @@ func GateOf(sources []Config) string {
 	return "darkroom-gate-" + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
+var gateName = regexp.MustCompile(`darkroom-gate-[0-9a-f]{16}`)
+
 // Loop is the header in which proxies name themselves.
 const Loop = "CDN-Loop"
+
+// Via returns the names of gates in the header Loop. They show each loop that leads through a gate. Names of others would
+// only make a CDN that is both in front of the gate and before its source refuse the request.
+func Via(header http.Header) string {
+	return strings.Join(gateName.FindAllString(strings.Join(header.Values(Loop), ","), -1), ", ")
+}
 
 // New returns a source. Its errors name the variables that the gate is configured with.
 func New(c Config) (Source, error) {

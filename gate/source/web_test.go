@@ -2,8 +2,11 @@ package source
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
@@ -68,4 +71,26 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 		}
 		response.Body.Close()
 	}
+}
+
+// A CDN may be in front of the gate and before its source: it must not find its own name. A gate must.
+func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gate := rapid.StringMatching(`darkroom-gate-[0-9a-f]{16}`)
+		cdn := rapid.StringMatching(`[a-z.]{1,10}|gate-[0-9a-f]{16}`)
+		lines := rapid.SliceOfN(rapid.SliceOfN(rapid.OneOf(gate, cdn), 0, 3), 0, 3).Draw(t, "lines")
+		header, want := http.Header{}, []string(nil)
+		for _, names := range lines {
+			for i, name := range names {
+				if strings.HasPrefix(name, "darkroom-gate-") {
+					want = append(want, name)
+				}
+				names[i] += rapid.SampledFrom([]string{"", "; loops=1", `;x="a"`}).Draw(t, "parameters")
+			}
+			header.Add(Loop, strings.Join(names, rapid.SampledFrom([]string{",", ", "}).Draw(t, "separator")))
+		}
+		if got := Via(header); got != strings.Join(want, ", ") {
+			t.Errorf("%q of %q", got, header)
+		}
+	})
 }
