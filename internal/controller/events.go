@@ -4,7 +4,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // EventRefused is the reason of the event on a Darkroom that cannot be translated until it
@@ -23,13 +25,13 @@ type recorder struct {
 	events events.EventRecorder
 }
 
-// Event implements release.Recorder.
-func (r *recorder) Event(darkroom client.Object, warning bool, reason, message string) {
+// Event implements release.Recorder. Messages may quote what the API server refused.
+func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string) {
 	kind := corev1.EventTypeNormal
 	if warning {
 		kind = corev1.EventTypeWarning
 	}
-	message = cut(message, maxNoteLength, "…")
+	message = cut(values.Redact(darkroom, message), maxNoteLength, "…")
 	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
 	if warning {
 		log.Error(nil, message) // the level between is not one of logr

@@ -133,9 +133,10 @@ func interrupted(ctx context.Context, err error) bool {
 }
 
 // Reconcile implements reconcile.Reconciler.
-func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
-	err := r.client.Get(ctx, request.NamespacedName, darkroom)
+	defer func() { err = values.RedactError(darkroom, err) }() // it is logged, and may quote what the API server refused
+	err = r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		r.installation.seen.Delete(request.NamespacedName)
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
@@ -183,7 +184,7 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	case isRefusal(err):
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to claim a Darkroom")
+		ctrl.LoggerFrom(ctx).Error(values.RedactError(darkroom, err), "Failed to claim a Darkroom")
 		return reconcile.Result{RequeueAfter: spread(refusedRetry)}, r.installation.report(ctx, darkroom, err, r.clock.Now())
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -230,12 +231,9 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	default:
 		err = errors.Join(err, claimsErr)
 	}
-	if err != nil {
-		err = redactedError{err: err, message: values.Redact(s.darkroom, err.Error())}
-	}
 	switch {
 	case err != nil && isRefusal(err) && !errors.Is(err, reconcile.TerminalError(nil)):
-		ctrl.LoggerFrom(ctx).Error(err, "The API server refuses a write")
+		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, err), "The API server refuses a write")
 		return reconcile.Result{RequeueAfter: spread(refusedRetry)}, nil
 	case err != nil:
 		return reconcile.Result{}, err
@@ -272,9 +270,9 @@ func (r *helmReconciler) announce(s *session, err error) {
 			r.recorder.Event(darkroom, true, EventForeignRelease, err.Error())
 		}
 	case isInvalid(err):
-		r.recorder.Event(darkroom, true, EventRefused, values.Redact(darkroom, err.Error()))
+		r.recorder.Event(darkroom, true, EventRefused, err.Error())
 	default:
-		r.recorder.Event(darkroom, true, release.EventFailed, values.Redact(darkroom, err.Error()))
+		r.recorder.Event(darkroom, true, release.EventFailed, err.Error())
 	}
 }
 
@@ -297,16 +295,6 @@ func wasRefused(darkroom *v1alpha1.Darkroom) bool {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	return deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease && deployed.ObservedGeneration == darkroom.Generation
 }
-
-// redactedError keeps credentials out of the log of controller-runtime, and preserves the
-// error for its decision on retries.
-type redactedError struct {
-	err     error
-	message string
-}
-
-func (e redactedError) Error() string { return e.message }
-func (e redactedError) Unwrap() error { return e.err }
 
 // reconcilePeriod returns the resync period of a Darkroom: that of its annotation if it is
 // valid, else the operator's.

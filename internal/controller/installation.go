@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // EventClaimRefused is the reason of the event on a Darkroom that the operator cannot claim, because
@@ -92,7 +93,7 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 
 // report reports that a Darkroom could not be claimed, once for each cause.
 func (i *installation) report(ctx context.Context, darkroom *v1alpha1.Darkroom, cause error, now time.Time) error {
-	message := shorten(cause.Error())
+	message := shorten(values.Redact(darkroom, cause.Error()))
 	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
 	if stalled != nil && stalled.Reason == EventClaimRefused && stalled.Message == message {
 		return nil

@@ -86,7 +86,7 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 // recorded are the events on a Darkroom: warnings begin with "!".
 type recorded []string
 
-func (r *recorded) Event(_ client.Object, warning bool, reason, _ string) {
+func (r *recorded) Event(_ *v1alpha1.Darkroom, warning bool, reason, _ string) {
 	if warning {
 		reason = "!" + reason
 	}

@@ -62,7 +62,7 @@ var ErrBusy = errors.New("another Helm client is changing the release")
 // Recorder records an event on a Darkroom.
 type Recorder interface {
 	// Event records an event. Warning marks failures.
-	Event(darkroom client.Object, warning bool, reason, message string)
+	Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
 }
 
 // LiveLookup returns an object as a cache has it: nil and no error for a kind that is not

@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // containerName is the name of Darkroom's container in the chart.
@@ -217,13 +218,13 @@ func determineRollout(o Observation) verdict {
 	case rollout.IsComplete(deployment):
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
-		return degraded(problem.Reason, sentence(problem.Message))
+		return degraded(problem.Reason, o.quote(problem.Message))
 	case failing != nil && failing.Status == corev1.ConditionTrue:
-		return degraded(v1alpha1.ReasonPodsRefused, sentence(failing.Message))
+		return degraded(v1alpha1.ReasonPodsRefused, o.quote(failing.Message))
 	case isRefusedByProbe(o):
 		return degraded(o.Probe.Outcome.Reason, refusedMessage(o))
 	case rollout.IsOverdue(deployment):
-		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, sentence(progressing.Message))
+		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, o.quote(progressing.Message))
 	case rollout.WasComplete(deployment):
 		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
 			return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
@@ -270,6 +271,12 @@ func versionOf(deployment *appsv1.Deployment) string {
 		return digest
 	}
 	return ""
+}
+
+// quote returns a message of another controller as a sentence. It may quote what a policy refused, such as a pod with its
+// variables.
+func (o Observation) quote(message string) string {
+	return sentence(values.Redact(o.Darkroom, message))
 }
 
 // sentence ends a message with a full stop.

@@ -16,6 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // determineDomains returns the sorted hosts at which images are served, and the condition
@@ -145,9 +146,9 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the %s exists, that its controller runs, "+
 				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)
 		case gateway.Unresolved:
-			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent, cause(said)))
+			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent, values.Redact(darkroom, cause(said))))
 		case gateway.Refused:
-			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, cause(said)))
+			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, values.Redact(darkroom, cause(said))))
 		}
 	}
 	return worst, message

@@ -70,7 +70,7 @@ type Reconciler struct {
 	// reported, so no generation becomes Ready by the Deployment of an earlier one.
 	Shown func(*v1alpha1.Darkroom, *appsv1.Deployment) bool
 	// Event records an event on a Darkroom. Warning marks what went wrong.
-	Event func(darkroom client.Object, warning bool, reason, message string)
+	Event func(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
 	// Source probes Darkrooms; nil if probes are turned off.
 	Source interface {
 		Set(types.NamespacedName, probe.Target)
@@ -102,8 +102,9 @@ type turn struct {
 }
 
 // Reconcile implements reconcile.Reconciler.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
+	defer func() { err = values.RedactError(darkroom, err) }() // it is logged, and may quote what the API server refused
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)

@@ -83,7 +83,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Handles:    func(*v1alpha1.Darkroom) bool { return true },
 		Refusals:   func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
 		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) { return nil, nil }, //nolint:nilnil // none
-		Event:      func(_ client.Object, _ bool, reason, _ string) { b.events = append(b.events, reason) },
+		Event:      func(_ *v1alpha1.Darkroom, _ bool, reason, _ string) { b.events = append(b.events, reason) },
 		BaseDomain: func(*v1alpha1.Darkroom) string { return "darkroom.example.com" },
 		Hosts:      func(*v1alpha1.Darkroom) []string { return []string{host} },
 		Routes:     true,

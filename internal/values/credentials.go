@@ -69,6 +69,23 @@ func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	return found.ReplaceAllLiteralString(message, v1alpha1.Concealed)
 }
 
+// RedactError returns an error without the secrets of a Darkroom in its message. It wraps the error, so that decisions on
+// retries stay the same.
+func RedactError(darkroom *v1alpha1.Darkroom, err error) error {
+	if err == nil {
+		return nil
+	}
+	return redactedError{err, Redact(darkroom, err.Error())}
+}
+
+type redactedError struct {
+	error
+	message string
+}
+
+func (e redactedError) Error() string { return e.message }
+func (e redactedError) Unwrap() error { return e.error }
+
 var wordAtStart, wordAtEnd = regexp.MustCompile(`^\w`), regexp.MustCompile(`\w$`)
 
 // wholeWord returns the pattern of a text that is not part of a longer word.

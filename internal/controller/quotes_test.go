@@ -1,0 +1,148 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// quoting is an API server that refuses the first write of each kind of an operator, in words that quote something.
+type quoting struct {
+	status int
+	quote  string
+
+	mu      sync.Mutex
+	refused map[string]bool
+}
+
+func (q *quoting) wrap(s *settings) {
+	s.kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			resource := resourceIn(request.URL.Path)
+			// Who refuses an event has seen no more than the event.
+			if request.Method == http.MethodGet || resource == "events" || !q.isFirst(request.Method+" "+resource) {
+				return next.RoundTrip(request)
+			}
+			answer := metav1.Status{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(q.status),
+				Message: "admission webhook denied the request: " + q.quote, Reason: map[int]metav1.StatusReason{
+					http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusInternalServerError: metav1.StatusReasonInternalError,
+				}[q.status],
+			}
+			return &http.Response{
+				StatusCode: q.status, Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
+				Body: io.NopCloser(strings.NewReader(encoded(answer))),
+			}, nil
+		})
+	})
+}
+
+func (q *quoting) isFirst(kind string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	isFirst := !q.refused[kind]
+	q.refused[kind] = true
+	return isFirst
+}
+
+// resourceIn returns the resource that the path of a request names, with its subresource.
+func resourceIn(path string) string {
+	_, named, _ := strings.Cut(path, "/namespaces/")
+	parts := strings.Split(named, "/")
+	switch {
+	case len(parts) > 3:
+		return parts[1] + "/" + parts[3]
+	case len(parts) > 1:
+		return parts[1]
+	}
+	return path
+}
+
+// A policy or a webhook may quote the whole object that it refuses, whatever the operator writes.
+func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusForbidden, http.StatusInternalServerError} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			secret := fmt.Sprintf("CANARY2SECRET2KEY%d", status)
+			namespace := newNamespace(t)
+			darkroom := webFolder(namespace, "photos")
+			darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "AKIAEXAMPLE", SecretKey: secret}
+			quote, err := json.Marshal(darkroom)
+			if err != nil {
+				t.Fatal(err)
+			}
+			api := &quoting{status: status, quote: string(quote), refused: map[string]bool{}}
+			seen := watched[*v1alpha1.Darkroom](t, &v1alpha1.DarkroomList{}, namespace)
+			startOperator(t, namespace, api.wrap)
+			live(t, darkroom)
+
+			for _, refused := range []string{"PATCH darkrooms", "PATCH darkrooms/status", "PATCH deployments", "POST secrets", "PATCH secrets", "POST controllerrevisions", "DELETE deployments", "DELETE secrets"} {
+				if !api.refused[refused] {
+					t.Errorf("no %s was refused, but %v", refused, slices.Sorted(maps.Keys(api.refused)))
+				}
+			}
+			for line := range strings.Lines(theLog.String()) {
+				if strings.Contains(line, secret) {
+					t.Errorf("a credential is logged: %s", line)
+				}
+			}
+			for _, version := range seen() {
+				if text := encoded(version.Status); strings.Contains(text, secret) {
+					t.Errorf("a credential is in the status: %s", text)
+				}
+			}
+			recorded := &eventsv1.EventList{}
+			if err := kube.List(t.Context(), recorded, client.InNamespace(namespace)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range recorded.Items {
+				if strings.Contains(recorded.Items[i].Note, secret) {
+					t.Errorf("a credential is in an event: %s", recorded.Items[i].Note)
+				}
+			}
+		})
+	}
+}
+
+// live lets a Darkroom be installed, upgraded, repaired and deleted. It is touched again and again, so that what failed is
+// retried at once.
+func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
+	t.Helper()
+	create(t, darkroom)
+	touching, stop := context.WithCancel(t.Context())
+	var touched sync.WaitGroup
+	touched.Go(func() {
+		for n := 0; touching.Err() == nil; n++ {
+			touch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationRequestedAt, n)
+			_ = kube.Patch(touching, darkroom.DeepCopy(), client.RawPatch("application/merge-patch+json", touch)) // it may be gone
+			time.Sleep(250 * time.Millisecond)
+		}
+	})
+	defer touched.Wait()
+	defer stop()
+	eventually(t, "the release", installed(darkroom.Namespace, darkroom.Name))
+	becomeReady(t, darkroom.Namespace, darkroom.Name)
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
+	deleted := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name)
+	remove(t, deleted)
+	eventuallyIs(t, "the repair", &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name, func(d *appsv1.Deployment) bool { return d.UID != deleted.UID })
+	becomeReady(t, darkroom.Namespace, darkroom.Name)
+	remove(t, darkroom)
+	eventually(t, "it is gone", gone(darkroom))
+}
