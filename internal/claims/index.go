@@ -178,8 +178,8 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 	return views, nil
 }
 
-// Rivals returns the Darkrooms that claim a host of an object – a Darkroom, or the Ingress or HTTPRoute
-// of one – and are not that Darkroom. A route that another installation handles concerns nobody, but for the hosts that
+// Rivals returns the Darkrooms that claim a host of an object – a Darkroom, which claims it or still has it, or the Ingress or
+// HTTPRoute of one – and are not that Darkroom. A route that another installation handles concerns nobody, but for the hosts that
 // were assigned to it. One of no Darkroom may be that of one that has just gone, whose hosts others wait for.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
 	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
@@ -196,7 +196,7 @@ func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.Namesp
 	// One that is being deleted no longer claims its hosts.
 	alive := darkroom.DeepCopy()
 	alive.DeletionTimestamp = nil
-	return c.others(ctx, client.ObjectKeyFromObject(object), c.Hosts(alive))
+	return c.others(ctx, client.ObjectKeyFromObject(object), append(c.Hosts(alive), darkroom.Status.Domains...))
 }
 
 // others returns the other Darkrooms that claim one of the hosts.

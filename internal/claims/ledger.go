@@ -114,7 +114,7 @@ func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]R
 	}
 	for i := range judgement.Refusals {
 		refusal, owner := &judgement.Refusals[i], &v1alpha1.Darkroom{}
-		if refusal.Leaving && l.Reader.Get(ctx, refusal.Owner, owner, client.UnsafeDisableDeepCopy) == nil {
+		if refusal.Leaving && l.Darkrooms.Get(ctx, refusal.Owner, owner, client.UnsafeDisableDeepCopy) == nil {
 			refusal.Paused = v1alpha1.IsPaused(owner)
 		}
 	}

@@ -602,3 +602,32 @@ func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
 	w.reconcile(younger, "done", func() {})
 	w.mustEndAt(older)
 }
+
+// A shard has the Darkrooms of others in the cache of all Darkrooms alone.
+func TestARefusalNamesThePauseOfADarkroomOfAnotherShard(t *testing.T) {
+	w, older, younger := newPair(t)
+	w.reconcile(younger, "done", func() {})
+	paused := w.live.darkroom(younger)
+	paused.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
+	w.put(paused)
+	w.claim(older, hostsOfTests[0])
+	own := maps.Clone(w.routes)
+	maps.DeleteFunc(own, func(id string, _ client.Object) bool { return strings.HasPrefix(id, "*v1alpha1.Darkroom ") })
+	w.ledger.Reader = own
+	refusals, err := w.ledger.Refusals(t.Context(), w.live.darkroom(older))
+	if err != nil || len(refusals) != 1 || refusals[0] != (Refusal{Host: hostsOfTests[0], Owner: younger, Leaving: true, Paused: true}) {
+		t.Errorf("the refusals are %+v, %v", refusals, err)
+	}
+}
+
+// Who waits for a host is told when its holder is paused or resumed, also if the holder does not claim it any more.
+func TestWhoWaitsForAHostIsARivalOfItsHolder(t *testing.T) {
+	w, older, younger := newPair(t)
+	w.reconcile(younger, "done", func() {})
+	w.claim(younger, hostsOfTests[1])
+	w.claim(older, hostsOfTests[0])
+	rivals, err := w.ledger.Rivals(t.Context(), w.live.darkroom(younger))
+	if err != nil || !slices.Equal(rivals, []types.NamespacedName{older}) {
+		t.Errorf("the rivals of the holder are %v, %v", rivals, err)
+	}
+}

@@ -57,7 +57,8 @@ func watchFreedNames(controller *ctrl.Builder, others cache.Cache, darkrooms cli
 }
 
 // watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or
-// an Ingress or HTTPRoute with the host, is added or removed. darkrooms is the cache of all Darkrooms.
+// an Ingress or HTTPRoute with the host, is added or removed, or when the other Darkroom is paused or resumed, which its
+// status mentions. darkrooms is the cache of all Darkrooms.
 func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.Cache) {
 	rivals := func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
@@ -72,7 +73,11 @@ func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.
 	for _, object := range cached.Carriers() {
 		controller.Watches(object, handler.EnqueueRequestsFromMapFunc(rivals), builder.WithPredicates(hostsChanged))
 	}
-	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{}, handler.EnqueueRequestsFromMapFunc(rivals), hostsChanged))
+	paused := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew)
+	}}
+	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{}, handler.EnqueueRequestsFromMapFunc(rivals),
+		predicate.Or[client.Object](hostsChanged, paused)))
 }
 
 // wakeBy is a source of requests by calls of a function, which is passed on once the controller
