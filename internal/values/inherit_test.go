@@ -2,6 +2,7 @@ package values
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,5 +141,38 @@ func TestThePodTemplateTakesPrecedenceOverWhatIsInherited(t *testing.T) {
 	template := deploymentIn(t, render(t, darkroom, Options{InheritLabels: []string{"team"}, InheritAnnotations: []string{"note"}})).Spec.Template
 	if template.Labels["team"] != "pods" || template.Annotations["note"] != "pods" {
 		t.Errorf("pods have the labels %v and the annotations %v", template.Labels, template.Annotations)
+	}
+}
+
+// The annotations of an object take precedence over inherited ones, an empty value too.
+func TestAnnotationsOfAnObjectTakePrecedence(t *testing.T) {
+	const key = "cert-manager.io/issuer"
+	chrt, err := darkroomChart()
+	expect.NoError(t, err)
+	for _, own := range []string{"", "own"} {
+		for _, inherited := range []string{"", "inherited"} {
+			annotations := map[string]string{key: own}
+			darkroom := photos().PodTemplate(v1alpha1.PodTemplate{Annotations: annotations, ServiceAccountAnnotations: annotations}).Spec(func(spec *v1alpha1.DarkroomSpec) {
+				spec.Ingress = &v1alpha1.Ingress{Annotations: annotations}
+				spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}, Annotations: annotations}
+				spec.Service = &v1alpha1.Service{Annotations: annotations}
+			}).Obj()
+			darkroom.Annotations = map[string]string{key: inherited}
+			objects, err := manifestsOf(chrt, darkroom, Options{InheritAnnotations: []string{key}})
+			expect.NoError(t, err)
+			for _, object := range objects {
+				eachMetadata(object.GetKind()+" "+object.GetName(), object.Object, func(path string, metadata map[string]any) {
+					found, _, _ := unstructured.NestedStringMap(metadata, "annotations")
+					want := own
+					if hasNoneOfItsOwn := found["helm.sh/hook"] != "" || !slices.Contains([]string{"Ingress", "HTTPRoute", "Service", "ServiceAccount", "Deployment"}, object.GetKind()) ||
+						path == "Deployment photos" || strings.Contains(path, "blocked"); hasNoneOfItsOwn {
+						want = inherited
+					}
+					if got, isSet := found[key]; !isSet || got != want {
+						t.Errorf("own %q, inherited %q: %s has %q", own, inherited, path, got)
+					}
+				})
+			}
+		}
 	}
 }

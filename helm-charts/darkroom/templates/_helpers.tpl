@@ -112,7 +112,8 @@ app.kubernetes.io/version: {{ . | quote }}
 The annotations of an object: its own over commonAnnotations. Arguments: the context, and its own.
 */}}
 {{- define "darkroom.annotations" -}}
-{{- with merge (dict) (index . 1 | default dict) ((index . 0).Values.commonAnnotations | default dict) -}}
+{{- /* merge would take an empty value for a missing one. */}}
+{{- with mergeOverwrite (dict) ((index . 0).Values.commonAnnotations | default dict) (index . 1 | default dict) -}}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end -}}
@@ -167,7 +168,7 @@ scheduled on amd64 nodes. Images of other repositories may support any architect
 {{- if has .Values.image.repository (list "gojektech/darkroom" "docker.io/gojektech/darkroom") -}}
 {{- $_ := set $selector "kubernetes.io/arch" "amd64" -}}
 {{- end -}}
-{{- with merge (dict) .Values.nodeSelector $selector -}}
+{{- with mergeOverwrite $selector (.Values.nodeSelector | default dict) -}}
 {{- toYaml . -}}
 {{- end -}}
 {{- end -}}
