@@ -83,9 +83,15 @@ Helm 4 removes values that are null. index returns null for these, where get ret
 {{- end }}
 {{- end }}
 
-{{/* Namespaces of the Roles. */}}
+{{/* The port of an address; empty if the address turns a server off. */}}
+{{- define "operator.port" -}}
+{{- $port := . | splitList ":" | last | int }}
+{{- if $port }}{{ $port }}{{ end }}
+{{- end }}
+
+{{/* Namespaces of the Roles. Arguments: dict root, and namespaces, those of the component. */}}
 {{- define "operator.roleNamespaces" -}}
-{{- $namespaces := .Values.manager.watchNamespaces | default (list .Release.Namespace) }}
+{{- $namespaces := .namespaces | default .root.Values.manager.watchNamespaces | default (list .root.Release.Namespace) }}
 {{- toJson (uniq $namespaces) }}
 {{- end }}
 
@@ -159,13 +165,14 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* A role with rules from files/: a ClusterRole, or a Role in each watched namespace. */}}
+{{/* A role with rules from files/: a ClusterRole, or a Role in each watched namespace. Arguments: dict root, file, name,
+account, and namespaces, those of the component. */}}
 {{- define "operator.role" -}}
 {{- $root := .root }}
 {{- $rules := (.root.Files.Get .file | fromYaml).rules }}
 {{- $name := printf "%s-%s" (include "operator.clusterName" .root) .name }}
 {{- $scopes := list "" }}
-{{- if .root.Values.rbac.namespaced }}{{ $scopes = include "operator.roleNamespaces" .root | fromJsonArray }}{{ end }}
+{{- if .root.Values.rbac.namespaced }}{{ $scopes = include "operator.roleNamespaces" . | fromJsonArray }}{{ end }}
 {{- range $namespace := $scopes }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
