@@ -54,6 +54,7 @@ func makeCorpus(t *testing.T) {
 		"convert " + small + " -interlace PNG OUT/interlaced.png",
 		"convert " + small + " -resize 32x32 OUT/icon.ico",
 		"convert " + small + " -resize 60x40 OUT/drawing.bmp",
+		"convert " + small + " -resize 60x40 BMP2:OUT/os2.bmp",
 		"cwebp -quiet -q 90 " + small + " -o OUT/lossy.webp",
 		"cwebp -quiet -lossless " + small + " -o OUT/lossless.webp",
 		"cwebp -quiet -q 90 " + faded + " -o OUT/alpha.webp",

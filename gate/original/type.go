@@ -66,7 +66,7 @@ func isSVG(body []byte) bool {
 func sizeOf(contentType string, body []byte) (size request.Size) {
 	switch contentType {
 	case "image/bmp":
-		if len(body) >= 26 {
+		if len(body) >= 26 && binary.LittleEndian.Uint32(body[14:]) >= 40 { // the header of OS/2 is shorter
 			height := int32(binary.LittleEndian.Uint32(body[22:])) //nolint:gosec // it is signed
 			size = request.Size{Width: int(binary.LittleEndian.Uint32(body[18:])), Height: int(max(height, -height))}
 		}
