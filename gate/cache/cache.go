@@ -6,7 +6,7 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// entryOverhead is charged for each entry in memory: its key, headers and place.
+// entryOverhead is charged for each entry in memory: its headers and place.
 const entryOverhead = 1024
 
 // Options configure a Cache.
@@ -59,7 +59,7 @@ func New(options Options) *Cache {
 }
 
 func weight(key string, e *Entry) int64 {
-	return int64(len(key)+len(e.Body)) + entryOverhead
+	return int64(len(key)+len(e.Body)+len(e.Source.ETag)+len(e.Source.LastModified)) + entryOverhead
 }
 
 // Recent returns an entry that is in memory, or nil.

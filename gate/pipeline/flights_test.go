@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -48,14 +50,22 @@ func respond(body []byte, change func(*source.Response)) (*source.Response, erro
 
 const memory = 128 << 20
 
-// newPipeline has entries that are fresh for an hour, and served for another one.
-func newPipeline(from opening) *Pipeline {
-	metrics := NewMetrics("test")
-	results := cache.New(cache.Options{Memory: memory / 4, Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: slog.New(slog.DiscardHandler)})
-	return New(Options{
+func options(from opening) Options {
+	return Options{
 		Source: from, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100}, MaxSourcePixels: 1000, MaxSourceBytes: 16 << 20,
 		Revalidate: time.Hour, StaleIfError: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
-	}, nil, results, metrics)
+	}
+}
+
+// newPipeline has entries that are fresh for an hour, and served for another one.
+func newPipeline(from opening) *Pipeline {
+	return newPipelineWith(options(from), cache.Options{Memory: memory / 4})
+}
+
+func newPipelineWith(o Options, results cache.Options) *Pipeline {
+	metrics := NewMetrics("test")
+	results.Evicted, results.Failed, results.Log = metrics.Evicted, metrics.DiskFailed, slog.New(slog.DiscardHandler)
+	return New(o, nil, cache.New(results), metrics)
 }
 
 func resized(path string, width int) request.Request {
@@ -298,4 +308,33 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 	if _, err := p.fetch(t.Context(), "a", source.Request{Path: "/a.png"}); problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
 		t.Error(err)
 	}
+}
+
+// Whatever is allowed, whether the source says how long an original is, and whatever that is: it is refused, or is in memory that
+// was admitted for it, but for the byte that would be too much.
+func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
+	const memory = 16 << 20
+	rapid.Check(t, func(rt *rapid.T) {
+		body := append(pixel(1), make([]byte, rapid.IntRange(0, 6<<20).Draw(rt, "more than a pixel"))...)
+		known := rapid.Bool().Draw(rt, "length is known")
+		o := options(func(context.Context, source.Request) (*source.Response, error) {
+			return respond(body, func(r *source.Response) {
+				if !known {
+					r.Length = -1
+				}
+			})
+		})
+		o.Memory, o.MaxSourceBytes = memory, rapid.Int64Range(1, 6<<20).Draw(rt, "allowed")
+		p := newPipelineWith(o, cache.Options{Memory: memory / 4})
+		h, err := p.fetch(t.Context(), "a", source.Request{Path: "/a.png"})
+		if length := int64(len(body)); (err == nil) != (length <= min(o.MaxSourceBytes, memory/5)) {
+			rt.Fatalf("%d bytes: %v", length, err)
+		}
+		if err != nil {
+			return
+		}
+		if used, _ := p.queues.originals.Load(); int64(cap(h.body)) > used+1 || used > memory/5 || !bytes.Equal(h.body, body) {
+			rt.Fatalf("%d bytes in memory of %d, %d are admitted", len(h.body), cap(h.body), used)
+		}
+	})
 }

@@ -90,17 +90,26 @@ const (
 
 // New returns a pipeline that keeps results in a cache, and counts in metrics.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
+	options.MaxSourceBytes = min(options.MaxSourceBytes, options.Memory/5) // a larger one would not fit into the memory for originals
+	failures := remembered[*problem.Problem](options.Memory)
+	failures.ExpiryCalculator = otter.ExpiryWriting[string, *problem.Problem](failureLifetime)
 	p := &Pipeline{
 		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),
-		versions: otter.Must(&otter.Options[string, confirmed]{MaximumSize: 10_000}),
-		failures: otter.Must(&otter.Options[string, *problem.Problem]{
-			MaximumSize: 10_000, ExpiryCalculator: otter.ExpiryWriting[string, *problem.Problem](failureLifetime),
-		}),
+		versions: otter.Must(remembered[confirmed](options.Memory)), failures: otter.Must(failures),
 	}
 	p.originals.Drop = func(h *held) { h.release(0) }
 	p.pixels.Drop = func(d *decoded) { d.release(0) }
 	metrics.observe(results)
 	return p
+}
+
+// remembered returns what bounds the memory of small values, whose keys have any length.
+func remembered[V any](memory int64) *otter.Options[string, V] {
+	const each = 512
+	return &otter.Options[string, V]{
+		MaximumWeight: uint64(max(memory/64, 1)),
+		Weigher:       func(key string, _ V) uint32 { return uint32(each + len(key)) }, //nolint:gosec // a path and a query string
+	}
 }
 
 // Metrics returns those of New.
@@ -167,10 +176,11 @@ func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Re
 // state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and Miss for one that is too
 // old, must not be kept any longer, or is of an original that the source has replaced.
 func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
-	if now, ok := p.versions.GetIfPresent(r.Original()); ok && now.at.After(known.Validated) {
-		if now.digest != known.Original {
-			return known, Miss
-		}
+	switch now, ok := p.versions.GetIfPresent(r.Original()); {
+	case !ok || now.at.Before(known.Validated):
+	case now.digest != known.Original:
+		return known, Miss
+	case now.control != known.Control || !now.at.Equal(known.Validated):
 		confirmed := *known
 		confirmed.Validated, confirmed.Control = now.at, now.control
 		known = &confirmed

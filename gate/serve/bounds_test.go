@@ -22,17 +22,26 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// anything is a source that has a different image at each path.
-type anything struct{ image []byte }
+// anything is a source that has a different image at each path, or none.
+type anything struct {
+	image []byte
+	etag  string
+}
 
 func (a anything) Open(_ context.Context, r source.Request) (*source.Response, error) {
+	if a.image == nil {
+		return nil, problem.New(http.StatusNotFound, "no image")
+	}
 	body := append(bytes.Clone(a.image), r.Path...)
-	return &source.Response{Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body))}, nil
+	validators := original.Validators{ETag: a.etag, LastModified: a.etag}
+	return &source.Response{Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body)), Validators: validators}, nil
 }
 
 func newHandler(t *testing.T, size int, memory int64, folder string, disk int64) *Handler {
@@ -45,7 +54,7 @@ func newHandler(t *testing.T, size int, memory int64, folder string, disk int64)
 	log := slog.New(slog.DiscardHandler)
 	return &Handler{Log: log, Pipeline: pipeline.New(
 		pipeline.Options{
-			Source: anything{append(file.Bytes(), make([]byte, size)...)}, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100},
+			Source: anything{image: append(file.Bytes(), make([]byte, size)...)}, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100},
 			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
 		}, nil,
 		cache.New(cache.Options{Memory: memory / 4, Folder: folder, Disk: disk, Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log}),
@@ -91,6 +100,35 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 		t.Errorf("%d bytes on disk: %v", total, err)
 	}
 	runtime.KeepAlive(h)
+}
+
+// What clients and sources make up is kept as keys and validators, and counts like images.
+func TestLongURLsAndTagsDoNotExceedTheMemory(t *testing.T) {
+	const memory = 32 << 20
+	for name, change := range map[string]func(*anything, int){
+		"images":         func(*anything, int) {},
+		"missing images": func(a *anything, _ int) { a.image = nil },
+		"long tags":      func(a *anything, i int) { a.etag = strings.Repeat("a", 20_000) + fmt.Sprint(i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heap()
+			h := newHandler(t, 0, memory, "", 0)
+			synctest.Test(t, func(*testing.T) {
+				for i := range 5000 {
+					from := h.Pipeline.Source.(anything)
+					change(&from, i)
+					h.Pipeline.Source = from
+					r := httptest.NewRequest(http.MethodGet, "/"+strings.Repeat("%C3%A9", 1000)+fmt.Sprint(i), nil)
+					r.Header.Set("Cdn-Loop", strings.Repeat("a", 10_000)+fmt.Sprint(i))
+					h.ServeHTTP(httptest.NewRecorder(), r)
+				}
+			})
+			if after := heap(); after > before+memory/2 {
+				t.Errorf("%d MiB in use, before %d MiB", after>>20, before>>20)
+			}
+			runtime.KeepAlive(h)
+		})
+	}
 }
 
 // pipes is a listener without a network, so that time can be simulated.

@@ -89,7 +89,7 @@ func TestOnlyImagesThatMayHaveScriptsAreSandboxed(t *testing.T) {
 	h := newHandler(t, 10, 32<<20, "", 0)
 	for path, body := range map[string]string{"/a.png": "", "/a.svg": "<svg></svg>"} {
 		if body != "" {
-			h.Pipeline.Source = anything{[]byte(body)}
+			h.Pipeline.Source = anything{image: []byte(body)}
 		}
 		response := httptest.NewRecorder()
 		h.ServeHTTP(response, httptest.NewRequest("GET", path, nil))

@@ -2,7 +2,6 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -156,20 +155,33 @@ func Failure(err error) error {
 	return problem.New(http.StatusBadGateway, "the source cannot be reached or ended the response early").Because(err).Retry(retryAfter)
 }
 
-// Read reads the body of a response, at most maxBytes.
+// Read reads the body of a response, at most maxBytes, into as much memory.
 func (r *Response) Read(maxBytes int64) ([]byte, error) {
 	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
 	if r.Length > maxBytes {
 		return nil, tooLarge
 	}
-	var body bytes.Buffer
-	body.Grow(int(max(r.Length, 0)) + bytes.MinRead)
-	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBytes+1))
-	switch {
-	case err != nil:
-		return nil, Failure(err)
-	case int64(body.Len()) > maxBytes:
-		return nil, tooLarge
+	if r.Length >= 0 {
+		body := make([]byte, r.Length)
+		if _, err := io.ReadFull(r.Body, body); err != nil {
+			return nil, Failure(err)
+		}
+		return body, nil
 	}
-	return body.Bytes(), nil
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			body = append(make([]byte, 0, min(max(2*cap(body), 64<<10), int(maxBytes)+1)), body...)
+		}
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > maxBytes:
+			return nil, tooLarge
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return nil, Failure(err)
+		}
+	}
 }
