@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -38,25 +41,52 @@ func drawSteps() *rapid.Generator[[]step] {
 	}), 1, 10)
 }
 
+// filesOf returns the files in a folder; none if it has no name.
+func filesOf(folder string) (files []os.FileInfo) {
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil {
+			files = append(files, info)
+		}
+	}
+	return files
+}
+
+// keeps reports whether a folder still has some files.
+func keeps(folder string, files []os.FileInfo) bool {
+	now := filesOf(folder)
+	for _, file := range files {
+		if !slices.ContainsFunc(now, func(other os.FileInfo) bool { return os.SameFile(file, other) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // What a source says last is what counts for all results of an original, however it says it: with the same original or
 // another one, in full or by confirming that it is unchanged. It is asked for what is not fresh.
 func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		validates, steps := rapid.Bool().Draw(rt, "the source has ETags"), drawSteps().Draw(rt, "steps")
+		kept := cache.Options{Memory: memory / 4}
+		if rapid.Bool().Draw(rt, "on disk only") {
+			kept = cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
+		}
 		var now step
 		var said original.Control
 		var shade uint8
 		var asked int
+		var unchanged bool
 		var at time.Time
-		p := newPipeline(func(_ context.Context, r source.Request) (*source.Response, error) {
-			asked, at = asked+1, time.Now()
+		p := newPipelineWith(options(func(_ context.Context, r source.Request) (*source.Response, error) {
+			asked, at, unchanged = asked+1, time.Now(), false
 			var validators original.Validators
 			if validates {
 				validators.ETag = fmt.Sprint(shade)
 			}
 			if validates && r.Known == validators {
 				response := &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}
-				if !now.silent {
+				if unchanged = true; !now.silent {
 					response.Control = now.says
 				}
 				if response.Control != (original.Control{}) {
@@ -66,7 +96,7 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 			}
 			said = now.says
 			return respond(pixel(shade), func(r *source.Response) { r.Validators, r.Control = validators, said })
-		})
+		}), kept)
 		fresh := func() bool {
 			lifetime := p.Revalidate
 			if said.Bounded {
@@ -81,7 +111,7 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 				if now = next; now.changes {
 					shade++
 				}
-				before, saidBefore, wasFresh := asked, said, fresh()
+				before, saidBefore, wasFresh, files := asked, said, fresh(), filesOf(kept.Folder)
 				entry, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: now.quality})
 				served := time.Now()
 				synctest.Wait() // for a refresh behind the response
@@ -94,6 +124,8 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 					failure = "a hit of what is not fresh"
 				case saidBefore.NoStore && state != Miss && (state != Revalidated || entry.Validated != served):
 					failure = "an image that must not be kept is served again"
+				case asked > before && unchanged && !said.NoStore && !keeps(kept.Folder, files):
+					failure = "the file of an image that has not changed is replaced"
 				case entry.Control != said && (entry.Control != saidBefore || state == Miss):
 					failure = fmt.Sprintf("the response has %+v", entry.Control)
 				}

@@ -73,7 +73,7 @@ func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetc
 	switch {
 	case renewed.Control.NoStore:
 		p.cache.Remove(key)
-	case renewed.Source == known.Source && renewed.Control == known.Control:
+	case renewed.Source == known.Source:
 		p.cache.Revalidate(key, &renewed)
 	default:
 		p.cache.Put(key, &renewed)

@@ -157,7 +157,8 @@ func cacheControl(entry *cache.Entry, state pipeline.State, maxAge time.Duration
 		return "private, no-store"
 	}
 	if entry.Control.Bounded {
-		maxAge = min(maxAge, entry.Control.MaxAge)
+		age := max(time.Since(entry.Validated), 0).Truncate(time.Second)
+		maxAge = min(maxAge, max(entry.Control.MaxAge-age, 0))
 	}
 	if state == pipeline.Stale || state == pipeline.Revalidated {
 		maxAge = min(maxAge, time.Minute)

@@ -47,10 +47,15 @@ func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 	minute := original.Control{Bounded: true, MaxAge: 30 * time.Second}
 	for _, test := range []struct {
 		control original.Control
+		age     time.Duration
 		state   pipeline.State
 		want    string
 	}{
 		{state: pipeline.Hit, want: "public, max-age=3600"},
+		{age: 2 * ttl, state: pipeline.Hit, want: "public, max-age=3600"},
+		{control: minute, age: 9500 * time.Millisecond, state: pipeline.Hit, want: "public, max-age=21"},
+		{control: minute, age: ttl, state: pipeline.Revalidated, want: "public, max-age=0"},
+		{control: minute, age: -ttl, state: pipeline.Revalidated, want: "public, max-age=30"},
 		{state: pipeline.Stale, want: "public, max-age=60"},
 		{state: pipeline.Revalidated, want: "public, max-age=60"},
 		{control: minute, state: pipeline.Miss, want: "public, max-age=30"},
@@ -59,7 +64,7 @@ func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 		{control: original.Control{Bounded: true, MaxAge: 2 * ttl}, state: pipeline.Hit, want: "public, max-age=3600"},
 		{control: original.Control{NoStore: true}, state: pipeline.Miss, want: "private, no-store"},
 	} {
-		if got := cacheControl(&cache.Entry{Control: test.control}, test.state, ttl); got != test.want {
+		if got := cacheControl(&cache.Entry{Control: test.control, Validated: time.Now().Add(-test.age)}, test.state, ttl); got != test.want {
 			t.Errorf("%+v %s: %q, want %q", test.control, test.state, got, test.want)
 		}
 	}
