@@ -6,6 +6,8 @@ interface Call {
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
+  /** How long the answer may take to begin, in milliseconds: the server itself waits less, and a lost connection may end without a word. */
+  patience?: number;
 }
 
 /** Called when the session has expired. It resolves to true once the user has signed in again. */
@@ -19,32 +21,32 @@ export const tellSignedOut = (): void => void signedOut();
 
 const session = "/session";
 
-async function call(path: string, { method = "GET", body, ifMatch, signal }: Call = {}): Promise<Response> {
-  const headers: Record<string, string> = {};
-  if (body !== undefined) {
-    headers["Content-Type"] = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-  }
-  if (ifMatch !== undefined) {
-    headers["If-Match"] = ifMatch;
-  }
-  const request: RequestInit = {
-    method,
-    headers,
-    credentials: "same-origin",
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal ? { signal } : {}),
+async function call(path: string, { method = "GET", body, ifMatch, signal, patience = 60_000 }: Call = {}): Promise<Response> {
+  const headers = {
+    ...(body === undefined ? {} : { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" }),
+    ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
   };
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), patience);
   let response: Response;
   try {
-    response = await fetch(path, request);
+    response = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    });
   } catch (thrown) {
-    throw isAborted(thrown) ? thrown : unreachable();
+    throw isAborted(thrown) && !late.signal.aborted ? thrown : unreachable();
+  } finally {
+    clearTimeout(timer);
   }
   if (!response.ok) {
     const problem = await problemOf(response);
     // A token that is refused at sign-in ends no session.
     if (problem.status === 401 && path !== session && (await signedOut())) {
-      return call(path, { method, body, ifMatch, signal });
+      return call(path, { method, body, ifMatch, signal, patience });
     }
     throw problem;
   }
@@ -103,6 +105,8 @@ export const api = {
   log: (key: Key, pod: string, { container, follow, previous, lines = 500 }: { container: string; follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
     call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {
       signal,
+      // A log without lines has no beginning.
+      patience: 2 ** 31 - 1,
     }),
   manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
   review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
