@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -139,7 +142,10 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 			return violated, fmt.Errorf("after %q: %w", step.says, err)
 		}
 	}
-	return w.conclude(patience)
+	if violated, err := w.conclude(patience); err != nil {
+		return violated, err
+	}
+	return "", nil
 }
 
 // conclude ends all faults, and judges the cluster at rest.
@@ -165,7 +171,58 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	if err != nil {
 		return violated, err
 	}
-	return w.judge(always)
+	if violated, err := w.judge(always); err != nil {
+		return violated, err
+	}
+	return "truth: the next process says what this one said", w.saysTheSame()
+}
+
+// saysTheSame restarts the operator, and compares what statuses say with what they said: nothing has changed since, so a
+// difference is something that a process was not woken by.
+func (w *world) saysTheSame() error {
+	before, err := w.said()
+	if err != nil {
+		return err
+	}
+	w.stop(mainInstallation)
+	if err := benign(w.start(mainInstallation)); err != nil {
+		return err
+	}
+	if err := w.settle(5 * time.Second); err != nil {
+		return err
+	}
+	after, err := w.said()
+	if err != nil {
+		return err
+	}
+	for key, said := range before {
+		if now, isSaid := after[key]; isSaid && now != said {
+			return fmt.Errorf("the status of %s says after a restart, though nothing has changed:\n%s\nand said before:\n%s", w.plain(key.String()), now, said)
+		}
+	}
+	return nil
+}
+
+// said returns what the statuses of Darkrooms say, but of those that are retried, and without what a process counts, such as
+// contests.
+func (w *world) said() (map[types.NamespacedName]string, error) {
+	all, err := w.allDarkrooms()
+	said := map[types.NamespacedName]string{}
+	for i := range all {
+		status := all[i].Status
+		if explains(&all[i]) != "" {
+			continue
+		}
+		status.Lease = ""
+		status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(condition v1alpha1.Condition) bool {
+			return condition.Type == v1alpha1.ConditionContested
+		})
+		for i := range status.Conditions {
+			status.Conditions[i].LastTransitionTime = metav1.Time{}
+		}
+		said[client.ObjectKeyFromObject(&all[i])] = encoded(status)
+	}
+	return said, err
 }
 
 // judge returns the first invariant that does not hold.

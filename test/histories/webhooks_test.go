@@ -70,7 +70,7 @@ var webhooks = sync.OnceValue(func() *httptest.Server {
 		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
 		if status, err := strconv.Atoi(r.URL.Query().Get("status")); err == nil {
 			review.Response.Allowed = false
-			review.Response.Result = &metav1.Status{Status: metav1.StatusFailure, Code: int32(status), Message: denial}
+			review.Response.Result = &metav1.Status{Status: metav1.StatusFailure, Code: int32(status), Message: denial + ": " + string(review.Request.Object.Raw)}
 		} else if patch := rewriting(review.Request.Object); patch != nil {
 			review.Response.Patch, review.Response.PatchType = patch, ptr.To(admissionv1.PatchTypeJSONPatch)
 		}
