@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,6 +21,48 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 	for name := range environ {
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v does not name %s", err, name)
+		}
+	}
+}
+
+// With any value of any variable, the gate starts or names the variable. It starts in a context that has ended.
+func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	names := map[string]bool{}
+	start := func(name, value string) error {
+		environ := map[string]string{
+			"SOURCE_BASEURL": "http://127.0.0.1", "GATE_ADDITIONAL_SOURCES": "other", "SOURCE_1_BASEURL": "http://127.0.0.1", "GATE_SOURCE_1_FALLBACK": "true",
+			"GATE_ADDRESS": "127.0.0.1:0", "GATE_INNER_ADDRESS": "127.0.0.1:0", "GATE_METRICS_ADDRESS": "127.0.0.1:0", "LOG_LEVEL": "fatal",
+		}
+		environ[name] = value
+		return run(ended, func(read string) string {
+			names[read] = true
+			return environ[read]
+		})
+	}
+	if err := start("", ""); err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string][]string{
+		"GATE_DARKROOM_URL": {"x", "127.0.0.1:1", "http://", "ftp://a"},
+		"GATE_PRESETS":      {`{"a":"width=1"}`, `{"a":"w=5000"}`, `{"a":"w=1;h=1"}`, `{"a":1}`},
+		"GATE_MEMORY_LIMIT": {"0", "9223372036854775807"}, "GATE_DARKROOM_MEMORY_LIMIT": {"-1", "9223372036854775807"},
+		"SOURCE_1_BASEURL": {"x", "http://"}, "SOURCE_1_KIND": {"s3", "ftp"},
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		values := []string{
+			"x", " ", "-1", "0", "1", "9223372036854775807", "99999999999999999999", "a\nb", "null", "{}", "/", "http://", "a,,b", "w=99999", ":0", "s3",
+		}
+		for _, value := range append(values, refused[name]...) {
+			err := start(name, value)
+			about := strings.TrimSuffix(strings.TrimSuffix(name, "KIND"), "FALLBACK") // what a source needs has a name of its own
+			if err != nil && !strings.Contains(err.Error(), about) && name != "GATE_ADDITIONAL_SOURCES" && !strings.HasSuffix(name, "ADDRESS") {
+				t.Errorf("%s=%q: %v does not name it", name, value, err)
+			}
+			if err == nil && slices.Contains(refused[name], value) {
+				t.Errorf("%s=%q is used", name, value)
+			}
 		}
 	}
 }

@@ -46,7 +46,7 @@ func Read(getenv func(string) string) (Config, error) {
 		Address:  e.text("GATE_ADDRESS", ":3000"),
 		Inner:    e.text("GATE_INNER_ADDRESS", "127.0.0.1:3002"),
 		Metrics:  e.text("GATE_METRICS_ADDRESS", ":3003"),
-		Darkroom: parse(e, "GATE_DARKROOM_URL", "http://127.0.0.1:3001", url.Parse),
+		Darkroom: parse(e, "GATE_DARKROOM_URL", "http://127.0.0.1:3001", base),
 		Sources:  readSources(e),
 		Options: pipeline.Options{
 			Rules: request.Rules{
@@ -54,7 +54,7 @@ func Read(getenv func(string) string) (Config, error) {
 				MaxHeight:   int(e.integer("GATE_MAX_HEIGHT", 4096, 1)),
 				Parameters:  e.list("GATE_PARAMETERS", request.Parameters),
 				Defaults:    e.pairs("DEFAULTPARAMS"),
-				Presets:     parse(e, "GATE_PRESETS", "{}", presets),
+				Presets:     e.presets("GATE_PRESETS"),
 				OnlyPresets: e.boolean("GATE_ONLY_PRESETS", false),
 			},
 			MaxSourcePixels: e.integer("GATE_MAX_SOURCE_PIXELS", 50_000_000, 1),
@@ -78,8 +78,13 @@ func Read(getenv func(string) string) (Config, error) {
 		AccessLog:    e.boolean("GATE_ACCESS_LOG", false),
 		LogLevel:     parse(e, "LOG_LEVEL", "info", level),
 	}
-	if err := c.Rules.Validate(); err != nil {
+	if err := c.Rules.Validate(c.Rules.Defaults); err != nil {
 		e.fail("DEFAULTPARAMS", err.Error())
+	}
+	for name, parameters := range c.Rules.Presets {
+		if err := c.Rules.Validate(parameters); err != nil {
+			e.fail("GATE_PRESETS", fmt.Sprintf("preset %q: %v", name, err))
+		}
 	}
 	return c, errors.Join(e.errors...)
 }
@@ -107,6 +112,7 @@ func readSources(e *environment) []source.Config {
 // readSource reads variables whose names begin with a prefix.
 func readSource(e *environment, prefix string) source.Config {
 	c := source.Config{
+		Variables:       prefix,
 		Kind:            strings.ToLower(e.text(prefix+"KIND", "webfolder")),
 		BaseURL:         e.text(prefix+"BASEURL", ""),
 		Bucket:          e.text(prefix+"BUCKET_NAME", ""),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
 // environment parses variables and collects errors. An empty variable counts as unset.
@@ -29,9 +32,10 @@ func (e *environment) text(name, unset string) string { return cmp.Or(e.getenv(n
 
 // integer parses a number that must be at least least.
 func (e *environment) integer(name string, unset, least int64) int64 {
+	const most = 1 << 44 // no memory or disk is larger, and nothing overflows
 	n, err := strconv.ParseInt(e.text(name, strconv.FormatInt(unset, 10)), 10, 64)
-	if err != nil || n < least {
-		e.fail(name, fmt.Sprintf("must be an integer of at least %d", least))
+	if err != nil || n < least || n > most {
+		e.fail(name, fmt.Sprintf("must be an integer from %d to %d", least, int64(most)))
 	}
 	return n
 }
@@ -98,20 +102,35 @@ func (e *environment) pairs(name string) map[string]string {
 }
 
 // presets parses a JSON object of query strings.
-func presets(text string) (map[string]url.Values, error) {
+func (e *environment) presets(name string) map[string]map[string]string {
 	var queries map[string]string
-	if err := json.Unmarshal([]byte(text), &queries); err != nil {
-		return nil, err
+	if err := json.Unmarshal([]byte(e.text(name, "{}")), &queries); err != nil {
+		e.fail(name, err.Error())
 	}
-	parsed := map[string]url.Values{}
-	for name, query := range queries {
+	parsed := map[string]map[string]string{}
+	for preset, query := range queries {
 		values, err := url.ParseQuery(query)
 		if err != nil {
-			return nil, fmt.Errorf("preset %q: %w", name, err)
+			e.fail(name, fmt.Sprintf("preset %q: %v", preset, err))
 		}
-		parsed[name] = values
+		parsed[preset] = map[string]string{}
+		for parameter := range values {
+			if !slices.Contains(request.Parameters, parameter) {
+				e.fail(name, fmt.Sprintf("preset %q: %q is not one of %s", preset, parameter, strings.Join(request.Parameters, ", ")))
+			}
+			parsed[preset][parameter] = values.Get(parameter)
+		}
 	}
-	return parsed, nil
+	return parsed
+}
+
+// base parses the URL of a service.
+func base(text string) (*url.URL, error) {
+	parsed, err := url.Parse(text)
+	if err == nil && (parsed.Scheme != "http" || parsed.Host == "") {
+		err = errors.New("must be an absolute http URL")
+	}
+	return parsed, err
 }
 
 // level parses a log level of Darkroom.

@@ -31,7 +31,7 @@ type Rules struct {
 	// default of the same name, except for auto, whose values are combined.
 	Defaults map[string]string
 	// Presets are named sets of parameters.
-	Presets map[string]url.Values
+	Presets map[string]map[string]string
 	// OnlyPresets refuses all parameters except preset.
 	OnlyPresets bool
 }
@@ -103,14 +103,10 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	return Request{Path: clean, Transform: all, Own: own}, err
 }
 
-// Validate returns an error for a default parameter that no request could have.
-func (r Rules) Validate() error {
-	for name, value := range r.Defaults {
-		if _, err := r.parseParameters(map[string]string{name: value}); err != nil {
-			return err
-		}
-	}
-	return nil
+// Validate returns an error for a parameter that no request could have. Others than those of Darkroom have no effect.
+func (r Rules) Validate(parameters map[string]string) error {
+	_, err := r.parseParameters(parameters)
+	return err
 }
 
 // malformed returns a problem if a parameter of Darkroom is escaped in a way that nothing can read.
@@ -165,9 +161,7 @@ func (r Rules) own(values url.Values) (map[string]string, error) {
 	if chosen != "" && !found {
 		return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", chosen)
 	}
-	for name := range preset {
-		merge(params, name, preset.Get(name))
-	}
+	maps.Copy(params, preset)
 	for name, given := range values {
 		switch known := slices.Contains(Parameters, name); {
 		case (known || name == "preset") && len(given) > 1:

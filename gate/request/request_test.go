@@ -72,7 +72,7 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 
 func TestRefusalsNameParameterAndBound(t *testing.T) {
 	limited := Rules{MaxWidth: 100, MaxHeight: 200, Parameters: []string{"w", "h", "fit"}}
-	presets := Rules{MaxWidth: 100, MaxHeight: 100, Presets: map[string]url.Values{"thumb": {"w": {"50"}}}, OnlyPresets: true}
+	presets := Rules{MaxWidth: 100, MaxHeight: 100, Presets: map[string]map[string]string{"thumb": {"w": "50"}}, OnlyPresets: true}
 	for _, test := range []struct {
 		rules  Rules
 		target string
@@ -119,7 +119,7 @@ func TestRefusalsNameParameterAndBound(t *testing.T) {
 func TestDefaultsAndPresetsAreReplacedByTheRequest(t *testing.T) {
 	r := Rules{
 		MaxWidth: 100, MaxHeight: 100, Defaults: map[string]string{"auto": "compress", "w": "10"},
-		Presets: map[string]url.Values{"thumb": {"w": {"50"}, "h": {"50"}, "fit": {"crop"}}},
+		Presets: map[string]map[string]string{"thumb": {"w": "50", "h": "50", "fit": "crop"}},
 	}
 	for target, want := range map[string]string{
 		"/a":                   "/a?auto=compress&w=10",
@@ -211,7 +211,7 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 	values := []string{"", "0", "1", "-1", "1.005", "-0", "%2B1", "0x1p4", "300", "1e2", "NaN", "crop", "scale", "top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb"}
 	names := append([]string{"preset", "v", "W"}, Parameters...)
 	limited := rules
-	limited.Presets = map[string]url.Values{"thumb": {"w": {"50"}, "h": {"50"}, "fit": {"crop"}}, "1": {"auto": {"format"}}}
+	limited.Presets = map[string]map[string]string{"thumb": {"w": "50", "h": "50", "fit": "crop"}, "1": {"auto": "format"}}
 	requests, keys := map[string]Request{}, map[Request]string{}
 	for range 50_000 {
 		target := "/"

@@ -17,9 +17,9 @@ const gcsScope = "https://www.googleapis.com/auth/devstorage.read_only"
 // credentials.
 func newGCS(c Config) (Source, error) {
 	if c.Bucket == "" {
-		return nil, invalid("SOURCE_BUCKET_NAME", "is required")
+		return nil, c.invalid("BUCKET_NAME", "is required")
 	}
-	w, err := newWeb("SOURCE_BUCKET_ENDPOINT", cmp.Or(c.Endpoint, "https://storage.googleapis.com"), c)
+	w, err := newWeb("BUCKET_ENDPOINT", cmp.Or(c.Endpoint, "https://storage.googleapis.com"), c)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func newGCS(c Config) (Source, error) {
 		account, err := google.JWTConfigFromJSON([]byte(c.CredentialsJSON), gcsScope)
 		if err != nil || account.Email == "" || len(account.PrivateKey) == 0 {
 			// The error may contain a part of the key.
-			return nil, invalid("SOURCE_BUCKET_CREDENTIALSJSON", "is not the key of a service account")
+			return nil, c.invalid("BUCKET_CREDENTIALSJSON", "is not the key of a service account")
 		}
 		tokens = account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, w.client))
 	default:

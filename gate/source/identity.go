@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -45,7 +46,7 @@ func awsIdentity(c Config) (*credentials.Credentials, error) {
 	case os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" && os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") != "":
 		iam.Client = newIdentityClient(c, guard{only: podIdentityAgent})
 	default:
-		return nil, invalid("GATE_WORKLOAD_IDENTITY", "the pod has no identity: EKS has set neither AWS_WEB_IDENTITY_TOKEN_FILE nor AWS_CONTAINER_CREDENTIALS_FULL_URI")
+		return nil, errors.New("environment variable GATE_WORKLOAD_IDENTITY: the pod has no identity: EKS has set neither AWS_WEB_IDENTITY_TOKEN_FILE nor AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	}
 	return credentials.New(iam), nil
 }

@@ -17,11 +17,11 @@ const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 func newS3(c Config) (Source, error) {
 	switch {
 	case c.Bucket == "":
-		return nil, invalid("SOURCE_BUCKET_NAME", "is required")
+		return nil, c.invalid("BUCKET_NAME", "is required")
 	case c.Region == "":
-		return nil, invalid("SOURCE_BUCKET_REGION", "is required")
+		return nil, c.invalid("BUCKET_REGION", "is required")
 	}
-	w, err := newWeb("SOURCE_BUCKET_ENDPOINT", cmp.Or(c.Endpoint, "https://s3."+c.Region+".amazonaws.com"), c)
+	w, err := newWeb("BUCKET_ENDPOINT", cmp.Or(c.Endpoint, "https://s3."+c.Region+".amazonaws.com"), c)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -39,6 +40,8 @@ type Request struct {
 type Config struct {
 	// Name of an additional source in messages and metrics; empty for the first source.
 	Name string
+	// Variables is the prefix of the variables that the source is configured with; empty means SOURCE_.
+	Variables string
 	// Path is that below which the source has the images; empty means all. StripPath removes it from what
 	// the source is asked for.
 	Path      string
@@ -91,20 +94,20 @@ func Via(header http.Header) string {
 func New(c Config) (Source, error) {
 	switch c.Kind {
 	case "webfolder":
-		return newWeb("SOURCE_BASEURL", c.BaseURL, c)
+		return newWeb("BASEURL", c.BaseURL, c)
 	case "cloudfront":
-		return newWeb("SOURCE_HOST", c.BaseURL, c)
+		return newWeb("HOST", c.BaseURL, c)
 	case "s3":
 		return newS3(c)
 	case "gcs", "googlecloudstorage":
 		return newGCS(c)
 	}
-	return nil, invalid("SOURCE_KIND", "%q is not one of webfolder, cloudfront, s3, gcs", c.Kind)
+	return nil, c.invalid("KIND", "%q is not one of webfolder, cloudfront, s3, gcs", c.Kind)
 }
 
 // invalid returns an error that names the variable to correct.
-func invalid(variable, reason string, args ...any) error {
-	return fmt.Errorf("environment variable %s: "+reason, append([]any{variable}, args...)...)
+func (c Config) invalid(variable, reason string, args ...any) error {
+	return fmt.Errorf("environment variable %s%s: "+reason, append([]any{cmp.Or(c.Variables, "SOURCE_"), variable}, args...)...)
 }
 
 // Response is the answer of a source. Its body must be closed.

@@ -150,14 +150,14 @@ func TestSourcesThatContradictEachOtherAreRefused(t *testing.T) {
 	folder := Config{Kind: "webfolder", BaseURL: "http://a"}
 	named := func(name, path string, fallback bool) Config {
 		c := folder
-		c.Name, c.Path, c.Fallback = name, path, fallback
+		c.Name, c.Variables, c.Path, c.Fallback = name, "SOURCE_1_", path, fallback
 		return c
 	}
 	for want, sources := range map[string][]Config{
-		"additional source b: the name is used twice":                                                     {folder, named("b", "/b", false), named("b", "/c", false)},
-		`additional source c: source "b" has the same path, and neither is a fallback`:                    {folder, named("b", "/b", false), named("c", "/b", false)},
-		`additional source b: source "" has the same path, and neither is a fallback`:                     {folder, named("b", "", false)},
-		"additional source b: environment variable SOURCE_BASEURL: must be an absolute http or https URL": {folder, {Kind: "webfolder", Name: "b", Fallback: true}},
+		"additional source b: the name is used twice": {folder, named("b", "/b", false), named("b", "/c", false)},
+		`additional source c: environment variable GATE_SOURCE_1_PATH: source "b" has the same path, and neither is a fallback`: {folder, named("b", "/b", false), named("c", "/b", false)},
+		`additional source b: environment variable GATE_SOURCE_1_PATH: source "" has the same path, and neither is a fallback`:  {folder, named("b", "", false)},
+		"additional source b: environment variable SOURCE_1_BASEURL: must be an absolute http or https URL":                     {folder, {Kind: "webfolder", Name: "b", Fallback: true, Variables: "SOURCE_1_"}},
 		"": {folder, named("b", "/b", false), named("c", "/b", true), named("d", "", true)},
 	} {
 		_, err := NewTable(sources, func(string, float64) {})

@@ -35,7 +35,7 @@ type web struct {
 func newWeb(variable, baseURL string, c Config) (*web, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, invalid(variable, "must be an absolute http or https URL")
+		return nil, c.invalid(variable, "must be an absolute http or https URL")
 	}
 	client := &http.Client{Transport: newTransport(c, newGuard(base)), CheckRedirect: checkRedirect}
 	base.Path, base.RawPath = strings.TrimSuffix(base.Path, "/")+"/"+c.Bucket, ""
