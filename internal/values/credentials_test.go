@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
@@ -30,6 +32,8 @@ func TestRedact(t *testing.T) {
 		"too short a variable":       {variable: "abc", message: "abc", want: "abc"},
 		"the Darkroom's name":        {variable: "photos", message: `Darkroom "photos"`, want: `Darkroom "photos"`},
 		"a log level":                {variable: "DEBUG", message: "DEBUG", want: "DEBUG"},
+		"a line of eight bytes":      {variable: "first line\n8 bytes.\n", message: "got 8 bytes.", want: "got REDACTED"},
+		"a line of seven bytes":      {variable: "first line\n7 bytes\n", message: "got 7 bytes", want: "got 7 bytes"},
 		"a line of a longer one":     {variable: "-----BEGIN\nMIIEvQIBADANBg\n", message: "  value: |\n    -----BEGIN\n    MIIEvQIBADANBg", want: "  value: |\n    REDACTED\n    REDACTED"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,6 +43,19 @@ func TestRedact(t *testing.T) {
 			}
 		})
 	}
+}
+
+// One secret can be part of another, and begin or end like it.
+func TestNoPartOfASecretIsLeft(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.StringMatching("[ab]{8,12}")
+		keys := [2]string{secret.Draw(t, "access key"), secret.Draw(t, "secret key")}
+		variable := keys[rapid.IntRange(0, 1).Draw(t, "of")] + rapid.StringMatching("[ab]{0,6}").Draw(t, "end")
+		message := rapid.SampledFrom([]string{keys[0], keys[1], variable}).Draw(t, "message")
+		if got := Redact(photos().InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message); got != "refused: REDACTED" {
+			t.Errorf("with the secrets %q and %q, %q became %q", keys, variable, message, got)
+		}
+	})
 }
 
 // API servers and libraries print what they refuse in forms of their own.

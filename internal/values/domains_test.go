@@ -13,6 +13,8 @@ import (
 
 var domainsOfTests = []string{"{namespace}.img.example.com", "img.example.com", "{namespace}.example.com", "example.com", "a.img.example.com"}
 
+var namespacesOfTests = []string{"a", "b", "img"}
+
 // drawOptions draws one or more base domains.
 func drawOptions(t *rapid.T, name string) Options {
 	domains := rapid.SliceOfNDistinct(rapid.SampledFrom(domainsOfTests), 1, 3, rapid.ID[string]).Draw(t, name)
@@ -20,8 +22,8 @@ func drawOptions(t *rapid.T, name string) Options {
 }
 
 func drawDarkroom(t *rapid.T, name string) *v1alpha1.Darkroom {
-	namespace := rapid.SampledFrom([]string{"a", "b", "img"}).Draw(t, name+" namespace")
-	subDomains := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "x.a", "x.b", "x.a.img", "a.b"}), 1, 3, rapid.ID[string]).Draw(t, name+" sub-domains")
+	namespace := rapid.SampledFrom(namespacesOfTests).Draw(t, name+" namespace")
+	subDomains := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "x", "x.a", "x.b", "x.a.img", "a.b"}), 1, 3, rapid.ID[string]).Draw(t, name+" sub-domains")
 	darkroom := darkrooms.New("photos", namespace).SubDomains(subDomains...).Annotation(v1alpha1.AnnotationInstallation, "one").Obj()
 	darkroom.Spec.BaseDomain = rapid.SampledFrom(append([]string{"", "", "other.example.org"}, domainsOfTests...)).Draw(t, name+" base domain")
 	return darkroom
@@ -82,17 +84,36 @@ func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T)
 	})
 }
 
-func TestHostsBelowADomainOfTheNamespaceCannotBeContested(t *testing.T) {
+// Where each namespace has a domain, the hosts below it are those of its Darkrooms, and all others are anybody's.
+func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		options := drawOptions(t, "options")
-		one, other := drawDarkroom(t, "one"), drawDarkroom(t, "other")
-		hosts, _ := routed(t, options, one)
-		others, _ := routed(t, options, other)
-		for _, host := range hosts {
-			domain := inNamespace(options.BaseDomain, one.Namespace)
-			if domain != options.BaseDomain && strings.HasSuffix(host, "."+domain) && one.Namespace != other.Namespace && slices.Contains(others, host) {
-				t.Errorf("%+v: %s and %s both have %s", options, one.Namespace, other.Namespace, host)
+		options, darkroom := drawOptions(t, "options"), drawDarkroom(t, "Darkroom")
+		translator, err := New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		domain := translator.BaseDomain(darkroom)
+		if domain == "" {
+			t.Skip("it is not offered")
+		}
+		var want []string
+		refused := false
+		for _, subDomain := range darkroom.Spec.SubDomains {
+			host := subDomain + "." + domain
+			isOfAnother := slices.ContainsFunc(append([]string{options.BaseDomain}, options.OtherBaseDomains...), func(offered string) bool {
+				return slices.ContainsFunc(namespacesOfTests, func(namespace string) bool {
+					return offered != inNamespace(offered, namespace) && namespace != darkroom.Namespace && strings.HasSuffix(host, "."+inNamespace(offered, namespace))
+				})
+			})
+			if refused = refused || isOfAnother; !isOfAnother {
+				want = append(want, host)
 			}
+		}
+		if got := translator.Hosts(darkroom); !slices.Equal(got, want) {
+			t.Errorf("%+v: the hosts are %q, want %q", options, got, want)
+		}
+		if _, err := translator.Values(darkroom); (err != nil) != refused {
+			t.Errorf("%+v: %q are refused: %v", options, darkroom.Spec.SubDomains, err)
 		}
 	})
 }
