@@ -35,7 +35,7 @@ const (
 )
 
 // ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, has
-// another minor version, or was restored from a backup. The next process starts with what the cluster serves then.
+// another minor version or an older CustomResourceDefinition, or was restored from a backup. The next process starts with what the cluster serves then.
 var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.

@@ -29,20 +29,10 @@ const schemaTimeout = 30 * time.Second
 // operator without them works. The schema comes from the OpenAPI documents, which every
 // authenticated user may read.
 func CheckDefinition(ctx context.Context, api rest.Interface) error {
-	wanted, err := definition.Schema()
-	if err != nil {
-		return err
-	}
 	var lacking []string
 	var cause error
-	err = wait.PollUntilContextTimeout(ctx, discoveryRetry, schemaTimeout, true, func(ctx context.Context) (bool, error) {
-		var document []byte
-		if document, cause = api.Get().AbsPath("/openapi/v3/apis/"+v1alpha1.GroupVersion.String()).
-			SetHeader("Accept", "application/json").DoRaw(ctx); cause == nil {
-			var served apiextensionsv1.JSONSchemaProps
-			served, cause = servedSchema(document)
-			lacking = lacks("status", wanted.Properties["status"], served.Properties["status"])
-		}
+	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, schemaTimeout, true, func(ctx context.Context) (bool, error) {
+		lacking, cause = lackingFields(ctx, api)
 		return apierrors.IsForbidden(cause) || apierrors.IsNotFound(cause) || cause == nil && len(lacking) == 0, nil
 	})
 	switch {
@@ -54,6 +44,49 @@ func CheckDefinition(ctx context.Context, api rest.Interface) error {
 	}
 	return fmt.Errorf("the CustomResourceDefinition darkrooms.%s in the cluster is older than this operator, and lacks %s: "+
 		"apply that of this release (config/crd, or `helm upgrade` with crds.install=true)", v1alpha1.GroupVersion.Group, strings.Join(lacking, ", "))
+}
+
+// lackingFields returns the fields and values of the status that the definition in the cluster lacks.
+func lackingFields(ctx context.Context, api rest.Interface) ([]string, error) {
+	wanted, err := definition.Schema()
+	if err != nil {
+		return nil, err
+	}
+	document, err := api.Get().AbsPath("/openapi/v3/apis/"+v1alpha1.GroupVersion.String()).SetHeader("Accept", "application/json").DoRaw(ctx)
+	if err != nil {
+		return nil, err
+	}
+	served, err := servedSchema(document)
+	if err != nil {
+		return nil, err
+	}
+	return lacks("status", wanted.Properties["status"], served.Properties["status"]), nil
+}
+
+// definitionWatch ends the manager when the definition in the cluster has become older: what the API server drops of a
+// status that is stored already looks as if it had never been reported. The next process waits for the definition, and
+// reports everything.
+type definitionWatch struct {
+	api rest.Interface
+	// older is the number of consecutive answers by which it is older.
+	older int
+}
+
+// check asks once. No answer changes nothing.
+func (w *definitionWatch) check(ctx context.Context) error {
+	lacking, err := lackingFields(ctx, w.api)
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // the next answer tells
+	case len(lacking) == 0:
+		w.older = 0
+		return nil
+	}
+	if w.older++; w.older < settledAfter {
+		return nil
+	}
+	ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition is older than this operator: stopping, to wait for another one", "lacks", lacking)
+	return ErrClusterChanged
 }
 
 // servedSchema finds the schema of Darkrooms in an OpenAPI document.

@@ -1,10 +1,16 @@
 package controller
 
 import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
@@ -58,5 +64,51 @@ func TestEachFieldThatADefinitionLacksIsNamed(t *testing.T) {
 	})
 	if found < 30 {
 		t.Errorf("there are only %d fields and values", found)
+	}
+}
+
+// The first definition is older for some seconds while the definitions of a release are applied one after the other.
+func TestAnOlderDefinitionThatLastsEndsTheManager(t *testing.T) {
+	t.Parallel()
+	whole, err := definition.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := whole.DeepCopy()
+	delete(older.Properties["status"].Properties, "baseDomain")
+	for answers, want := range map[string]bool{
+		"+++++":   false,
+		"---":     true,
+		"+--+--+": false,
+		"-?-?-":   true,
+		"--?+--":  false,
+		"????":    false,
+	} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			answer := answers[asked]
+			asked++
+			schema := map[byte]*apiextensionsv1.JSONSchemaProps{'+': whole, '-': older}[answer]
+			if schema == nil {
+				http.Error(w, "not now", http.StatusServiceUnavailable)
+				return
+			}
+			schemas := map[string]any{"com.example.deployments.v1alpha1.Darkroom": schema}
+			if err := json.NewEncoder(w).Encode(map[string]any{"components": map[string]any{"schemas": schemas}}); err != nil {
+				t.Error(err)
+			}
+		}))
+		api, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		watch := &definitionWatch{api: api.RESTClient()}
+		for asked < len(answers) && err == nil {
+			err = watch.check(t.Context())
+		}
+		if errors.Is(err, ErrClusterChanged) != want || asked != len(answers) {
+			t.Errorf("%s: after %d answers: %v", answers, asked, err)
+		}
+		server.Close()
 	}
 }

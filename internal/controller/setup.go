@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/workqueue"
@@ -205,8 +206,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}, nil
 }
 
-// watchCluster ends the manager when the cluster serves something else, or was restored from a backup.
-func watchCluster(mgr manager.Manager, api Discovery, options Options) error {
+// watchCluster ends the manager when the cluster serves something else, has an older definition, or was restored from a backup.
+func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
 	changed, restored := &clusterWatch{known: options.Cluster, api: api}, &restoreWatch{live: mgr.GetAPIReader()}
 	if len(options.Namespaces) > 0 {
@@ -214,6 +215,7 @@ func watchCluster(mgr manager.Manager, api Discovery, options Options) error {
 	}
 	return errors.Join(
 		mgr.Add(recurring{period: period, check: changed.check}),
+		mgr.Add(recurring{period: period, check: (&definitionWatch{api: api.RESTClient()}).check}),
 		mgr.Add(recurring{period: period, atOnce: true, check: restored.check}),
 	)
 }
