@@ -34,7 +34,7 @@ type statusWrite struct {
 
 // newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault, may cause one.
 func newsOnly(w *world) error {
-	if w.faulty || w.plane != nil {
+	if w.faulty || w.isAlone {
 		return nil // a lost answer is written again; restored versions are in use again
 	}
 	events, _ := w.timeline.sorted()

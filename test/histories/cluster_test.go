@@ -2,6 +2,7 @@ package histories
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,72 +27,88 @@ type cluster struct {
 	administrator *rest.Config
 	// asOperator is the identity of operators, which the guard limits and policies can deny.
 	asOperator *rest.Config
-	// plane is nil in the cluster that histories share.
-	plane *controlplane.Restorable
+	plane      *controlplane.Restorable
 }
 
 var (
 	logs   logBuffer
 	scheme = controller.NewScheme()
-	shared *cluster
-	// restorable is the cluster of histories that restore etcd, one at a time; nil before the first.
-	restorable struct {
-		sync.Mutex
-		*cluster
-	}
+	// shared is where most histories happen, several at a time. Those that restore etcd or change the definition are alone in
+	// their cluster, which is this one too for the few of `make test`: an API server takes seconds of CPU to start.
+	shared, own place
 )
+
+// place is a cluster, if it was started, and who is there.
+type place struct {
+	sync.RWMutex
+	*cluster
+}
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(&logs), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
-	code := controlplane.Main(m, func(administrator *rest.Config) (err error) {
-		shared, err = newCluster(administrator)
-		return err
-	})
-	if restorable.cluster != nil {
-		if err := restorable.plane.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = max(code, 1)
-		}
+	if !controlplane.Available() {
+		fmt.Println("skipped:", controlplane.Missing)
+		return
+	}
+	err := shared.start()
+	code := 1
+	if err == nil {
+		code = m.Run()
+	}
+	if err = errors.Join(err, shared.stop(), own.stop()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
 	}
 	os.Exit(code)
 }
 
-func newCluster(administrator *rest.Config) (*cluster, error) {
-	kube, err := client.NewWithWatch(administrator, client.Options{Scheme: scheme})
+// start starts the cluster.
+func (p *place) start() error {
+	plane, err := controlplane.StartRestorable()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	asOperator, err := access.NewGuardedOperator(context.Background(), administrator, filepath.Join("..", ".."))
-	return &cluster{kube: kube, administrator: administrator, asOperator: asOperator}, err
+	p.cluster = &cluster{administrator: plane.Administrator, plane: plane}
+	if p.kube, err = client.NewWithWatch(plane.Administrator, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	p.asOperator, err = access.NewGuardedOperator(context.Background(), plane.Administrator, filepath.Join("..", ".."))
+	return err
+}
+
+func (p *place) stop() error {
+	if p.cluster == nil {
+		return nil
+	}
+	return p.plane.Stop()
+}
+
+// isAlone reports whether no other history may happen in the cluster of a history.
+func isAlone(steps []step) (isAlone bool) {
+	isSaved := false
+	for _, step := range steps {
+		isAlone = isAlone || isSaved && strings.Contains(step.says, restoring) || strings.Contains(step.says, defining)
+		isSaved = isSaved || strings.Contains(step.says, saving)
+	}
+	return isAlone
 }
 
 // clusterFor returns the cluster for a history, and a function that must be called at its end.
 func clusterFor(steps []step) (c *cluster, release func(), err error) {
-	isSaved, isRestored := false, false
-	for _, step := range steps {
-		isRestored = isRestored || isSaved && strings.Contains(step.says, restoring)
-		isSaved = isSaved || strings.Contains(step.says, saving)
+	if !isAlone(steps) {
+		shared.RLock()
+		return shared.cluster, shared.RUnlock, nil
 	}
-	if !isRestored {
-		return shared, func() {}, nil
+	where := &own
+	if isFixed {
+		where = &shared
 	}
-	restorable.Lock()
-	defer func() {
-		if err != nil {
-			restorable.Unlock()
-		}
-	}()
-	if restorable.cluster == nil {
-		plane, err := controlplane.StartRestorable()
-		if err != nil {
+	where.Lock()
+	if where.cluster == nil {
+		if err := where.start(); err != nil {
+			where.Unlock()
 			return nil, nil, err
 		}
-		c, err := newCluster(plane.Administrator)
-		if err != nil {
-			return nil, nil, err
-		}
-		c.plane = plane
-		restorable.cluster = c
 	}
-	return restorable.cluster, restorable.Unlock, nil
+	return where.cluster, where.Unlock, nil
 }

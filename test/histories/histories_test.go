@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -80,6 +81,9 @@ func TestHistories(t *testing.T) {
 // seeding guards the seed, a flag of the library.
 var seeding sync.Mutex
 
+// isFixed is set if the seeds are fixed. Histories that are alone in their cluster are among the known ones.
+var isFixed = os.Getenv("FOR") == "" && os.Getenv("SEED") == ""
+
 // check runs the history of a seed, and shortens it if it violates an invariant.
 func check(t *testing.T, seed uint64) {
 	checks := "1"
@@ -99,7 +103,7 @@ func check(t *testing.T, seed uint64) {
 	rapid.Check(t, func(rt *rapid.T) {
 		started.Do(seeding.Unlock)
 		steps := history().Draw(rt, "history")
-		if !focus.MatchString(fmt.Sprintf("%#v", steps)) {
+		if !focus.MatchString(fmt.Sprintf("%#v", steps)) || isFixed && isAlone(steps) {
 			return
 		}
 		if violated, err := run(steps, patience); violated != "" {
@@ -122,7 +126,7 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 		return "the API server starts", err
 	}
 	defer release()
-	w, end, err := newWorld(ctx, where)
+	w, end, err := newWorld(ctx, where, isAlone(steps))
 	if err != nil {
 		return "the operator starts", err
 	}
@@ -152,8 +156,8 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	w.faults.End()
 	w.balances = false
-	if err := w.endPolicies(); err != nil {
-		return "the policies end", err
+	if err := errors.Join(w.endPolicies(), w.endFinalizers()); err != nil {
+		return "policies and finalizers end", err
 	}
 	if err := benign(w.start(mainInstallation)); err != nil {
 		return "the operator starts", err

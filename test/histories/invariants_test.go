@@ -41,6 +41,7 @@ var always = []invariant{
 	{"lease: a process writes only while it leads", onlyLeadersWrite},
 	{"shards: a process writes only what is of its shard", shardsAreSeparate},
 	{"history: revisions are kept, unless a quota leaves no room for another", keepsHistory},
+	{"desired: the number of pods that an autoscaler set stays", scaleStays},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
 	{"truth: a deletion is no failure", deletionIsNoFailure},
 }
@@ -102,7 +103,7 @@ const mostRequests = 150
 
 // isCheap compares the requests since the step before.
 func isCheap(w *world) error {
-	sent := w.sent()
+	sent := w.sent().requests
 	requests := sent - w.judged
 	if w.judged = sent; requests > mostRequests && w.faults.Current() == "" {
 		return fmt.Errorf("more than %d requests", mostRequests)
@@ -216,11 +217,12 @@ func (r *replay) apply(e event, byOperator bool) error {
 	return errors.Join(r.added(reference, before, after), r.removed(reference, before, after, e.at))
 }
 
-// movesHosts reports whether a status names another base domain for the same spec, and the same installation.
+// movesHosts reports whether a status names another base domain for the same spec, and the same installation. An older
+// definition may have none.
 func movesHosts(before, after *v1alpha1.Darkroom) bool {
 	same := before.UID == after.UID && before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
 		before.Status.Installation == after.Status.Installation
-	return same && before.Status.BaseDomain != "" && before.Status.BaseDomain != after.Status.BaseDomain
+	return same && before.Status.BaseDomain != "" && after.Status.BaseDomain != "" && before.Status.BaseDomain != after.Status.BaseDomain
 }
 
 // belongs reports whether a route is that of a Darkroom.

@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,10 @@ var known = map[string]string{
 		a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it
 		alice: kubectl replace Darkroom photos by a file without annotations
 		alice: kubectl delete darkroom photos`,
+	"an older definition drops a part of the conditions": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		the CustomResourceDefinition of an older version is installed, which lacks status.conditions[].observedGeneration
+		the CustomResourceDefinition of this version is installed again`,
 	"etcd is restored": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		etcd is saved to a snapshot
@@ -51,37 +56,43 @@ var known = map[string]string{
 
 func TestKnownHistories(t *testing.T) {
 	t.Parallel()
-	steps := sentences()
+	histories := map[string][]string{}
 	for name, history := range known {
+		for sentence := range strings.Lines(strings.TrimSpace(history)) {
+			histories[name] = append(histories[name], strings.TrimSpace(sentence))
+		}
+	}
+	steps := sentences(slices.Concat(slices.Collect(maps.Values(histories))...))
+	for name, history := range histories {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var parsed []step
-			for sentence := range strings.Lines(strings.TrimSpace(history)) {
-				sentence = strings.TrimSpace(sentence)
+			var typed []step
+			for _, sentence := range history {
 				if steps[sentence].do == nil {
 					t.Fatalf("no step says %q", sentence)
 				}
-				parsed = append(parsed, steps[sentence])
+				typed = append(typed, steps[sentence])
 			}
-			if violated, err := run(parsed, patience); violated != "" {
+			if violated, err := run(typed, patience); violated != "" {
 				t.Errorf("violated: %s: %v", violated, err)
 			}
 		})
 	}
 }
 
-// sentences are the steps by what they say.
-func sentences() map[string]step {
+// sentences are the steps by what they say, those that are wanted among them.
+func sentences(wanted []string) map[string]step {
 	steps := map[string]step{}
 	for _, opening := range openings {
 		steps[opening.says] = opening.step
 	}
-	for _, kind := range slices.Concat(anytime(), leaseSteps, shardSteps) {
-		generator := rapid.Custom(func(t *rapid.T) step {
-			rapid.Bool().Draw(t, "any") // generators have to draw something
-			return kind.draw(t)
-		})
-		for seed := range 200 {
+	isMissing := func(sentence string) bool { return steps[sentence].do == nil }
+	for seed := 0; seed < 500 && slices.ContainsFunc(wanted, isMissing); seed++ {
+		for _, kind := range slices.Concat(anytime(), leaseSteps, shardSteps, definitionSteps) {
+			generator := rapid.Custom(func(t *rapid.T) step {
+				rapid.Bool().Draw(t, "any") // generators have to draw something
+				return kind.draw(t)
+			})
 			step := generator.Example(seed)
 			steps[step.says] = step
 		}

@@ -142,6 +142,9 @@ func (w *world) run(p process) error {
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.Inject)
 	controller.BoundRequests(kubeconfig)
+	if w.isAlone && checkDefinition(w.ctx, kubeconfig) != nil {
+		return errNothingToDo // it ends, and is started again
+	}
 	manager, options, err := w.manager(kubeconfig, p)
 	if err != nil && w.faults.Current() != "" {
 		return errNothingToDo // it waits until it knows what the cluster serves
@@ -201,7 +204,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 
 // checkPeriod is the interval at which operators look whether the cluster has changed.
 func (w *world) checkPeriod() time.Duration {
-	if w.plane != nil {
+	if w.isAlone {
 		return time.Second
 	}
 	return time.Hour
@@ -249,7 +252,7 @@ func (w *world) forget(p process) {
 		ctrl.Log.Info("An operator ended", "cause", err.Error())
 	}
 	o.stop()
-	w.timeline.add(len(o.traffic.all()))
+	w.timeline.add(o.traffic.count())
 	delete(w.operators, p)
 }
 
@@ -269,12 +272,27 @@ type traffic struct {
 
 	mu   sync.Mutex
 	sent []request
+	// writes is how many of them are no reads.
+	writes int
 }
 
 func (t *traffic) all() []request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sent
+}
+
+func (t *traffic) count() count {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return count{len(t.sent), t.writes}
+}
+
+// count is a number of requests, and of writes among them.
+type count struct{ requests, writes int }
+
+func (c count) plus(other count) count {
+	return count{c.requests + other.requests, c.writes + other.writes}
 }
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
@@ -299,6 +317,9 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 		}
 		t.mu.Lock()
 		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path + created(r), status})
+		if r.Method != http.MethodGet {
+			t.writes++
+		}
 		t.mu.Unlock()
 		return response, err
 	})

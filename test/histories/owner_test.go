@@ -41,7 +41,7 @@ type kind struct {
 
 // anytime are the steps that may take part in each history.
 func anytime() []kind {
-	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, platformSteps, webhookSteps, etcdSteps, balancerSteps)
+	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, othersSteps, platformSteps, webhookSteps, etcdSteps, balancerSteps)
 }
 
 // weighted has each kind as often as it is chosen.
@@ -97,6 +97,7 @@ var openings = []opening{
 	{step{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		return w.replaceOperator(func() { w.sharded = true })
 	}}, shardSteps},
+	{step{"in a cluster of its own, alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos}, definitionSteps},
 	{step{"an operator of each namespace, with a base domain of its own, replaces it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 		return w.replaceOperator(func() { w.divided = true })
 	}}, []kind{killFirst, killFirstForGood}},

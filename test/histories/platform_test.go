@@ -10,11 +10,9 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,11 +94,6 @@ var platformSteps = []kind{
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
 		return step{"kubectl create namespace " + tenant, func(w *world) error { return w.kube.Create(w.ctx, w.namespace(tenant)) }}
 	}},
-	onDarkroom(1, "the autoscaler scales the Deployment NAME", func(w *world, key types.NamespacedName) error {
-		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		return w.kube.SubResource("scale").Update(w.ctx, deployment, client.WithSubResourceBody(scale))
-	}),
 	platform(3, "a second passes", func(*world) error {
 		time.Sleep(time.Second) // creation times are whole seconds
 		return nil

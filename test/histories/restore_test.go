@@ -42,7 +42,7 @@ func (s *snapshot) remove() {
 
 // save saves the cluster, in place of what was saved before.
 func (w *world) save() error {
-	if w.plane == nil {
+	if !w.isAlone {
 		return errNothingToDo
 	}
 	folder, err := os.MkdirTemp("", "snapshot-")
@@ -61,7 +61,7 @@ func (w *world) save() error {
 
 // restore takes the cluster back to what was saved. Resource versions are lower afterwards.
 func (w *world) restore() error {
-	if w.plane == nil || w.saved == nil {
+	if !w.isAlone || w.saved == nil {
 		return errNothingToDo
 	}
 	w.timeline.end()
@@ -70,5 +70,6 @@ func (w *world) restore() error {
 	}
 	w.foreign, w.revisions, w.policies = maps.Clone(w.saved.foreign), maps.Clone(w.saved.revisions), slices.Clone(w.saved.policies)
 	w.asked, w.adopted = maps.Clone(w.saved.asked), maps.Clone(w.saved.adopted)
+	clear(w.scaled)
 	return w.follow(w.saved.past)
 }

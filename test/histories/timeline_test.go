@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +25,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // timeline is the order in which the API server changed Darkrooms and routes, and which of the
@@ -32,8 +36,8 @@ type timeline struct {
 
 	mu sync.Mutex
 	past
-	// earlier is the number of requests of operators that were stopped.
-	earlier int
+	// earlier are the requests of operators that were stopped.
+	earlier count
 	// statuses are the writes of statuses by operators.
 	statuses []statusWrite
 }
@@ -71,10 +75,67 @@ func (w *world) follow(before past) error {
 				cancel()
 				return err
 			}
-			t.following.Go(func() { t.append(watcher) })
+			t.following.Go(func() { w.record(ctx, namespace, list, watcher) })
 		}
 	}
 	return nil
+}
+
+// record records what a watch shows, and watches again when the API server ends it, as it does when a definition changes.
+func (w *world) record(ctx context.Context, namespace string, kind client.ObjectList, watcher watch.Interface) {
+	for watcher != nil {
+		w.timeline.append(watcher)
+		again := wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(ctx, "the watch goes on", func(ctx context.Context) (err error) {
+			watcher, err = w.resume(ctx, namespace, kind.DeepCopyObject().(client.ObjectList))
+			return err
+		})
+		if again != nil {
+			return
+		}
+	}
+}
+
+// resume records how the objects of a kind are now, and watches them from there.
+func (w *world) resume(ctx context.Context, namespace string, now client.ObjectList) (watch.Interface, error) {
+	if err := w.kube.List(ctx, now, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	items, err := meta.ExtractList(now)
+	if err != nil {
+		return nil, err
+	}
+	var living []client.Object
+	for _, item := range items {
+		living = append(living, item.(client.Object))
+	}
+	w.timeline.relisted(namespace, now, living)
+	return w.kube.Watch(ctx, now, client.InNamespace(namespace), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: now.GetResourceVersion()}})
+}
+
+// relisted records the living objects of a kind in a namespace, and that the others are gone.
+func (t *timeline) relisted(namespace string, list client.ObjectList, living []client.Object) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	gone := map[types.UID]event{}
+	for _, e := range t.events {
+		if e.object.GetNamespace() == namespace && fmt.Sprintf("%TList", e.object) == fmt.Sprintf("%T", list) {
+			gone[e.object.GetUID()] = e
+		}
+	}
+	for _, object := range living {
+		delete(gone, object.GetUID())
+		t.events = append(t.events, event{versionOf(object), time.Now(), false, object})
+	}
+	for _, last := range gone {
+		if !last.deleted {
+			t.events = append(t.events, event{versionOf(list), time.Now(), true, last.object})
+		}
+	}
+}
+
+func versionOf(object interface{ GetResourceVersion() string }) uint64 {
+	version, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	return version
 }
 
 // end ends the recording.
@@ -97,9 +158,8 @@ func (t *timeline) append(watcher watch.Interface) {
 		if !ok {
 			continue
 		}
-		version, _ := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
 		t.mu.Lock()
-		t.events = append(t.events, event{version, time.Now(), change.Type == watch.Deleted, object})
+		t.events = append(t.events, event{versionOf(object), time.Now(), change.Type == watch.Deleted, object})
 		t.mu.Unlock()
 	}
 }
@@ -138,10 +198,10 @@ func (t *timeline) note(r *http.Request, by process, at time.Time, response *htt
 	return nil
 }
 
-func (t *timeline) add(requests int) {
+func (t *timeline) add(more count) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.earlier += requests
+	t.earlier = t.earlier.plus(more)
 }
 
 func (t *timeline) statusWrites() []statusWrite {
@@ -150,7 +210,7 @@ func (t *timeline) statusWrites() []statusWrite {
 	return t.statuses
 }
 
-func (t *timeline) stopped() int {
+func (t *timeline) stopped() count {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.earlier

@@ -47,6 +47,8 @@ type world struct {
 	*cluster
 
 	ctx context.Context
+	// isAlone is set if no other history happens in the cluster.
+	isAlone bool
 	// suffix distinguishes the namespaces and hosts of histories that run at the same time.
 	suffix string
 	// operators are the running ones.
@@ -70,6 +72,10 @@ type world struct {
 	adopted map[types.NamespacedName]bool
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
+	// saves are the objects of namespaces as they were saved.
+	saves map[string][]unstructured.Unstructured
+	// scaled are the numbers of pods that autoscalers set, by the UID of the Deployment.
+	scaled map[types.UID]int32
 	// faulty is set if the API server failed.
 	faulty bool
 	// mirrored is set if a webhook rewrote Deployments.
@@ -107,11 +113,12 @@ func referTo(object client.Object) reference {
 var worlds atomic.Int64
 
 // newWorld makes the namespaces of a history and starts an operator. end ends both.
-func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error) {
+func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func(), err error) {
 	w = &world{
-		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
+		cluster: c, ctx: ctx, isAlone: isAlone, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
 		asked: map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{},
+		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
 	}
@@ -304,22 +311,25 @@ func (w *world) removeByUser(object client.Object) error {
 }
 
 // settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed. They have
-// nothing to do unless an operator sent a request.
+// nothing to do unless an operator wrote.
 func (w *world) settle(most time.Duration) error {
 	deadline := time.Now().Add(most)
-	sent, since, changed := -1, time.Now(), false
+	sent, since, changed := count{-1, -1}, time.Now(), false
 	for time.Now().Before(deadline) {
 		err := w.revive()
 		if err != nil {
 			return err
 		}
-		if now := w.sent(); changed || now != sent {
+		now := w.sent()
+		if changed || now != sent {
+			since = time.Now()
+		}
+		if changed || now.writes != sent.writes {
 			if changed, err = w.control(); err != nil {
 				return err
 			}
-			sent, since = now, time.Now()
 		}
-		if time.Since(since) > restPeriod {
+		if sent = now; time.Since(since) > restPeriod {
 			return nil
 		}
 		time.Sleep(restPeriod / 5)
@@ -328,10 +338,10 @@ func (w *world) settle(most time.Duration) error {
 }
 
 // sent is the number of requests of all operators so far.
-func (w *world) sent() int {
+func (w *world) sent() count {
 	total := w.timeline.stopped()
 	for _, operator := range w.operators {
-		total += len(operator.traffic.all())
+		total = total.plus(operator.traffic.count())
 	}
 	return total
 }
