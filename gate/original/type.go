@@ -64,25 +64,19 @@ func isSVG(body []byte) bool {
 
 // sizeOf returns the size of an image that Go does not decode, as far as its header has it.
 func sizeOf(contentType string, body []byte) (size request.Size) {
-	switch contentType {
-	case "image/bmp":
-		if len(body) >= 26 && binary.LittleEndian.Uint32(body[14:]) >= 40 { // the header of OS/2 is shorter
-			height := int32(binary.LittleEndian.Uint32(body[22:])) //nolint:gosec // it is signed
-			size = request.Size{Width: int(binary.LittleEndian.Uint32(body[18:])), Height: int(max(height, -height))}
+	if contentType != "image/avif" && contentType != "image/heic" && contentType != "image/heif" {
+		return size
+	}
+	// Parts of an image have sizes too, which are smaller.
+	for rest := body[:min(len(body), 64<<10)]; ; {
+		at := bytes.Index(rest, []byte("ispe"))
+		if at < 0 || len(rest) < at+16 {
+			return size
 		}
-	case "image/avif", "image/heic", "image/heif":
-		// Parts of an image have sizes too, which are smaller.
-		for rest := body[:min(len(body), 64<<10)]; ; {
-			at := bytes.Index(rest, []byte("ispe"))
-			if at < 0 || len(rest) < at+16 {
-				return size
-			}
-			rest = rest[at+8:]
-			part := request.Size{Width: int(binary.BigEndian.Uint32(rest)), Height: int(binary.BigEndian.Uint32(rest[4:]))}
-			if part.Pixels() > size.Pixels() {
-				size = part
-			}
+		rest = rest[at+8:]
+		part := request.Size{Width: int(binary.BigEndian.Uint32(rest)), Height: int(binary.BigEndian.Uint32(rest[4:]))}
+		if part.Pixels() > size.Pixels() {
+			size = part
 		}
 	}
-	return size
 }

@@ -20,7 +20,9 @@ var forbidden = []string{
 	"100.100.100.200/32", // metadata of Alibaba Cloud
 	"192.0.0.0/24",       // protocol assignments; metadata of Oracle Cloud
 	"224.0.0.0/3",        // multicast, reserved, broadcast
-	"::/128",             // unspecified
+	"::/96",              // unspecified; IPv4-compatible, deprecated
+	"::ffff:0:0:0/96",    // IPv4-translated
+	"2002::/16",          // 6to4, deprecated
 	"fe80::/10",          // link-local
 	"fec0::/10",          // site-local, deprecated
 	"ff00::/8",           // multicast
@@ -30,17 +32,8 @@ var forbidden = []string{
 	"fd00:42::/32",       // metadata of Scaleway
 }
 
-// embedding are networks whose addresses contain an IPv4 address, with its position.
-var embedding = []struct {
-	network string
-	at      int
-}{
-	{"64:ff9b::/96", 12},    // NAT64
-	{"64:ff9b:1::/48", 12},  // NAT64, local use
-	{"2002::/16", 2},        // 6to4
-	{"::/96", 12},           // IPv4-compatible, deprecated
-	{"::ffff:0:0:0/96", 12}, // IPv4-translated
-}
+// nat64 are networks whose addresses end with the IPv4 address that they lead to.
+var nat64 = []string{"64:ff9b::/96", "64:ff9b:1::/48"}
 
 var errForbidden = errors.New("address is not allowed")
 
@@ -75,18 +68,13 @@ func (g guard) refuses(address netip.Addr) bool {
 	if g.only != nil {
 		return !slices.Contains(g.only, address)
 	}
+	if address.IsLoopback() {
+		return !g.loopback
+	}
 	contains := func(network string) bool { return netip.MustParsePrefix(network).Contains(address) }
 	if slices.ContainsFunc(forbidden, contains) {
 		return true
 	}
-	if address.IsLoopback() {
-		return !g.loopback
-	}
-	for _, e := range embedding {
-		if contains(e.network) {
-			raw := address.As16()
-			return guard{}.refuses(netip.AddrFrom4([4]byte(raw[e.at : e.at+4])))
-		}
-	}
-	return false
+	raw := address.As16()
+	return slices.ContainsFunc(nat64, contains) && guard{}.refuses(netip.AddrFrom4([4]byte(raw[12:])))
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"golang.org/x/image/vp8"
+	"golang.org/x/image/vp8l"
+
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
@@ -85,4 +88,86 @@ func samples(components []byte) float64 {
 		sum, most = sum+n, max(most, n)
 	}
 	return float64(sum) / float64(max(most, 1))
+}
+
+// parts calls each with the segments of a JPEG file or the chunks of a PNG or WebP file, which have no kinds in common, and
+// returns the length of the image.
+func parts(body []byte, each func(kind string, data []byte)) (length int) {
+	switch Type(body) {
+	case "image/jpeg":
+		return segments(body, each)
+	case "image/png":
+		pngChunks(body, each)
+	case "image/webp":
+		webpChunks(body, each)
+	}
+	return len(body)
+}
+
+// pngChunks calls each with the chunks of a PNG file.
+func pngChunks(body []byte, each func(kind string, data []byte)) {
+	for rest := body[min(8, len(body)):]; len(rest) >= 12; {
+		length := int64(binary.BigEndian.Uint32(rest))
+		kind := string(rest[4:8])
+		if length > int64(len(rest)-12) || kind == "IEND" {
+			return
+		}
+		each(kind, rest[8:8+length])
+		rest = rest[12+length:]
+	}
+}
+
+// webpChunks calls each with the chunks of a WebP file, and with what there is of one that is cut.
+func webpChunks(body []byte, each func(kind string, data []byte)) {
+	for rest := body[min(12, len(body)):]; len(rest) >= 8; {
+		length, whole := int64(binary.LittleEndian.Uint32(rest[4:])), int64(len(rest))
+		each(string(rest[:4]), rest[8:min(8+length, whole)])
+		rest = rest[min(8+length+length%2, whole):]
+	}
+}
+
+// webpFrame returns the size of the pixels in a chunk of a WebP file. A file may have another one in front of them.
+func webpFrame(kind string, data []byte) request.Size {
+	if kind == "VP8L" {
+		config, _ := vp8l.DecodeConfig(bytes.NewReader(data))
+		return request.Size{Width: config.Width, Height: config.Height}
+	}
+	decoder := vp8.NewDecoder()
+	decoder.Init(bytes.NewReader(data), len(data))
+	frame, _ := decoder.DecodeFrameHeader()
+	return request.Size{Width: frame.Width, Height: frame.Height}
+}
+
+// upright is the orientation of an image that is shown as it is stored.
+const upright = 1
+
+// orientationOf returns the orientation in EXIF data, which begins with the header of a TIFF file:
+// 1 to 8, as EXIF numbers them; 1 if there is none.
+func orientationOf(tiff []byte) int {
+	const tag, short, entry = 0x0112, 3, 12
+	if len(tiff) < 10 {
+		return upright
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if string(tiff[:2]) == "MM" {
+		order = binary.BigEndian
+	}
+	start := int64(order.Uint32(tiff[4:]))
+	if start > int64(len(tiff)-2) {
+		return upright
+	}
+	directory := tiff[start+2:]
+	for range order.Uint16(tiff[start:]) {
+		if len(directory) < entry {
+			break
+		}
+		if order.Uint16(directory) == tag && order.Uint16(directory[2:]) == short {
+			if found := order.Uint16(directory[8:]); found >= 1 && found <= 8 {
+				return int(found)
+			}
+			break
+		}
+		directory = directory[entry:]
+	}
+	return upright
 }
