@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -88,10 +89,20 @@ func (c *ActionClient) recover(last *helmrelease.Release) error {
 }
 
 // measure counts an operation that begins now, and whose error is known when the function that it
-// returns is called.
+// returns is called, unless it has to wait.
 func (c *ActionClient) measure(operation string, err *error) func() {
 	began := time.Now()
-	return func() { c.Metrics.Operated(operation, began, *err) }
+	return func() {
+		if !isWaiting(*err) {
+			c.Metrics.Operated(operation, began, *err)
+		}
+	}
+}
+
+// isWaiting reports whether an error is no failure: the namespace is being deleted, and the Darkroom with it, or another
+// Helm client is changing the release.
+func isWaiting(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy)
 }
 
 // isDryRun reports whether an upgrade with some options only shows what it would do.

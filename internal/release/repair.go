@@ -19,7 +19,7 @@ import (
 // manifest is never applied. While nothing differs it costs no request.
 func (c *ActionClient) Reconcile(release *helmrelease.Release) (err error) {
 	defer func() {
-		if err != nil {
+		if err != nil && !isWaiting(err) {
 			c.Metrics.RepairFailed()
 		}
 	}()

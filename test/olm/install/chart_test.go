@@ -262,6 +262,7 @@ func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, values := range []string{
 		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {enabled: true, impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
 		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}", "manager: {podDisruptionBudget: {selector: {}}}",
+		"manager: {metricsBindAddress: '8443'}", "manager: {healthProbeBindAddress: localhost}", "manager: {pprofBindAddress: 'off'}",
 	} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
 			t.Errorf("%s is accepted", values)
