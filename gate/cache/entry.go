@@ -25,8 +25,7 @@ type Entry struct {
 	OriginalBytes int64
 	// Source holds what the source needs to confirm that the original is unchanged.
 	Source original.Validators
-	// Control is what the source says about keeping it. It may say otherwise each time, so files do not have it: an entry that
-	// is read from one may be served while the source is asked.
+	// Control is what the source said about keeping it, in a file when that was written.
 	Control original.Control
 	// Validated is the time when the source last confirmed the original.
 	Validated time.Time
@@ -45,7 +44,7 @@ var errCorrupt = errors.New("cache file is corrupt")
 func encode(key string, e *Entry) ([]byte, error) {
 	out := bytes.NewBuffer(make([]byte, sha256.Size, sha256.Size+len(e.Body)+1024))
 	head := *e
-	head.Body, head.Control = nil, original.Control{}
+	head.Body = nil
 	encoder := gob.NewEncoder(out)
 	if err := errors.Join(encoder.Encode(key), encoder.Encode(head)); err != nil {
 		return nil, fmt.Errorf("encode cache file: %w", err)
@@ -70,6 +69,6 @@ func decode(key string, file []byte) (*Entry, error) {
 	if err := errors.Join(decoder.Decode(&of), decoder.Decode(&e)); err != nil || of != key || e.Body != nil {
 		return nil, errCorrupt
 	}
-	e.Body, e.Control = file[len(file)-rest.Len():], original.Control{Bounded: true}
+	e.Body = file[len(file)-rest.Len():]
 	return &e, nil
 }

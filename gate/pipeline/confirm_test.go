@@ -27,6 +27,8 @@ type step struct {
 	says    original.Control
 	silent  bool
 	quality int
+	// restarts lets another process follow, with the same files.
+	restarts bool
 }
 
 func drawSteps() *rapid.Generator[[]step] {
@@ -35,8 +37,9 @@ func drawSteps() *rapid.Generator[[]step] {
 		return step{
 			passes:  rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, time.Minute, 59 * time.Minute}).Draw(t, "passes"),
 			changes: rapid.IntRange(0, 3).Draw(t, "changes") == 0, says: rapid.SampledFrom(controls).Draw(t, "says"),
-			silent:  rapid.Bool().Draw(t, "silent"),
-			quality: rapid.SampledFrom([]int{0, 50, 75}).Draw(t, "quality"), // a pixel is not smaller as WebP
+			silent:   rapid.Bool().Draw(t, "silent"),
+			quality:  rapid.SampledFrom([]int{0, 50, 75}).Draw(t, "quality"), // a pixel is not smaller as WebP
+			restarts: rapid.IntRange(0, 3).Draw(t, "restarts") == 0,
 		}
 	}), 1, 10)
 }
@@ -74,11 +77,12 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 		}
 		var now step
 		var said original.Control
+		var ever []original.Control
 		var shade uint8
 		var asked int
-		var unchanged bool
+		var unchanged, restarted bool
 		var at time.Time
-		p := newPipelineWith(options(func(_ context.Context, r source.Request) (*source.Response, error) {
+		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
 			asked, at, unchanged = asked+1, time.Now(), false
 			var validators original.Validators
 			if validates {
@@ -92,13 +96,15 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 				if response.Control != (original.Control{}) {
 					said = response.Control
 				}
+				ever = append(ever, said)
 				return response, nil
 			}
 			said = now.says
+			ever = append(ever, said)
 			return respond(pixel(shade), func(r *source.Response) { r.Validators, r.Control = validators, said })
-		}), kept)
+		})
 		fresh := func() bool {
-			lifetime := p.Revalidate
+			lifetime := o.Revalidate
 			if said.Bounded {
 				lifetime = min(lifetime, max(said.MaxAge, minLifetime))
 			}
@@ -106,10 +112,16 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 		}
 		var failure string
 		synctest.Test(t, func(t *testing.T) {
+			p := newPipelineWith(o, kept)
+			defer func() { p.failures.StopAllGoroutines() }()
 			for i, next := range steps {
 				time.Sleep(next.passes)
 				if now = next; now.changes {
 					shade++
+				}
+				if next.restarts {
+					p.failures.StopAllGoroutines()
+					p, restarted = newPipelineWith(o, kept), true
 				}
 				before, saidBefore, wasFresh, files := asked, said, fresh(), filesOf(kept.Folder)
 				entry, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: now.quality})
@@ -122,13 +134,23 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 					failure = "the source is not asked"
 				case state == Hit && !wasFresh:
 					failure = "a hit of what is not fresh"
+				case state == Revalidated && restarted: // what the earlier process knew is known when the source has responded
+					if last, _ := p.versions.GetIfPresent("/a.png"); unchanged {
+						said = last.control
+					}
+					if !slices.Contains(ever, said) {
+						failure = fmt.Sprintf("the source has never said %+v", said)
+					}
 				case saidBefore.NoStore && state != Miss && (state != Revalidated || entry.Validated != served):
 					failure = "an image that must not be kept is served again"
+				case state == Revalidated && wasFresh:
+					failure = "the source is asked behind a fresh image"
 				case asked > before && unchanged && !said.NoStore && !keeps(kept.Folder, files):
 					failure = "the file of an image that has not changed is replaced"
 				case entry.Control != said && (entry.Control != saidBefore || state == Miss):
 					failure = fmt.Sprintf("the response has %+v", entry.Control)
 				}
+				restarted = restarted && asked == before
 				if failure != "" {
 					failure = fmt.Sprintf("step %d: %s; %s, the source has said %+v", i, failure, state, said)
 					return

@@ -174,10 +174,12 @@ func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Re
 
 // confirmed returns an entry as the source has confirmed it last, for this result of the original or another one, and its
 // state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and Miss for one that is too
-// old, must not be kept any longer, or is of an original that the source has replaced.
+// old, must not be kept any longer, or is of an original that the source has replaced. What this process has not confirmed,
+// such as a file of an earlier one, is not fresh.
 func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
-	switch now, ok := p.versions.GetIfPresent(r.Original()); {
-	case !ok || now.at.Before(known.Validated):
+	now, found := p.versions.GetIfPresent(r.Original())
+	switch {
+	case !found || now.at.Before(known.Validated):
 	case now.digest != known.Original:
 		return known, Miss
 	case now.control != known.Control || !now.at.Equal(known.Validated):
@@ -188,7 +190,7 @@ func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entr
 	switch {
 	case !p.servable(known):
 		return known, Miss
-	case p.age(known) < p.lifetime(known):
+	case found && p.age(known) < p.lifetime(known):
 		return known, Hit
 	}
 	return known, Revalidated
