@@ -534,13 +534,19 @@ func TestAHostIsNeverInTwoPlacesAndEndsWhereItBelongs(t *testing.T) {
 // newPair returns a town in which the younger of two Darkrooms claims a host.
 func newPair(t *testing.T) (w *town, older, younger types.NamespacedName) {
 	t.Helper()
-	w, older, younger = newTown(t), keysOfTests[0], keysOfTests[1]
+	w, older = newPairWith(t, keysOfTests[1])
+	return w, older, keysOfTests[1]
+}
+
+func newPairWith(t *testing.T, younger types.NamespacedName) (w *town, older types.NamespacedName) {
+	t.Helper()
+	w, older = newTown(t), keysOfTests[0]
 	for i, key := range []types.NamespacedName{older, younger} {
 		w.put(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(key.Name), CreationTimestamp: at(i)}})
 	}
 	w.claim(younger, hostsOfTests[0])
 	w.start()
-	return w, older, younger
+	return w, older
 }
 
 func (w *town) claim(key types.NamespacedName, hosts ...string) {
@@ -564,14 +570,19 @@ func (w *town) mustEndAt(key types.NamespacedName) {
 // An operator that is killed between the writes of a route and of the status leaves no trace of the host. The next one asks
 // the Darkroom first, though an older one wants the host now.
 func TestAHostThatAnEarlierProcessHasRoutedIsNotGivenAway(t *testing.T) {
-	w, older, younger := newPair(t)
-	w.reconcile(younger, killed, func() {})
-	w.claim(older, hostsOfTests[0])
-	w.start()
-	w.reconcile(older, "done", func() {})
-	w.check(nil)
-	w.reconcile(younger, "done", func() {})
-	w.mustEndAt(older)
+	for _, younger := range []types.NamespacedName{keysOfTests[1], key("b", viaGateway)} {
+		w, older := newPairWith(t, younger)
+		w.reconcile(younger, killed, func() {})
+		w.claim(older, hostsOfTests[0])
+		w.start()
+		w.reconcile(older, "done", func() {})
+		w.check(nil)
+		if len(w.routed(older)) > 0 {
+			t.Errorf("%s has the host, which is routed to %s", older, younger)
+		}
+		w.reconcile(younger, "done", func() {})
+		w.mustEndAt(older)
+	}
 }
 
 // A Darkroom that could not give its host up still has it, also where no cache shows it.
@@ -598,6 +609,11 @@ func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
 	w.reconcile(younger, "done", func() {})
 	w.reconcile(older, "done", func() {})
 	w.check(nil)
+	refusals, err := w.ledger.Refusals(t.Context(), w.live.darkroom(older))
+	w.must(err)
+	if want := []Refusal{{Host: hostsOfTests[0], Owner: younger, Leaving: true, Paused: true}}; !slices.Equal(refusals, want) {
+		t.Errorf("the refusals are %+v, want %+v", refusals, want)
+	}
 	delete(w.live, idOf(routeOf(younger), younger))
 	w.reconcile(younger, "done", func() {})
 	w.mustEndAt(older)

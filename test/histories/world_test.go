@@ -281,12 +281,15 @@ func (w *world) wrote(object client.Object) error {
 	return nil
 }
 
-// belongs reports whether an object is a Darkroom's: it has the label, and the Darkroom that
+// belongs reports whether an object is a Darkroom's: it has the label, whatever its value, and the Darkroom that
 // exists as its controller. A Secret of Helm that lost its controller belongs by its label, and an object of the Darkroom's
 // name that lost its label by its controller.
 func (w *world) belongs(object client.Object) (bool, error) {
 	labels := object.GetLabels()
 	name := cmp.Or(labels[v1alpha1.LabelDarkroom], object.GetName())
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == v1alpha1.Kind && labels[v1alpha1.LabelDarkroom] != "" {
+		name = owner.Name
+	}
 	darkroom, err := w.darkroom(types.NamespacedName{Namespace: object.GetNamespace(), Name: name})
 	if err != nil {
 		return false, client.IgnoreNotFound(err)

@@ -48,6 +48,27 @@ func TestAFightSlowsDown(t *testing.T) {
 	}
 }
 
+// The first repairs are made at once, and each later one doubles the time until the next, which is bounded.
+func TestEachRepairDoublesTheTimeUntilTheNext(t *testing.T) {
+	memory, clock := newMemory()
+	for i, want := range []time.Duration{0, 0, 0, 15, 30, 60, 120, 240, 480, 600, 600, 600} {
+		hold, held := memory.Repaired(brakeObject, "rival", clock.Now())
+		if want *= time.Second; held != (want > 0) || held && hold.Until.Sub(clock.Now()) != want {
+			t.Errorf("repair %d: held %t until %s, and it is %s; want %s", i+1, held, hold.Until, clock.Now(), want)
+		}
+		clock.SetTime(clock.Now().Add(want))
+	}
+	// An object that rests for as long as that is still in a fight.
+	clock.SetTime(clock.Now().Add(brakeRelease - brakeMost))
+	if _, held := memory.Repaired(brakeObject, "rival", clock.Now()); !held {
+		t.Error("the fight is forgotten too early")
+	}
+	clock.SetTime(clock.Now().Add(brakeRelease + time.Second))
+	if _, held := memory.Repaired(brakeObject, "rival", clock.Now()); held {
+		t.Error("the fight is not forgotten")
+	}
+}
+
 // Objects leave a manifest in many ways: by an edit, or deleted by others before the operator does it.
 func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 	t.Parallel()
@@ -98,6 +119,9 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 		if !memory.Held(brakeObject, clock.Now()) {
 			memory.Confirmed(brakeObject, clock.Now())
 			applies++
+		}
+		if held := memory.Held(brakeObject, clock.Now()); applies < ContestedAfter && held || applies == ContestedAfter && !held {
+			t.Fatalf("after %d applies it is held: %t", applies, held)
 		}
 	}
 	if applies > 15 {
