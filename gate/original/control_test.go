@@ -19,6 +19,9 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		header := http.Header{}
 		var want Control
+		seldom := func(name string) bool {
+			return rapid.SampledFrom([]bool{false, false, false, false, true}).Draw(t, name)
+		}
 		bound := func(age int) { want.Bounded, want.MaxAge = true, time.Duration(max(age, 0))*time.Second }
 		directives := rapid.SliceOf(rapid.SampledFrom([]string{
 			"public", "must-revalidate", "immutable", "max-age", "max-age=", "max-age=soon", "stale-while-revalidate=5", "x-max-age=1", "",
@@ -38,7 +41,7 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			bound(0)
 		}
 		for _, name := range []string{"max-age", "s-maxage"} { // the latter counts
-			seconds := rapid.SliceOfN(rapid.IntRange(-5, 100), 0, 3).Draw(t, name)
+			seconds := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(-5, 100), rapid.IntRange(50, 100)), 0, 3).Draw(t, name)
 			for _, each := range seconds {
 				directives = append(directives, name+"="+rapid.SampledFrom([]string{"%d", `"%d"`}).Draw(t, "form"))
 				directives[len(directives)-1] = fmt.Sprintf(directives[len(directives)-1], each)
@@ -47,11 +50,11 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 				bound(slices.Min(seconds))
 			}
 		}
-		for _, name := range rapid.SliceOf(rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`})).Draw(t, "no-cache") {
-			directives = append(directives, name)
+		if seldom("no-cache") { // it leaves nothing of other times
+			directives = append(directives, rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`}).Draw(t, "form of no-cache"))
 			bound(0)
 		}
-		if rapid.Bool().Draw(t, "Vary") {
+		if seldom("Vary") {
 			header.Set("Vary", "*")
 			bound(0)
 		}
@@ -59,7 +62,8 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			directives = append(directives, name)
 			want.NoStore = true
 		}
-		if age := rapid.IntRange(0, 200).Draw(t, "Age"); age > 0 {
+		if seldom("used") {
+			age := rapid.IntRange(1, 200).Draw(t, "Age")
 			header.Set("Age", strconv.Itoa(age))
 			want.MaxAge = max(want.MaxAge-time.Duration(age)*time.Second, 0)
 		}

@@ -280,3 +280,22 @@ func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
 		})
 	}
 }
+
+// EXIF data may end anywhere and lead anywhere: the orientation is that of a whole entry, or none.
+func TestAnOrientationIsReadFromAWholeEntry(t *testing.T) {
+	for orientation := range uint16(11) {
+		for start := range uint32(40) {
+			tiff := binary.BigEndian.AppendUint32([]byte("MM\x00*"), start)
+			tiff = append(tiff, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, byte(orientation), 0, 0)
+			for length := range len(tiff) + 1 {
+				want := upright
+				if start == 8 && length == len(tiff) && orientation >= 1 && orientation <= 8 {
+					want = int(orientation)
+				}
+				if got := orientationOf(tiff[:length:length]); got != want {
+					t.Errorf("orientation %d at %d of %d bytes: %d", orientation, start, length, got)
+				}
+			}
+		}
+	}
+}

@@ -252,3 +252,16 @@ func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 		}
 	})
 }
+
+// Entries that differ in what the source says of the same body take its memory once; empty ones take none.
+func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
+	var l ledger
+	body := make([]byte, 6)
+	for range 2 {
+		for _, e := range []*cache.Entry{{Body: body}, {Body: body[:0]}, {Body: []byte{}}, {}} {
+			if _, err := l.hold("a", e, 10, nil); err != nil || l.total != 6 {
+				t.Errorf("%d bytes are counted: %v", l.total, err)
+			}
+		}
+	}
+}
