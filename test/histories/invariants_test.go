@@ -536,7 +536,8 @@ func statusIsTrue(w *world) error {
 		if ready == nil || ready.Status == metav1.ConditionTrue {
 			continue
 		}
-		waits := ready.Reason == v1alpha1.ReasonDeploying || ready.Reason == v1alpha1.ReasonPending
+		// Gateways accept all routes.
+		waits := slices.Contains([]string{v1alpha1.ReasonDeploying, v1alpha1.ReasonPending, v1alpha1.ReasonAwaitingGateway}, ready.Reason)
 		if waits && explains(d) == "" {
 			return fmt.Errorf("%s/%s still says: %s", d.Namespace, d.Name, ready.Message)
 		}

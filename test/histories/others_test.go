@@ -39,11 +39,6 @@ var othersSteps = []kind{
 		}
 		return w.wrote(applied)
 	}),
-	onObject(2, "kubectl label: the Darkroom that it belongs to is another one", func(o *unstructured.Unstructured) {
-		labels := o.GetLabels()
-		labels[v1alpha1.LabelDarkroom] = "another"
-		o.SetLabels(labels)
-	}),
 	onObject(2, "kubectl patch: a finalizer of a controller of the tenant", func(o *unstructured.Unstructured) {
 		o.SetFinalizers(append(o.GetFinalizers(), tenantFinalizer))
 	}),
