@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -225,5 +226,14 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	}
 	if got := most(q.transforms) / q.lightest; got > maxTransforms || got < min(maxTransforms, int64(2*runtime.NumCPU())) {
 		t.Errorf("%d transformations at a time", got)
+	}
+}
+
+// What is remembered of requests counts with its key, which clients choose, and takes a small part of the memory.
+func TestKeysOfWhatIsRememberedCount(t *testing.T) {
+	o := remembered[*problem.Problem](memory)
+	short, long := o.Weigher("a", nil), o.Weigher(strings.Repeat("a", 5001), nil)
+	if short < 100 || long-short != 5000 || o.MaximumWeight < memory/100 || o.MaximumWeight > memory/50 {
+		t.Errorf("%d and %d of %d", short, long, o.MaximumWeight)
 	}
 }
