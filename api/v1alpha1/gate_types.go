@@ -56,10 +56,10 @@ type Gate struct {
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 }
 
-// PresetParameters are URL parameters as in a query string.
+// PresetParameters are URL parameters as in a query string, with the names of GateParameter.
 //
 // +kubebuilder:validation:MaxLength=256
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]+=[A-Za-z0-9.,]+(&[a-z]+=[A-Za-z0-9.,]+)*$')",message="must be URL parameters, for example w=200&h=200&fit=crop"
+// +kubebuilder:validation:XValidation:rule="self.matches('^((auto|blur|crop|dpr|fit|flip|h|mono|q|rot|w)=[A-Za-z0-9.,]+(&|$))+$') && !self.endsWith('&')",message="must be URL parameters of Darkroom, dpr or q, for example w=200&h=200&fit=crop"
 type PresetParameters string
 
 // GateLimits bound what a request may cost.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
 // readme returns the variables of the table in the README, with their defaults.
@@ -76,5 +78,16 @@ func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 		if !read[name] {
 			t.Errorf("%s of the README is not read", name)
 		}
+	}
+}
+
+// A preset with another parameter is refused with the resource, and not when pods start.
+func TestTheResourceHasTheParametersOfPresets(t *testing.T) {
+	text, err := os.ReadFile("../../config/crd/bases/deployments.example.com_darkrooms.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := "(" + strings.Join(request.Parameters, "|") + ")="; !strings.Contains(string(text), names) {
+		t.Errorf("no rule has %s", names)
 	}
 }

@@ -56,6 +56,9 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	refuses("spec.source.host", "Required value: needed when source.type is CloudFront", source("type: CloudFront"))
 	refuses("spec.source.host", "without scheme or path", source(`type: CloudFront, host: "https://d1.cloudfront.net"`))
 
+	preset := func(parameters string) string { return with(`gate: {presets: {thumb: "` + parameters + `"}}`) }
+	refuses("spec.gate.presets[thumb]", "must be URL parameters of Darkroom, dpr or q", preset("width=200"), preset("w=200&"), preset("w=200&&h=9"), preset("w"), preset("w=1&H=2"))
+
 	more := func(sources string) string {
 		return `{gate: {}, source: {type: S3, bucket: b, region: r, auth: WorkloadIdentity}, subDomains: [a], additionalSources: [` + sources + `]}`
 	}
