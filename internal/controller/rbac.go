@@ -5,7 +5,7 @@ package controller
 
 // The Darkrooms themselves. The finalizer is patched, the status applied.
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/status,verbs=get;patch
+// +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/status,verbs=patch
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/finalizers,verbs=update
 
 // The objects of the chart, written by server-side apply.
