@@ -178,12 +178,12 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	if violated, err := w.judge(always); err != nil {
 		return violated, err
 	}
-	return "truth: the next process says what this one said", w.saysTheSame()
+	return "truth: the next process says what this one said", w.saysTheSame(limits)
 }
 
-// saysTheSame restarts the operator, and compares what statuses say with what they said: nothing has changed since, so a
-// difference is something that a process was not woken by.
-func (w *world) saysTheSame() error {
+// saysTheSame restarts the operator, and compares what statuses say in the end with what they said: nothing has changed since,
+// so a difference is something that a process was not woken by.
+func (w *world) saysTheSame(limits wait.Limits) error {
 	before, err := w.said()
 	if err != nil {
 		return err
@@ -195,19 +195,18 @@ func (w *world) saysTheSame() error {
 	if err := benign(w.start(mainInstallation)); err != nil {
 		return err
 	}
-	if err := w.settle(5 * time.Second); err != nil {
-		return err
-	}
-	after, err := w.said()
-	if err != nil {
-		return err
-	}
-	for key, said := range before {
-		if now, isSaid := after[key]; isSaid && now != said {
-			return fmt.Errorf("the status of %s says after a restart, though nothing has changed:\n%s\nand said before:\n%s", w.plain(key.String()), now, said)
+	return limits.Until(w.ctx, "statuses say the same", func(context.Context) error {
+		if err := w.settle(5 * time.Second); err != nil {
+			return wait.Permanent(err)
 		}
-	}
-	return nil
+		after, err := w.said()
+		for key, said := range before {
+			if now, isSaid := after[key]; isSaid && now != said {
+				return fmt.Errorf("the status of %s says after a restart, though nothing has changed:\n%s\nand said before:\n%s", w.plain(key.String()), now, said)
+			}
+		}
+		return err
+	})
 }
 
 // said returns what the statuses of Darkrooms say, but of those that are retried, and without what a process counts, such as
