@@ -131,6 +131,14 @@ func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judg
 	return errors.Join(l.release(ctx, darkroom, judgement.Given, true), l.know(ctx, darkroom))
 }
 
+// Leaves reports whether a host that a judgement withdrew was still routed to the Darkroom at the commit. That it is not any
+// more has to be asked for: the caches may never show its route.
+func (l *Ledger) Leaves(darkroom types.NamespacedName, judgement *Judgement) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return judgement != nil && slices.ContainsFunc(l.by[darkroom], func(host string) bool { return !slices.Contains(judgement.Given, host) })
+}
+
 // know records that a Darkroom was reconciled. At the first time it wakes the Darkrooms that claim hosts
 // of its routes: they may have waited for it.
 func (l *Ledger) know(ctx context.Context, darkroom types.NamespacedName) error {

@@ -409,6 +409,9 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 		}
 		meanwhile()
 		w.must(w.ledger.Commit(ctx, key, judgement))
+		if w.ledger.Leaves(key, judgement) {
+			w.due[key] = true // it is tried again
+		}
 	}
 }
 

@@ -55,8 +55,9 @@ const (
 	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
 	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
 	refusedRetry = retryMost
-	// foreignRetry is the time between two checks whether a foreign object is gone. Nothing is
-	// watched for that, except the Secrets of Helm releases.
+	// foreignRetry is the time between two checks whether a foreign object, or a route with the finalizer of
+	// others, is gone. The former are not watched, except the Secrets of Helm releases, and a watch that broke does not tell
+	// that an object came and went.
 	foreignRetry = time.Minute
 )
 
@@ -242,7 +243,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	if s.uninstalled {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: r.nextReconcile(s.darkroom)}, nil
+	return reconcile.Result{RequeueAfter: r.nextReconcile(s)}, nil
 }
 
 // waitFor returns when to continue a reconcile that ended with an error that is no failure; else 0.
@@ -277,14 +278,19 @@ func (r *helmReconciler) announce(s *session, err error) {
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again.
-func (r *helmReconciler) nextReconcile(darkroom *v1alpha1.Darkroom) time.Duration {
-	next := spread(reconcilePeriod(darkroom, r.period))
-	for _, hold := range r.releases.Holds(client.ObjectKeyFromObject(darkroom)) {
-		wait := max(hold.Until.Sub(r.clock.Now()), 0) + time.Millisecond
+// its resync period, or earlier if an object may be restored again, or a route has to leave.
+func (r *helmReconciler) nextReconcile(s *session) time.Duration {
+	key, next := client.ObjectKeyFromObject(s.darkroom), spread(reconcilePeriod(s.darkroom, r.period))
+	sooner := func(wait time.Duration) {
 		if next == 0 || wait < next {
 			next = wait
 		}
+	}
+	for _, hold := range r.releases.Holds(key) {
+		sooner(max(hold.Until.Sub(r.clock.Now()), 0) + time.Millisecond)
+	}
+	if r.claims.Leaves(key, s.judgement) {
+		sooner(spread(foreignRetry))
 	}
 	return next
 }
