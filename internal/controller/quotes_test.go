@@ -92,6 +92,8 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 			startOperator(t, namespace, api.wrap)
 			live(t, darkroom)
 
+			api.mu.Lock()
+			defer api.mu.Unlock()
 			for _, refused := range []string{"PATCH darkrooms", "PATCH darkrooms/status", "PATCH deployments", "POST secrets", "PATCH secrets", "POST controllerrevisions", "DELETE deployments", "DELETE secrets"} {
 				if !api.refused[refused] {
 					t.Errorf("no %s was refused, but %v", refused, slices.Sorted(maps.Keys(api.refused)))
@@ -126,11 +128,12 @@ func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	create(t, darkroom)
 	touching, stop := context.WithCancel(t.Context())
+	subject := darkroom.DeepCopy()
 	var touched sync.WaitGroup
 	touched.Go(func() {
 		for n := 0; touching.Err() == nil; n++ {
 			touch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationRequestedAt, n)
-			_ = kube.Patch(touching, darkroom.DeepCopy(), client.RawPatch("application/merge-patch+json", touch)) // it may be gone
+			_ = kube.Patch(touching, subject, client.RawPatch("application/merge-patch+json", touch)) // it may be gone
 			time.Sleep(250 * time.Millisecond)
 		}
 	})
