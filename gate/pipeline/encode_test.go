@@ -121,6 +121,7 @@ func TestOnlyWhatMayBeServedIsEncoded(t *testing.T) {
 				}
 				return entry
 			}
+			p.confirm(request.Request{Path: "/a.png"}, "original", time.Time{}, original.Control{}) // by this process, some time
 			from := put(own, test.own)
 			put(webp, test.webp)
 			first, _, status := getWebP(t, p)

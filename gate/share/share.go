@@ -44,7 +44,11 @@ func (g *Group[K, V]) Hold(
 		g.runs[key] = r
 		go func() {
 			defer close(r.ready)
-			r.value, r.err = create(shared)
+			if r.value, r.err = create(shared); r.err != nil {
+				g.mu.Lock()
+				g.forget(key, r) // who asks from now on tries again
+				g.mu.Unlock()
+			}
 		}()
 	}
 	r.holders++
@@ -68,7 +72,7 @@ func (g *Group[K, V]) leave(key K, r *run[V]) {
 	r.holders--
 	last := r.holders == 0
 	if last {
-		delete(g.runs, key)
+		g.forget(key, r)
 	}
 	g.mu.Unlock()
 	if !last {
@@ -86,5 +90,12 @@ func (g *Group[K, V]) leave(key K, r *run[V]) {
 		drop()
 	default:
 		go drop() // what was canceled still ends
+	}
+}
+
+// forget lets the next request for a key begin a run of its own. The caller holds the lock.
+func (g *Group[K, V]) forget(key K, r *run[V]) {
+	if g.runs[key] == r {
+		delete(g.runs, key)
 	}
 }

@@ -119,3 +119,34 @@ func TestAValueIsSharedByAllWhoWaitOrCome(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoTriesAgainAfterAFailureDoesNotGetTheSameOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made atomic.Int64
+		var group Group[string, int]
+		create := func(context.Context) (int, error) {
+			time.Sleep(time.Second)
+			if made.Add(1) == 1 {
+				return 0, errors.New("failed")
+			}
+			return 2, nil
+		}
+		for range 8 {
+			go func() {
+				_, _, _, err := group.Hold(t.Context(), "a", create)
+				if err == nil {
+					t.Error("it did not fail")
+				}
+				value, _, done, err := group.Hold(t.Context(), "a", create)
+				if err != nil || value != 2 {
+					t.Errorf("%d %v", value, err)
+				}
+				done()
+			}()
+		}
+		time.Sleep(time.Minute)
+		if made.Load() != 2 {
+			t.Errorf("made %d times", made.Load())
+		}
+	})
+}
