@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { asProblem } from "./problem";
 
-/** How often a read is repeated that got no answer, or that the server or a proxy before it had no time for, as while it starts. */
+/** How often a read is repeated that got no answer, or that the server had no time for, as while it starts. Others may be those of a source. */
 const maxRetries = 2;
 
 /**
@@ -11,7 +11,7 @@ const maxRetries = 2;
 export const reads = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: (failures, thrown) => failures < maxRetries && [0, 429, 502, 503, 504].includes(asProblem(thrown).status),
+      retry: (failures, thrown) => failures < maxRetries && [0, 429, 503].includes(asProblem(thrown).status),
       retryDelay: (failures) => 300 * 5 ** failures,
       // A server on this machine needs no network.
       networkMode: "always",
