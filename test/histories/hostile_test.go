@@ -121,6 +121,7 @@ var hostileSteps = []kind{
 			if err := w.removeByUser(&list.Items[i]); err != nil {
 				return err
 			}
+			w.ended[key.String()] = true
 		}
 		return nil
 	}),

@@ -73,7 +73,7 @@ func foreignObjectsStay(w *world) error {
 }
 
 // nothingIsLeft looks for objects that the operator made and that have no owner, though neither their
-// owner nor another controller took it away; and for such objects without their Helm release.
+// owner nor another controller took it away; and for such objects without their Helm release, unless a user ended it.
 func nothingIsLeft(w *world) error {
 	objects := w.judging
 	releases := map[string]bool{}
@@ -91,7 +91,8 @@ func nothingIsLeft(w *world) error {
 		if _, isAsked := w.asked[referTo(object)]; !isForeign && !isAsked {
 			return fmt.Errorf("%s has no owner", referTo(object))
 		}
-		if name := object.GetAnnotations()[ownership.AnnotationReleaseName]; object.GetKind() == "Deployment" && !releases[object.GetNamespace()+"/"+name] {
+		name := object.GetNamespace() + "/" + object.GetAnnotations()[ownership.AnnotationReleaseName]
+		if object.GetKind() == "Deployment" && !releases[name] && !w.ended[name] {
 			return fmt.Errorf("%s has no Helm release", referTo(object))
 		}
 	}

@@ -70,6 +70,8 @@ type world struct {
 	// whose revisions a Darkroom got.
 	asked   map[reference]types.NamespacedName
 	adopted map[types.NamespacedName]bool
+	// ended are the releases of which a user deleted the last revision, by namespace and name.
+	ended map[string]bool
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
 	// saves are the objects of namespaces as they were saved.
@@ -117,7 +119,7 @@ func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func
 	w = &world{
 		cluster: c, ctx: ctx, isAlone: isAlone, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
-		asked: map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{},
+		asked: map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{}, ended: map[string]bool{},
 		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
