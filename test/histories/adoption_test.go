@@ -126,12 +126,25 @@ func (w *world) noteAdoptions(darkrooms []v1alpha1.Darkroom, objects []unstructu
 	}
 }
 
-// adoptedStay looks for objects of a Helm release that are gone although no Darkroom has adopted it.
+// adoptedStay looks for objects of a Helm release that are gone although no Darkroom has adopted it. Whether one has is looked up
+// after that, because it comes before.
 func adoptedStay(w *world) error {
+	if len(w.asked) == 0 {
+		return nil
+	}
 	live := map[reference]bool{}
 	for i := range w.judging {
 		live[referTo(&w.judging[i])] = true
 	}
+	darkrooms, err := w.allDarkrooms()
+	if err != nil {
+		return err
+	}
+	objects, err := w.objects()
+	if err != nil {
+		return err
+	}
+	w.noteAdoptions(darkrooms, objects)
 	for reference, release := range w.asked {
 		if !live[reference] && !w.adopted[release] {
 			return fmt.Errorf("%s was deleted, and the Helm release %s was not adopted", reference, release)

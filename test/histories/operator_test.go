@@ -160,6 +160,7 @@ func (w *world) run(p process) error {
 	o.traffic.elected = manager.Elected()
 	go func() { o.ended <- manager.Start(ctx) }()
 	w.operators[p] = o
+	w.started++
 	return nil
 }
 

@@ -53,6 +53,8 @@ type world struct {
 	suffix string
 	// operators are the running ones.
 	operators map[process]*operator
+	// started is the number of processes so far.
+	started int
 	// elects is set if two processes of the main installation elect a leader, sharded if each of two has its Darkrooms by
 	// their label, and divided if it has those of a namespace.
 	elects, sharded, divided bool
