@@ -1,6 +1,8 @@
 package histories
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // The steps that save and restore a cluster need one of their own.
@@ -71,5 +75,14 @@ func (w *world) restore() error {
 	w.foreign, w.revisions, w.policies = maps.Clone(w.saved.foreign), maps.Clone(w.saved.revisions), slices.Clone(w.saved.policies)
 	w.asked, w.adopted = maps.Clone(w.saved.asked), maps.Clone(w.saved.adopted)
 	clear(w.scaled)
+	// The operators notice it, unless the counter passes the old versions before.
+	_ = wait.Limits{Timeout: 5 * time.Second, Period: restPeriod}.Until(w.ctx, "the operators end", func(context.Context) error {
+		for p, operator := range w.operators {
+			if !operator.isOver() {
+				return fmt.Errorf("%+v still runs", p)
+			}
+		}
+		return nil
+	})
 	return w.follow(w.saved.past)
 }
