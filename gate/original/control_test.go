@@ -19,7 +19,7 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		header := http.Header{}
 		var want Control
-		seldom := func(name string) bool {
+		rarely := func(name string) bool {
 			return rapid.SampledFrom([]bool{false, false, false, false, true}).Draw(t, name)
 		}
 		bound := func(age int) { want.Bounded, want.MaxAge = true, time.Duration(max(age, 0))*time.Second }
@@ -50,11 +50,11 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 				bound(slices.Min(seconds))
 			}
 		}
-		if seldom("no-cache") { // it leaves nothing of other times
+		if rarely("no-cache") { // it leaves nothing of other times
 			directives = append(directives, rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`}).Draw(t, "form of no-cache"))
 			bound(0)
 		}
-		if seldom("Vary") {
+		if rarely("Vary") {
 			header.Set("Vary", "*")
 			bound(0)
 		}
@@ -62,7 +62,7 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			directives = append(directives, name)
 			want.NoStore = true
 		}
-		if seldom("used") {
+		if rarely("used") {
 			age := rapid.IntRange(1, 200).Draw(t, "Age")
 			header.Set("Age", strconv.Itoa(age))
 			want.MaxAge = max(want.MaxAge-time.Duration(age)*time.Second, 0)

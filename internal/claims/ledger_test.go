@@ -601,14 +601,21 @@ func TestAHostWaitsForAWriteThatFailed(t *testing.T) {
 	w.mustEndAt(older)
 }
 
-// A paused Darkroom has its host until its route is gone.
-func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
-	w, older, younger := newPair(t)
+// newPairWithAPause returns a town in which the younger of two Darkrooms has a host and is paused, and the older claims it.
+func newPairWithAPause(t *testing.T) (w *town, older, younger types.NamespacedName) {
+	t.Helper()
+	w, older, younger = newPair(t)
 	w.reconcile(younger, "done", func() {})
 	paused := w.live.darkroom(younger)
 	paused.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
 	w.put(paused)
 	w.claim(older, hostsOfTests[0])
+	return w, older, younger
+}
+
+// A paused Darkroom has its host until its route is gone.
+func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
+	w, older, younger := newPairWithAPause(t)
 	w.reconcile(younger, "done", func() {})
 	w.reconcile(older, "done", func() {})
 	w.check(nil)
@@ -624,12 +631,7 @@ func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
 
 // A shard has the Darkrooms of others in the cache of all Darkrooms alone.
 func TestARefusalNamesThePauseOfADarkroomOfAnotherShard(t *testing.T) {
-	w, older, younger := newPair(t)
-	w.reconcile(younger, "done", func() {})
-	paused := w.live.darkroom(younger)
-	paused.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
-	w.put(paused)
-	w.claim(older, hostsOfTests[0])
+	w, older, younger := newPairWithAPause(t)
 	own := maps.Clone(w.routes)
 	maps.DeleteFunc(own, func(id string, _ client.Object) bool { return strings.HasPrefix(id, "*v1alpha1.Darkroom ") })
 	w.ledger.Reader = own

@@ -181,12 +181,20 @@ func (r recurring) Start(ctx context.Context) error {
 	return err
 }
 
+// streak is the number of consecutive answers by which something has changed; one that says otherwise sets it to 0.
+type streak int
+
+// lasts counts one more such answer, and reports whether they are enough.
+func (s *streak) lasts() bool {
+	*s++
+	return *s >= settledAfter
+}
+
 // clusterWatch ends the manager when the cluster has changed for good.
 type clusterWatch struct {
-	known *Cluster
-	api   Discovery
-	// differing is the number of consecutive answers that differ from what is known.
-	differing int
+	known     *Cluster
+	api       Discovery
+	differing streak
 }
 
 // check asks once. An incomplete answer changes nothing.
@@ -200,8 +208,7 @@ func (w *clusterWatch) check(ctx context.Context) error {
 		w.differing = 0
 		return nil
 	}
-	w.differing++
-	if w.differing < settledAfter {
+	if !w.differing.lasts() {
 		return nil
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("version", now.version.GitVersion)

@@ -16,7 +16,7 @@ import (
 )
 
 // The end of a namespace takes the objects of a Darkroom before the Darkroom, and longer than that if a finalizer holds it up.
-// What the operator cannot do meanwhile is no failure that somebody is paged for.
+// What the operator cannot do meanwhile is not counted as a failure, which would raise an alert.
 func TestTheEndOfANamespaceIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*testing.T, *v1alpha1.Darkroom){

@@ -67,9 +67,8 @@ func lackingFields(ctx context.Context, api rest.Interface) ([]string, error) {
 // status that is stored already looks as if it had never been reported. The next process waits for the definition, and
 // reports everything.
 type definitionWatch struct {
-	api rest.Interface
-	// older is the number of consecutive answers by which it is older.
-	older int
+	api   rest.Interface
+	older streak
 }
 
 // check asks once. No answer changes nothing.
@@ -82,7 +81,7 @@ func (w *definitionWatch) check(ctx context.Context) error {
 		w.older = 0
 		return nil
 	}
-	if w.older++; w.older < settledAfter {
+	if !w.older.lasts() {
 		return nil
 	}
 	ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition is older than this operator: stopping, to wait for another one", "lacks", lacking)

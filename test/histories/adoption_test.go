@@ -97,6 +97,18 @@ func (w *world) noteHelmsObjects(release types.NamespacedName) error {
 	return nil
 }
 
+// look returns the Darkrooms and the objects of releases, and takes note of adoptions.
+func (w *world) look() (darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured, err error) {
+	if darkrooms, err = w.allDarkrooms(); err != nil {
+		return nil, nil, err
+	}
+	if objects, err = w.objects(); err != nil {
+		return nil, nil, err
+	}
+	w.noteAdoptions(darkrooms, objects)
+	return darkrooms, objects, nil
+}
+
 // noteAdoptions takes note of the objects of Helm releases that Darkrooms ask for, may have, and give back.
 func (w *world) noteAdoptions(darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured) {
 	asked := map[types.NamespacedName]*v1alpha1.Darkroom{}
@@ -136,15 +148,9 @@ func adoptedStay(w *world) error {
 	for i := range w.judging {
 		live[referTo(&w.judging[i])] = true
 	}
-	darkrooms, err := w.allDarkrooms()
-	if err != nil {
+	if _, _, err := w.look(); err != nil {
 		return err
 	}
-	objects, err := w.objects()
-	if err != nil {
-		return err
-	}
-	w.noteAdoptions(darkrooms, objects)
 	for reference, release := range w.asked {
 		if !live[reference] && !w.adopted[release] {
 			return fmt.Errorf("%s was deleted, and the Helm release %s was not adopted", reference, release)

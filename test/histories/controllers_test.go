@@ -20,15 +20,10 @@ import (
 // control plays the controllers of Kubernetes once: garbage collection, namespaces, quotas, Deployments, and
 // a Gateway that accepts all routes. It reports whether it wrote anything.
 func (w *world) control() (changed bool, err error) {
-	darkrooms, err := w.allDarkrooms()
+	darkrooms, objects, err := w.look()
 	if err != nil {
 		return false, err
 	}
-	objects, err := w.objects()
-	if err != nil {
-		return false, err
-	}
-	w.noteAdoptions(darkrooms, objects)
 	if changed, err = w.administer(darkrooms, objects); err != nil {
 		return changed, err
 	}

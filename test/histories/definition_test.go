@@ -39,14 +39,7 @@ var definitionSteps = []kind{
 			if err := w.define(lacking...); err != nil || w.faults.Current() != "" {
 				return err
 			}
-			return wait.Limits{Timeout: patience, Period: restPeriod}.Until(w.ctx, "the operators end", func(context.Context) error {
-				for p, operator := range w.operators {
-					if !operator.isOver() {
-						return fmt.Errorf("%+v works with an older definition", p)
-					}
-				}
-				return nil
-			})
+			return w.operatorsEnd(patience)
 		}}
 	}},
 	platform(2, "the CustomResourceDefinition of this version is installed again", func(w *world) error { return w.define() }),

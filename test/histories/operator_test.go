@@ -27,6 +27,7 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -234,6 +235,18 @@ func (o *operator) isOver() bool {
 	default:
 		return false
 	}
+}
+
+// operatorsEnd waits until all processes have ended by themselves.
+func (w *world) operatorsEnd(most time.Duration) error {
+	return wait.Limits{Timeout: most, Period: restPeriod}.Until(w.ctx, "the operators end", func(context.Context) error {
+		for p, operator := range w.operators {
+			if !operator.isOver() {
+				return fmt.Errorf("%+v still works", p)
+			}
+		}
+		return nil
+	})
 }
 
 // stop kills the processes of an installation: requests under way are interrupted.

@@ -187,7 +187,7 @@ func (w *world) autoscale(key types.NamespacedName) error {
 	return nil
 }
 
-// scaleStays looks for autoscaled Deployments whose number of pods somebody else changed.
+// scaleStays fails if the number of pods of a Deployment is not the one that its autoscaler has set.
 func scaleStays(w *world) error {
 	all, err := w.allDarkrooms()
 	if err != nil {

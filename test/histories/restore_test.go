@@ -1,8 +1,6 @@
 package histories
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,8 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
-
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // The steps that save and restore a cluster need one of their own.
@@ -76,13 +72,6 @@ func (w *world) restore() error {
 	w.asked, w.adopted = maps.Clone(w.saved.asked), maps.Clone(w.saved.adopted)
 	clear(w.scaled)
 	// The operators notice it, unless the counter passes the old versions before.
-	_ = wait.Limits{Timeout: 5 * time.Second, Period: restPeriod}.Until(w.ctx, "the operators end", func(context.Context) error {
-		for p, operator := range w.operators {
-			if !operator.isOver() {
-				return fmt.Errorf("%+v still runs", p)
-			}
-		}
-		return nil
-	})
+	_ = w.operatorsEnd(5 * time.Second)
 	return w.follow(w.saved.past)
 }
