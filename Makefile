@@ -195,14 +195,15 @@ fuzz-corpus: ## Keep the inputs that `make fuzz` found on this machine, as seeds
 likeness: ## Compare images of the gate with those of ImageMagick (convert).
 	go -C gate test . -tags likeness -run '^TestLikeness$$' -count 1
 
-# For how long `make histories` runs random histories; SEED runs the history of one seed again, and FOCUS those only
-# that a regular expression matches.
+# For how long `make histories` runs random histories, and the first of their seeds, which is random too if it is not
+# given; SEED runs the history of one seed again, and FOCUS those only that a regular expression matches.
 FOR ?= 5m
+FIRST ?=
 SEED ?=
 FOCUS ?=
 
 histories: assets $(GOTESTSUM) ## Run random histories against an API server, for FOR=5m, or that of one SEED.
-	KUBEBUILDER_ASSETS=$(K8S) FOR=$(FOR) SEED=$(SEED) FOCUS='$(FOCUS)' $(call gotestsum,testname) \
+	KUBEBUILDER_ASSETS=$(K8S) FOR=$(FOR) FIRST=$(FIRST) SEED=$(SEED) FOCUS='$(FOCUS)' $(call gotestsum,testname) \
 		env $(go-test) -json -count=1 -timeout 0 -run '^TestHistories$$' ./test/histories
 
 # The package of mutants, whose copy has what is committed or staged and nothing else.

@@ -12,8 +12,7 @@
 // Histories share an API server. Those that restore etcd, or change the
 // CustomResourceDefinition, have one of their own, one after the other.
 //
-// `make test` runs fixed seeds; `make histories FOR=1h` runs as many random ones as fit, and
+// `make test` runs fixed seeds; `make histories FOR=1h` runs as many random ones as fit, or those from FIRST on, and
 // `make histories SEED=7` one again; with FOCUS='quota' those only that have a step with this word, a regular
-// expression. Objects of the histories have the suffix of their
-// namespaces left out in messages.
+// expression. Objects of the histories have the suffix of their namespaces left out in messages.
 package histories

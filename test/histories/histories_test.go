@@ -49,7 +49,7 @@ const (
 // focus selects histories by their sentences.
 var focus = regexp.MustCompile(os.Getenv("FOCUS"))
 
-// TestHistories runs fixed seeds; those of a time if FOR is set, and one if SEED is set.
+// TestHistories runs fixed seeds; if FOR is set as many as fit into this time, from FIRST on; and one if SEED is set.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	if seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
@@ -59,6 +59,9 @@ func TestHistories(t *testing.T) {
 	next, end := uint64(1), time.Time{}
 	if duration, err := time.ParseDuration(os.Getenv("FOR")); err == nil {
 		next, end = uint64(time.Now().UnixNano()), time.Now().Add(duration)
+		if first, err := strconv.ParseUint(os.Getenv("FIRST"), 10, 64); err == nil {
+			next = first
+		}
 	}
 	var mu sync.Mutex
 	take := func() (seed uint64, ok bool) {
