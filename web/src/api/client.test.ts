@@ -1,34 +1,52 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { api } from "./client";
 import { Problem } from "./problem";
 import { reads } from "./reads";
 
 const photos = { namespace: "photos", name: "a" };
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  // A connection that was lost without a word: nothing comes, and nothing ends it.
-  vi.stubGlobal("fetch", (_: string, { signal }: RequestInit) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new DOMException("over", "AbortError")))));
-});
+/** A connection that was lost without a word: nothing comes, and nothing ends it but the signal. */
+const silence = (signal?: AbortSignal | null) => new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(new DOMException("over", "AbortError"))));
+
+/** Answers whose connection is lost at each point. */
+const losses: Record<string, (signal?: AbortSignal | null) => Promise<unknown>> = {
+  "before an answer": silence,
+  "within an answer": (signal) => Promise.resolve(new Response(new ReadableStream({ pull: () => silence(signal) }))),
+  "within a refusal": (signal) => Promise.resolve(new Response(new ReadableStream({ pull: () => silence(signal) }), { status: 403 })),
+};
+const answer = (how: string) => vi.stubGlobal("fetch", (_: string, { signal }: RequestInit) => losses[how]?.(signal));
+
+beforeEach(() => void vi.useFakeTimers());
 
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
 
-/** What does for every argument: a key, a query, a body, a version and a signal. */
+/** What does for every argument but the fourth: a key, a query, a body, a version and a signal. */
 const anything = Object.assign(new AbortController().signal, photos);
+const read = (response: Response) => response.text();
+const calls = Object.entries(api) as [string, (...args: unknown[]) => Promise<unknown>][];
 
-/** All calls but that of a log, which begins with its first line. */
-const calls = Object.entries(api).filter(([name]) => name !== "log") as [string, (...args: unknown[]) => Promise<unknown>][];
-
-test.each(calls)("%s does not wait without end for an answer", async (_, call) => {
-  const outcome = call(anything, anything, anything, anything).catch((thrown: unknown) => thrown);
-  await vi.advanceTimersByTimeAsync(120_000);
-  await expect(Promise.race([outcome, Promise.resolve("it still waits")])).resolves.toMatchObject({ status: 0, title: "No connection" });
+describe.each(Object.keys(losses))("a connection that is lost %s", (how) => {
+  test.each(calls)("does not keep %s waiting", async (name, call) => {
+    answer(how);
+    const outcome = call(anything, anything, anything, read, anything).catch((thrown: unknown) => thrown);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const ended = await Promise.race([outcome, Promise.resolve("it still waits")]);
+    if (how === "within a refusal") {
+      expect(ended).toMatchObject({ status: 403 });
+    } else if (how === "within an answer" && ["signOut", "remove"].includes(name)) {
+      // They need no more than the status.
+      expect(ended).toBeUndefined();
+    } else {
+      expect(ended).toMatchObject({ status: 0, title: "No connection" });
+    }
+  });
 });
 
 test("a call that is given up is no problem of the connection", async () => {
+  answer("before an answer");
   const controller = new AbortController();
   const outcome = api.get(photos, controller.signal).catch((thrown: unknown) => thrown);
   controller.abort();

@@ -1,4 +1,4 @@
-import { isAborted, problemOf, unreachable } from "./problem";
+import { isAborted, problemOf, unreachable, type Problem } from "./problem";
 import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Explanation, Figures, Key, Namespaces, NewSecret, Pod, Question, Review, Revision, Secret, ServerSettings, SignedURL, WaysToSignIn, Who } from "./types";
 
 interface Call {
@@ -6,7 +6,7 @@ interface Call {
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
-  /** How long the answer may take to begin, in milliseconds: the server itself waits less, and a lost connection may end without a word. */
+  /** How long the whole answer may take, in milliseconds: the server itself takes less, and a lost connection may end without a word. */
   patience?: number;
 }
 
@@ -21,41 +21,41 @@ export const tellSignedOut = (): void => void signedOut();
 
 const session = "/session";
 
-async function call(path: string, { method = "GET", body, ifMatch, signal, patience = 60_000 }: Call = {}): Promise<Response> {
+/** Sends a request, and reads its answer if it is a success. */
+async function call<T>(path: string, read: (response: Response) => T | Promise<T>, options: Call = {}): Promise<T> {
+  const { method = "GET", body, ifMatch, signal, patience = 60_000 } = options;
   const headers = {
     ...(body === undefined ? {} : { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" }),
     ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
   };
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), patience);
-  let response: Response;
+  let problem: Problem;
   try {
-    response = await fetch(path, {
+    const response = await fetch(path, {
       method,
       headers,
       credentials: "same-origin",
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     });
+    if (response.ok) {
+      return await read(response);
+    }
+    problem = await problemOf(response);
   } catch (thrown) {
     throw isAborted(thrown) && !late.signal.aborted ? thrown : unreachable();
   } finally {
     clearTimeout(timer);
   }
-  if (!response.ok) {
-    const problem = await problemOf(response);
-    // A token that is refused at sign-in ends no session.
-    if (problem.status === 401 && path !== session && (await signedOut())) {
-      return call(path, { method, body, ifMatch, signal, patience });
-    }
-    throw problem;
+  // A token that is refused at sign-in ends no session.
+  if (problem.status === 401 && path !== session && (await signedOut())) {
+    return call(path, read, options);
   }
-  return response;
+  throw problem;
 }
 
-async function json<T>(path: string, options?: Call): Promise<T> {
-  return (await (await call(path, options)).json()) as T;
-}
+const json = <T>(path: string, options?: Call): Promise<T> => call(path, (response) => response.json() as Promise<T>, options);
 
 const items = async <T>(path: string, signal?: AbortSignal): Promise<T[]> => (await json<{ items: T[] }>(path, { signal })).items;
 
@@ -78,7 +78,7 @@ export interface FetchedImage {
 export const api = {
   whoAmI: () => json<Who>(session),
   signIn: (token: string) => json<Who>(session, { method: "POST", body: { token } }),
-  signOut: () => call(session, { method: "DELETE" }),
+  signOut: () => call(session, () => undefined, { method: "DELETE" }),
   waysToSignIn: () => json<WaysToSignIn>("/sign-in"),
   settings: () => json<ServerSettings>("/settings"),
   access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
@@ -93,7 +93,7 @@ export const api = {
   replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun, signal }: Write = {}) =>
     json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch, signal }),
   patch: (key: Key, body: DarkroomPatch, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
-  remove: (key: Key, ifMatch: string) => call(one(key), { method: "DELETE", ifMatch }),
+  remove: (key: Key, ifMatch: string) => call(one(key), () => undefined, { method: "DELETE", ifMatch }),
 
   revisions: (key: Key, signal?: AbortSignal) => items<Revision>(one(key) + "/revisions", signal),
   rollBack: (key: Key, revision: number, ifMatch: string) => json<Darkroom>(one(key) + "/rollback", { method: "POST", body: { revision }, ifMatch }),
@@ -101,20 +101,20 @@ export const api = {
   figures: (key: Key, signal?: AbortSignal) => json<Figures>(one(key) + "/figures", { signal }),
   events: (key: Key, signal?: AbortSignal) => items<DarkroomEvent>(one(key) + "/events", signal),
   podEvents: (key: Key, pod: string, signal?: AbortSignal) => items<DarkroomEvent>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, signal),
-  /** The log of a pod as it arrives. */
-  log: (key: Key, pod: string, { container, follow, previous, lines = 500 }: { container: string; follow: boolean; previous: boolean; lines?: number }, signal?: AbortSignal) =>
-    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, {
+  /** The log of a pod, which can be read as it arrives. */
+  log: <T>(key: Key, pod: string, { container, follow, previous, lines = 500 }: { container: string; follow: boolean; previous: boolean; lines?: number }, read: (response: Response) => Promise<T>, signal?: AbortSignal) =>
+    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, read, {
       signal,
-      // A log without lines has no beginning.
-      patience: 2 ** 31 - 1,
+      // The server follows it for 15 minutes.
+      ...(follow ? { patience: 16 * 60_000 } : {}),
     }),
-  manifest: async (key: Key, signal?: AbortSignal) => (await call(one(key) + "/manifest", { signal })).text(),
+  manifest: (key: Key, signal?: AbortSignal) => call(one(key) + "/manifest", (response) => response.text(), { signal }),
   review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
   /** The URL of an image, without its host, with the signature that the Darkroom demands. */
   sign: (key: Key, query: URLSearchParams, signal?: AbortSignal) => json<SignedURL>(`${one(key)}/signed-url?${query.toString()}`, { signal }),
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();
-    const blob = await (await call(`${one(key)}/image?${query.toString()}`, { signal })).blob();
+    const blob = await call(`${one(key)}/image?${query.toString()}`, (response) => response.blob(), { signal });
     return { blob, milliseconds: performance.now() - began, at: new Date().toISOString() };
   },
 };

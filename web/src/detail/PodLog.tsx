@@ -117,8 +117,8 @@ function Marked({ line, search }: { line: string; search: string }) {
 }
 
 async function download(of: Key, pod: string, container: string, previous: boolean): Promise<void> {
-  const answer = await api.log(of, pod, { container, follow: false, previous, lines: maxLines });
-  const url = URL.createObjectURL(await answer.blob());
+  const log = await api.log(of, pod, { container, follow: false, previous, lines: maxLines }, (response) => response.blob());
+  const url = URL.createObjectURL(log);
   const link = document.createElement("a");
   link.href = url;
   link.download = `${pod}-${container}.log`;

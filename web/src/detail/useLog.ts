@@ -34,16 +34,18 @@ export function useLog(of: Key, pod: string, { container, follow, previous }: { 
     };
     const run = async () => {
       try {
-        const { body } = await api.log({ namespace, name }, pod, { container, follow, previous }, controller.signal);
-        const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-        for (;;) {
-          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-          if (done) {
-            break;
+        const read = async ({ body }: Response) => {
+          const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+          for (;;) {
+            const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+            if (done) {
+              return;
+            }
+            buffer.feed(value);
+            due ??= setTimeout(() => show({}), pace);
           }
-          buffer.feed(value);
-          due ??= setTimeout(() => show({}), pace);
-        }
+        };
+        await api.log({ namespace, name }, pod, { container, follow, previous }, read, controller.signal);
         buffer.end();
         show({ ended: true });
       } catch (thrown) {
