@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
 // Main runs the command that the arguments name until it ends or a signal asks
@@ -26,7 +28,7 @@ func Main() int {
 	case errors.As(err, &code):
 		return int(code)
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "Error:", err)
+		fmt.Fprintln(os.Stderr, "Error:", terminal.Escape(err.Error()))
 		return 1
 	}
 	return 0

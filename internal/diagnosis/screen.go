@@ -41,9 +41,9 @@ func (e *Evidence) Ready() bool {
 func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	var b strings.Builder
 	d := e.Darkroom
-	fmt.Fprintf(&b, "Darkroom %s/%s: %s\n", d.Namespace, d.Name, cmp.Or(string(d.Status.Phase), "no operator has seen it yet"))
+	fmt.Fprintf(&b, "%s\n", e.line(fmt.Sprintf("Darkroom %s/%s: %s", d.Namespace, d.Name, cmp.Or(string(d.Status.Phase), "no operator has seen it yet"))))
 	if d.Status.Message != "" {
-		fmt.Fprintf(&b, "  %s\n", d.Status.Message)
+		fmt.Fprintf(&b, "  %s\n", e.line(d.Status.Message))
 	}
 	for _, advice := range e.advice() {
 		fmt.Fprintf(&b, "  → %s\n", advice)
@@ -82,8 +82,13 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	if len(e.Unread) > 0 {
 		fmt.Fprintf(&b, "\nYou may not read: %s\n", strings.Join(e.Unread, ", "))
 	}
-	_, err := io.WriteString(out, terminal.Escape(values.Redact(d, b.String())))
+	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// line returns a text without the credentials of the Darkroom, on one line: in that order, because they may have line breaks.
+func (e *Evidence) line(text any) string {
+	return terminal.Line(values.Redact(e.Darkroom, fmt.Sprint(text)))
 }
 
 // advice says what to do about a Darkroom that is not ready.
@@ -108,7 +113,7 @@ func (e *Evidence) advice() []string {
 }
 
 // table writes a heading and rows; nothing without a row.
-func (*Evidence) table(b *strings.Builder, heading string, rows func(row func(...any))) {
+func (e *Evidence) table(b *strings.Builder, heading string, rows func(row func(...any))) {
 	var written int
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	rows(func(cells ...any) {
@@ -118,7 +123,7 @@ func (*Evidence) table(b *strings.Builder, heading string, rows func(row func(..
 		written++
 		texts := make([]string, len(cells))
 		for i, cell := range cells {
-			texts[i] = strings.Join(strings.Fields(fmt.Sprint(cell)), " ")
+			texts[i] = e.line(cell)
 		}
 		fmt.Fprintln(w, "  "+strings.TrimSpace(strings.Join(texts, "\t")))
 	})

@@ -284,7 +284,7 @@ func TestEveryExplanationIsValid(t *testing.T) {
 		if e.Answer.Failure == "" {
 			e.Answer = served(rapid.IntRange(200, 599).Draw(t, "status"), rapid.SampledFrom([]string{"", "text/html", "image/png"}).Draw(t, "type"))
 			e.Answer.Cache, e.Answer.Parts = serverTiming(rapid.SampledFrom([]string{"", "cache;desc=hit", "cache;desc=miss, fetch;dur=1, transform;dur=2", "cache;desc=\x1b[2J"}).Draw(t, "timing"))
-			e.Answer.Detail = rapid.SampledFrom([]string{"", "the image is gone", "\x1b]0;title\a"}).Draw(t, "detail")
+			e.Answer.Detail = rapid.SampledFrom([]string{"", "the image is gone", "\x1b]0;title\a\nforged"}).Draw(t, "detail")
 		}
 		got := Decide(e)
 		valid(t, got)

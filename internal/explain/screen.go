@@ -17,15 +17,15 @@ var marks = map[State]string{OK: "✓", Failed: "✗", Unknown: "?", NotAsked: "
 // Screen writes an explanation for a person.
 func (x *Explanation) Screen(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s.\n", x.URL, x.Verdict)
+	fmt.Fprintf(&b, "%s\n%s.\n", terminal.Line(x.URL), terminal.Line(x.Verdict))
 	if x.Remedy != "" {
-		fmt.Fprintf(&b, "  → %s.\n", x.Remedy)
+		fmt.Fprintf(&b, "  → %s.\n", terminal.Line(x.Remedy))
 	}
 	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i := range x.Hops {
 		hop := &x.Hops[i]
-		cells := []string{marks[hop.State] + " " + string(hop.Kind), hop.Name, "", "", "", strings.Join(strings.Fields(hop.Detail), " ")}
+		cells := []string{marks[hop.State] + " " + string(hop.Kind), terminal.Line(hop.Name), "", "", "", terminal.Line(hop.Detail)}
 		if hop.Status != 0 {
 			cells[2] = fmt.Sprint(hop.Status)
 		}
@@ -38,6 +38,6 @@ func (x *Explanation) Screen(out io.Writer) error {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	w.Flush() //nolint:errcheck // a builder does not fail
-	_, err := io.WriteString(out, terminal.Escape(b.String()))
+	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -141,12 +144,27 @@ func TestAPlanHasNoValueOfAVariable(t *testing.T) {
 	})
 }
 
-func TestTextsInAPlanDoNotControlTheTerminal(t *testing.T) {
-	p := &Plan{Darkrooms: []Darkroom{{Namespace: "team-a", Name: "photos", Refused: "policy says \x1b[2J", Fields: []Field{{Object: "Ingress", Path: "spec", To: "\u009b8m"}}}}}
-	for _, format := range Formats {
-		var b strings.Builder
-		if err := p.Write(&b, format); err != nil || strings.ContainsAny(b.String(), "\x1b") || format != "json" && strings.ContainsRune(b.String(), 0x9b) {
-			t.Errorf("%s (%v): %q", format, err, &b)
+func TestTextsInAPlanStayOnTheirLineAndDoNotControlTheTerminal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("a \n\r\t\\\"`\x1b\x7f\u009b\u202e\u2028"))).Draw(t, "text")
+		of := func(text string) *Plan {
+			return &Plan{Darkrooms: []Darkroom{{
+				Namespace: "team-a", Name: "photos", Refused: "policy: " + text, Skipped: "why: " + text, Dropped: []string{"spec." + text},
+				Fields: []Field{{Object: "Ingress", Path: "spec", From: "x" + text, To: "y" + text}},
+			}}}
 		}
-	}
+		for _, format := range Formats {
+			var b, plain strings.Builder
+			if err := errors.Join(of(text).Write(&b, format), of("").Write(&plain, format)); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsAny(b.String(), "\r\x1b\x7f\u009b\u202e") || strings.Count(b.String(), "\n") != strings.Count(plain.String(), "\n") {
+				t.Errorf("%s: %q", format, &b)
+			}
+			got := &Plan{}
+			if err := json.Unmarshal([]byte(b.String()), got); format == "json" && (err != nil || !reflect.DeepEqual(got, of(text))) {
+				t.Errorf("%q is read as %+v (%v)", &b, got, err)
+			}
+		}
+	})
 }

@@ -177,10 +177,15 @@ var Formats = []string{"text", "json", "markdown"}
 // Write writes the plan in one of Formats.
 func (p *Plan) Write(out io.Writer, format string) error {
 	if format == "json" {
-		encoder := json.NewEncoder(out)
+		var b strings.Builder
+		encoder := json.NewEncoder(&b)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(p)
+		if err := encoder.Encode(p); err != nil {
+			return err
+		}
+		_, err := io.WriteString(out, terminal.Escape(b.String()))
+		return err
 	}
 	heading, item := "\n%s:\n", "  %s: %s\n    %s\n"
 	if format == "markdown" {
@@ -191,13 +196,13 @@ func (p *Plan) Write(out io.Writer, format string) error {
 	for _, section := range p.sections() {
 		fmt.Fprintf(&b, heading, section.title)
 		for _, line := range section.sorted() {
-			shown := line
+			shown := terminal.Line(line)
 			if format == "markdown" {
-				shown = strings.NewReplacer("`", "'", "\n", " ").Replace(line)
+				shown = strings.ReplaceAll(shown, "`", "'")
 			}
 			fmt.Fprintf(&b, item, plural(len(section.lines[line])), shown, named(section.lines[line]))
 		}
 	}
-	_, err := io.WriteString(out, terminal.Escape(b.String()))
+	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -3,13 +3,13 @@
 package terminal
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode"
 )
 
 // Escape returns a text without characters that control a terminal, such as those that move the cursor, change the title or
-// reverse the order of what follows: they are written as in Go. Newlines and tabs remain.
+// reverse the order of what follows: they are written as in Go and in JSON. Newlines and tabs remain.
 func Escape(text string) string {
 	if strings.IndexFunc(text, controls) < 0 {
 		return text
@@ -17,13 +17,16 @@ func Escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		if controls(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			fmt.Fprintf(&b, `\u%04x`, r)
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
 }
+
+// Line returns a text on one line, so that it looks like no other line of what it is printed in, and escaped.
+func Line(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
 
 func controls(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))

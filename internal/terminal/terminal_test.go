@@ -13,9 +13,10 @@ func TestWhatControlsATerminalIsEscaped(t *testing.T) {
 		"":                             "",
 		"Bild nicht gefunden: größe 🖼": "Bild nicht gefunden: größe 🖼",
 		"a\n\tb":                       "a\n\tb",
-		"\x1b]0;title\a":               `\x1b]0;title\a`,
-		"gone\r\b":                     `gone\r\b`,
+		"\x1b]0;title\a":               `\u001b]0;title\u0007`,
+		"gone\r\b":                     `gone\u000d\u0008`,
 		"\u009b31m":                    `\u009b31m`,
+		"\x7f":                         `\u007f`,
 		"\u202egnp.exe":                `\u202egnp.exe`,
 	} {
 		if got := Escape(text); got != want {
