@@ -1,6 +1,6 @@
 // Package admission bounds what is worked on at the same time. Requests beyond the capacity
 // wait in a queue that is fair between clients: a client with a thousand requests delays
-// another's first one by at most one turn.
+// another's first one by at most one turn, also if that waits for work that the former has asked for.
 package admission
 
 import (
@@ -58,60 +58,62 @@ const maxWait = 45 * time.Second
 // Release gives back the admitted weight but for a part, which is zero when the work is done.
 type Release func(keep int64)
 
-// Acquire waits until work of this weight is admitted. Work heavier than the capacity is
-// admitted alone. The error is a problem if the queue is full, or that of the context.
-func (q *Queue) Acquire(ctx context.Context, client string, weight int64) (Release, error) {
-	weight = min(max(weight, 1), q.forClient)
-	release := func(keep int64) {
-		if keep < weight {
-			q.release(client, weight-keep)
-			weight = keep
-		}
-	}
+// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work heavier than the
+// capacity is admitted alone. The error is a problem if the queue is full, or that of the context.
+func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
+	clients := of(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errFull())
 	defer cancel()
-	w, err := q.enqueue(client, weight)
-	if err != nil {
-		return nil, err
-	}
+	w := &waiter{weight: min(max(weight, 1), q.forClient), admitted: make(chan bool, 1)}
+	clients.follow(func(client string) { q.join(w, client) })
+	q.refuse()
 	select {
 	case admitted := <-w.admitted:
 		if !admitted {
 			return nil, errFull()
 		}
-		return release, nil
+		return func(keep int64) { q.release(w, keep) }, nil
 	case <-ctx.Done():
 		// It may have been admitted at the same moment.
 		if !q.leave(w) && <-w.admitted {
-			release(0)
+			q.release(w, 0)
 		}
 		return nil, context.Cause(ctx)
 	}
 }
 
-// enqueue adds a waiter, which may be admitted at once. If the queue is full, the waiter of
-// the last turn is refused in its place, provided that its turn is later.
-func (q *Queue) enqueue(client string, weight int64) (*waiter, error) {
+// join lets a waiter have the next turn of a client, if that is its first client or brings it forward. It may be admitted at once.
+func (q *Queue) join(w *waiter, client string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := &waiter{client: client, weight: weight, turn: q.turn + 1, admitted: make(chan bool, 1)}
+	turn := q.turn + 1
 	for _, other := range q.waiters {
 		if other.client == client {
-			w.turn = other.turn + 1
+			turn = other.turn + 1
 		}
 	}
-	fits := q.next() < 0 && q.used+weight <= q.capacity && q.admitted[client]+weight <= q.forClient
-	if last := len(q.waiters) - 1; !fits && len(q.waiters) >= q.maxWaiting {
-		if last < 0 || q.waiters[last].turn <= w.turn {
-			return nil, errFull()
+	if w.turn > 0 {
+		at := slices.Index(q.waiters, w)
+		earlier := turn < w.turn || turn == w.turn && !q.allows(w.client, w.weight)
+		if at < 0 || !earlier || !q.allows(client, w.weight) {
+			return
 		}
+		q.waiters = slices.Delete(q.waiters, at, at+1)
+	}
+	w.client, w.turn = client, turn
+	at, _ := slices.BinarySearchFunc(q.waiters, turn+1, func(other *waiter, turn int) int { return other.turn - turn })
+	q.waiters = slices.Insert(q.waiters, at, w)
+	q.admit()
+}
+
+// refuse refuses the waiters of the last turn if there are too many.
+func (q *Queue) refuse() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for last := len(q.waiters) - 1; last >= q.maxWaiting; last-- {
 		q.waiters[last].admitted <- false
 		q.waiters = q.waiters[:last]
 	}
-	at, _ := slices.BinarySearchFunc(q.waiters, w.turn+1, func(other *waiter, turn int) int { return other.turn - turn })
-	q.waiters = slices.Insert(q.waiters, at, w)
-	q.admit()
-	return w, nil
 }
 
 // leave removes a waiter and reports whether it still was in the queue.
@@ -127,19 +129,27 @@ func (q *Queue) leave(w *waiter) bool {
 	return true
 }
 
-func (q *Queue) release(client string, weight int64) {
+// release gives back the weight of admitted work but for a part.
+func (q *Queue) release(w *waiter, keep int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.used -= weight
-	if q.admitted[client] -= weight; q.admitted[client] <= 0 {
-		delete(q.admitted, client)
+	given := max(w.weight-keep, 0)
+	w.weight -= given
+	q.used -= given
+	if q.admitted[w.client] -= given; q.admitted[w.client] <= 0 {
+		delete(q.admitted, w.client)
 	}
 	q.admit()
 }
 
+// allows reports whether a client may have more work of a weight.
+func (q *Queue) allows(client string, weight int64) bool {
+	return q.admitted[client]+weight <= q.forClient
+}
+
 // next returns the place of the first waiter whose client does not have all that it may have.
 func (q *Queue) next() int {
-	return slices.IndexFunc(q.waiters, func(w *waiter) bool { return q.admitted[w.client]+w.weight <= q.forClient })
+	return slices.IndexFunc(q.waiters, func(w *waiter) bool { return q.allows(w.client, w.weight) })
 }
 
 // admit lets waiters in. A heavy request is not overtaken, so that it cannot wait forever.

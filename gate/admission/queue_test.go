@@ -17,8 +17,8 @@ import (
 
 func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 	q := New(10, 5, 0)
-	first, _ := q.Acquire(t.Context(), "a", 6)
-	second, _ := q.Acquire(t.Context(), "a", 4)
+	first, _ := q.Acquire(For(t.Context(), "a"), 6)
+	second, _ := q.Acquire(For(t.Context(), "a"), 4)
 	if used, waiting := q.Load(); used != 10 || waiting != 0 {
 		t.Errorf("%d used, %d waiting", used, waiting)
 	}
@@ -36,7 +36,7 @@ func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 
 func TestWorkHeavierThanTheCapacityRunsAlone(t *testing.T) {
 	q := New(10, 5, 0)
-	release, err := q.Acquire(t.Context(), "a", 100)
+	release, err := q.Acquire(For(t.Context(), "a"), 100)
 	if used, _ := q.Load(); err != nil || used != 10 {
 		t.Errorf("%d used: %v", used, err)
 	}
@@ -49,14 +49,14 @@ func order(t *testing.T, q *Queue, clients ...string) []string {
 	t.Helper()
 	var admitted []string
 	synctest.Test(t, func(t *testing.T) {
-		release, err := q.Acquire(t.Context(), "", q.capacity)
+		release, err := q.Acquire(For(t.Context(), ""), q.capacity)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
 		for i, client := range clients {
 			go func() {
-				done, err := q.Acquire(t.Context(), client, q.capacity)
+				done, err := q.Acquire(For(t.Context(), client), q.capacity)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -90,9 +90,9 @@ func TestAFullQueueMakesPlaceForClientsWithFewerWaiters(t *testing.T) {
 
 func TestARefusalIs503WithRetryAfter(t *testing.T) {
 	q := New(1, 0, 0)
-	release, _ := q.Acquire(t.Context(), "a", 1)
+	release, _ := q.Acquire(For(t.Context(), "a"), 1)
 	defer release(0)
-	_, err := q.Acquire(t.Context(), "b", 1)
+	_, err := q.Acquire(For(t.Context(), "b"), 1)
 	if p := problem.Of(err); p.Status != 503 || p.RetryAfter == 0 {
 		t.Errorf("%+v", p)
 	}
@@ -101,9 +101,9 @@ func TestARefusalIs503WithRetryAfter(t *testing.T) {
 func TestNobodyWaitsLongerThanClientsDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(1, 10, 0)
-		release, _ := q.Acquire(t.Context(), "a", 1)
+		release, _ := q.Acquire(For(t.Context(), "a"), 1)
 		start := time.Now()
-		_, err := q.Acquire(t.Context(), "b", 1)
+		_, err := q.Acquire(For(t.Context(), "b"), 1)
 		if waited := time.Since(start); problem.Of(err).Status != 503 || waited > time.Minute {
 			t.Errorf("%v after %s", err, waited)
 		}
@@ -117,14 +117,14 @@ func TestNobodyWaitsLongerThanClientsDo(t *testing.T) {
 func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(2, 10, 0)
-		release, _ := q.Acquire(t.Context(), "a", 1)
+		release, _ := q.Acquire(For(t.Context(), "a"), 1)
 		ctx, leave := context.WithCancel(t.Context())
 		var heavy, light error
-		go func() { _, heavy = q.Acquire(ctx, "a", 2) }()
+		go func() { _, heavy = q.Acquire(For(ctx, "a"), 2) }()
 		synctest.Wait()
 		go func() {
 			var done Release
-			done, light = q.Acquire(t.Context(), "b", 1)
+			done, light = q.Acquire(For(t.Context(), "b"), 1)
 			done(0)
 		}()
 		synctest.Wait()
@@ -140,7 +140,7 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 	})
 }
 
-// Whatever is asked for and given back in whatever order: the sum of what is admitted stays within
+// Whatever is asked for, by whichever clients join it, and given back in whatever order: the sum of what is admitted stays within
 // the capacity, and that of a client within its own; nobody waits whose work fits; and a newcomer is
 // not preceded by two turns of another client.
 func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
@@ -149,32 +149,35 @@ func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 			const capacity, forClient = 10, 6
 			q := New(capacity, 50, forClient)
 			type work struct {
-				client  string
 				weight  int64
 				release Release
 			}
 			var mu sync.Mutex // one release can admit several
 			var running []work
+			var joins []func(context.Context)
 			clients := rapid.SampledFrom([]string{"a", "b", "c"})
 			weights := rapid.Int64Range(0, 12)
-			sum := func(client string) (n int64) {
+			sum := func() (n int64) {
 				for _, w := range running {
-					if client == "" || w.client == client {
-						n += w.weight
-					}
+					n += w.weight
 				}
 				return n
 			}
 			for range rapid.IntRange(1, 40).Draw(rt, "steps") {
-				if len(running) > 0 && rapid.Bool().Draw(rt, "ends") {
+				switch step := rapid.SampledFrom([]string{"asks", "ends", "joins"}).Draw(rt, "step"); {
+				case step == "joins" && len(joins) > 0:
+					rapid.SampledFrom(joins).Draw(rt, "join")(For(t.Context(), clients.Draw(rt, "client")))
+				case step == "ends" && len(running) > 0:
 					at := rapid.IntRange(0, len(running)-1).Draw(rt, "which")
 					ended := running[at]
 					running = slices.Delete(running, at, at+1)
 					ended.release(0)
-				} else {
-					w := work{client: clients.Draw(rt, "client"), weight: weights.Draw(rt, "weight")}
+				default:
+					w := work{weight: weights.Draw(rt, "weight")}
+					ctx, join := Share(For(t.Context(), clients.Draw(rt, "client")))
+					joins = append(joins, join)
 					go func() {
-						release, err := q.Acquire(t.Context(), w.client, w.weight)
+						release, err := q.Acquire(ctx, w.weight)
 						if err == nil {
 							w.weight = min(max(w.weight, 1), forClient)
 							w.release = release
@@ -186,8 +189,16 @@ func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 				}
 				synctest.Wait()
 				used, _ := q.Load()
-				if used != sum("") || used > capacity || sum("a") > forClient || sum("b") > forClient || sum("c") > forClient {
-					rt.Fatalf("%d are admitted, %d run", used, sum(""))
+				if used != sum() || used > capacity || used != q.admitted["a"]+q.admitted["b"]+q.admitted["c"] ||
+					max(q.admitted["a"], q.admitted["b"], q.admitted["c"]) > forClient {
+					rt.Fatalf("%d are admitted, %d run, by clients: %v", used, sum(), q.admitted)
+				}
+				turns := map[string]int{}
+				for _, w := range q.waiters {
+					if turns[w.client] >= w.turn {
+						rt.Fatalf("client %s has two waiters in turn %d", w.client, w.turn)
+					}
+					turns[w.client] = w.turn
 				}
 				if at := q.next(); at >= 0 && used+q.waiters[at].weight <= capacity {
 					rt.Fatalf("work of weight %d waits beside %d", q.waiters[at].weight, used)
@@ -212,7 +223,7 @@ func TestTheWorkOfAClientIsBounded(t *testing.T) {
 		admitted := map[string]int{}
 		for _, client := range []string{"a", "a", "a", "a", "b"} {
 			go func() {
-				if _, err := q.Acquire(t.Context(), client, 1); err == nil {
+				if _, err := q.Acquire(For(t.Context(), client), 1); err == nil {
 					admitted[client]++
 				}
 			}()
@@ -230,14 +241,14 @@ func TestTheWorkOfAClientIsBounded(t *testing.T) {
 func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
 	q := New(1, 10, 0)
 	synctest.Test(t, func(t *testing.T) {
-		release, err := q.Acquire(t.Context(), "", 1)
+		release, err := q.Acquire(For(t.Context(), ""), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		admitted := make(chan Release, 100)
 		ask := func(client string) {
 			go func() {
-				if release, err := q.Acquire(t.Context(), client, 1); err == nil {
+				if release, err := q.Acquire(For(t.Context(), client), 1); err == nil {
 					admitted <- release
 				}
 			}()
@@ -246,7 +257,7 @@ func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
 		second := make(chan Release, 1)
 		ask("a")
 		go func() {
-			if release, err := q.Acquire(t.Context(), "a", 1); err == nil {
+			if release, err := q.Acquire(For(t.Context(), "a"), 1); err == nil {
 				second <- release
 			}
 		}()
@@ -282,7 +293,7 @@ func TestAQueueWithoutPlacesAdmitsWhatFits(t *testing.T) {
 			client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "client")
 			weight := rapid.IntRange(1, forClient).Draw(rt, "weight")
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			_, err := q.Acquire(ctx, client, int64(weight))
+			_, err := q.Acquire(For(ctx, client), int64(weight))
 			fits, waited := used+weight <= capacity && of[client]+weight <= forClient, ctx.Err() != nil
 			cancel()
 			if (err == nil) != fits || waited {

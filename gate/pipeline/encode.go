@@ -11,7 +11,7 @@ import (
 )
 
 // known returns the entry of a request and its state, or nil. One in WebP can be made of that in its own format.
-func (p *Pipeline) known(ctx context.Context, client, key string, r request.Request) (known *cache.Entry, state State, err error) {
+func (p *Pipeline) known(ctx context.Context, key string, r request.Request) (known *cache.Entry, state State, err error) {
 	known, state = p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
 	if r.WebP == 0 || state != Miss {
 		return known, state, nil
@@ -20,7 +20,7 @@ func (p *Pipeline) known(ctx context.Context, client, key string, r request.Requ
 	if otherState == Miss {
 		return known, Miss, nil
 	}
-	if known, err = p.encode(ctx, client, other, r.WebP); err != nil {
+	if known, err = p.encode(ctx, other, r.WebP); err != nil {
 		return nil, Miss, err
 	}
 	p.cache.Put(key, known)
@@ -37,7 +37,7 @@ func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, State) {
 
 // encode returns an entry as WebP of a quality other than zero, or the same entry if that is not smaller
 // or cannot be made. It waits for its turn, and the error is that of the queue.
-func (p *Pipeline) encode(ctx context.Context, client string, e *cache.Entry, quality int) (*cache.Entry, error) {
+func (p *Pipeline) encode(ctx context.Context, e *cache.Entry, quality int) (*cache.Entry, error) {
 	if quality == 0 {
 		return e, nil
 	}
@@ -45,12 +45,12 @@ func (p *Pipeline) encode(ctx context.Context, client string, e *cache.Entry, qu
 	if !ok || img.Weight > p.Memory/5 {
 		return e, nil
 	}
-	leave, err := p.queues.encodes.acquire(ctx, client, 1)
+	leave, err := p.queues.encodes.acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(0)
-	release, err := p.queues.shrink.acquire(ctx, client, img.Weight)
+	release, err := p.queues.shrink.acquire(ctx, img.Weight)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/encode"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -42,7 +43,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 				if known {
 					get(t, p, "/a.png")
 				}
-				release, err := p.queues.encodes.acquire(t.Context(), "b", 1<<20)
+				release, err := p.queues.encodes.acquire(admission.For(t.Context(), "b"), 1<<20)
 				if err != nil {
 					t.Fatal(err)
 				}

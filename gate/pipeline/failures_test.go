@@ -114,7 +114,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 				time.Sleep(age)
 			}
 			occupy := func(client string) {
-				if release, err := p.queues.fetches.acquire(t.Context(), client, 1); err == nil {
+				if release, err := p.queues.fetches.acquire(admission.For(t.Context(), client), 1); err == nil {
 					time.Sleep(10 * time.Second)
 					release(0)
 				}
@@ -194,11 +194,11 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	info := original.Info{Format: "png", Size: request.Size{Width: 100, Height: 100}, BytesPerPixel: 8}
 	transform := request.Transform{Width: 10}
 	p.queues.heaviest = original.Weight(info, 0, transform)
-	if _, err := p.ask(t.Context(), "a", nil, info, transform); problem.Of(err).Status != http.StatusServiceUnavailable {
+	if _, err := p.ask(admission.For(t.Context(), "a"), nil, info, transform); problem.Of(err).Status != http.StatusServiceUnavailable {
 		t.Errorf("Darkroom: %v", err)
 	}
 	plan := prepare.Plan{Factor: 1, Orientation: 6, Weight: p.Memory / 5}
-	if _, err := p.prepare(t.Context(), "a", &held{info: info}, plan, request.Size{}); problem.Of(err).Status != http.StatusUnsupportedMediaType {
+	if _, err := p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{}); problem.Of(err).Status != http.StatusUnsupportedMediaType {
 		t.Errorf("turning: %v", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	q := newQueues(Options{Memory: limit, DarkroomMemory: 2 << 30}, NewMetrics("test"))
 	most := func(q queue) int64 {
-		release, err := q.acquire(t.Context(), "a", 1<<40)
+		release, err := q.acquire(admission.For(t.Context(), "a"), 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}

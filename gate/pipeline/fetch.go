@@ -50,16 +50,16 @@ type decoded struct {
 const firstRead = 8 << 20
 
 // fetch reads an original within the limits of the gate's memory, and inspects it.
-func (p *Pipeline) fetch(ctx context.Context, client string, r source.Request) (*held, error) {
-	leave, err := p.queues.fetches.acquire(ctx, client, 1)
+func (p *Pipeline) fetch(ctx context.Context, r source.Request) (*held, error) {
+	leave, err := p.queues.fetches.acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(0)
 	measure := since(ctx, "fetch", p.metrics.fetches)
-	h, err := p.read(ctx, client, r, min(firstRead, p.MaxSourceBytes))
+	h, err := p.read(ctx, r, min(firstRead, p.MaxSourceBytes))
 	if errors.Is(err, errLonger) {
-		h, err = p.read(ctx, client, r, p.MaxSourceBytes)
+		h, err = p.read(ctx, r, p.MaxSourceBytes)
 	}
 	measure(err)
 	if err != nil || h.unchanged {
@@ -82,7 +82,7 @@ func (p *Pipeline) fetch(ctx context.Context, client string, r source.Request) (
 var errLonger = errors.New("the original is longer than was reserved")
 
 // read requests an original and reads it. For one of unknown length it reserves what is given.
-func (p *Pipeline) read(ctx context.Context, client string, r source.Request, reserved int64) (h *held, err error) {
+func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (h *held, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer func() {
@@ -109,7 +109,7 @@ func (p *Pipeline) read(ctx context.Context, client string, r source.Request, re
 	if size < 0 {
 		size, most = reserved, reserved
 	}
-	if h.release, err = p.queues.originals.acquire(ctx, client, min(size, p.MaxSourceBytes)); err != nil {
+	if h.release, err = p.queues.originals.acquire(ctx, min(size, p.MaxSourceBytes)); err != nil {
 		return nil, err
 	}
 	timer.Reset(source.Timeout)
@@ -125,10 +125,10 @@ func (p *Pipeline) read(ctx context.Context, client string, r source.Request, re
 }
 
 // decode returns the pixels of an original, which all results share that are made at the same time.
-func (p *Pipeline) decode(ctx context.Context, client string, of *held, plan prepare.Plan) (*decoded, func(), error) {
+func (p *Pipeline) decode(ctx context.Context, of *held, plan prepare.Plan) (*decoded, func(), error) {
 	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
 		defer recovered(&err)
-		release, err := p.queues.shrink.acquire(ctx, client, max(plan.Weight, p.queues.lightestDecoding))
+		release, err := p.queues.shrink.acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
 		if err != nil {
 			return nil, err
 		}

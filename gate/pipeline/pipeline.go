@@ -11,6 +11,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -124,8 +125,8 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 			return confirmed, Hit, nil
 		}
 	}
-	made, first, done, err := hold(ctx, &p.results, key, func(ctx context.Context) (result, error) {
-		return p.respond(ctx, client, key, r)
+	made, first, done, err := hold(admission.For(ctx, client), &p.results, key, func(ctx context.Context) (result, error) {
+		return p.respond(ctx, key, r)
 	})
 	done()
 	switch {
@@ -150,8 +151,8 @@ func hold[K comparable, V any](
 }
 
 // respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
-func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Request) (result, error) {
-	known, state, err := p.known(ctx, client, key, r)
+func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (result, error) {
+	known, state, err := p.known(ctx, key, r)
 	if err != nil || state == Hit {
 		return result{known, state}, err
 	}
@@ -164,12 +165,12 @@ func (p *Pipeline) respond(ctx context.Context, client, key string, r request.Re
 		if _, running := p.refreshing.LoadOrStore(r.Original(), nil); !running {
 			go func() {
 				defer p.refreshing.Delete(r.Original())
-				_, _ = p.refresh(context.WithoutCancel(ctx), client, key, r, known) // what fails is remembered
+				_, _ = p.refresh(context.WithoutCancel(ctx), key, r, known) // what fails is remembered
 			}()
 		}
 		return result{known, Revalidated}, nil
 	}
-	return p.refresh(ctx, client, key, r, known)
+	return p.refresh(ctx, key, r, known)
 }
 
 // confirmed returns an entry as the source has confirmed it last, for this result of the original or another one, and its

@@ -14,10 +14,10 @@ import (
 
 // transform applies the transformation of a request to an original, or passes it on. Default parameters
 // never refuse: what they make impossible is done without them.
-func (p *Pipeline) transform(ctx context.Context, client string, of *held, r request.Request) ([]byte, error) {
-	made, err := p.apply(ctx, client, of, r.Transform)
+func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) ([]byte, error) {
+	made, err := p.apply(ctx, of, r.Transform)
 	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && r.Own != r.Transform {
-		made, err = p.apply(ctx, client, of, r.Own)
+		made, err = p.apply(ctx, of, r.Own)
 	}
 	if err == nil {
 		return made, nil
@@ -34,14 +34,14 @@ func (p *Pipeline) transform(ctx context.Context, client string, of *held, r req
 }
 
 // apply returns the result of a transformation, with the color profile of the original.
-func (p *Pipeline) apply(ctx context.Context, client string, of *held, t request.Transform) ([]byte, error) {
+func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
 	if of.info.Format != "" {
 		t = p.Rules.Resolve(t, of.info.Size)
 	}
 	if t == (request.Transform{}) {
 		return of.body, nil
 	}
-	made, err := p.transformed(ctx, client, of, t)
+	made, err := p.transformed(ctx, of, t)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (p *Pipeline) apply(ctx context.Context, client string, of *held, t request
 
 // transformed returns the result of a transformation. A problem with status 415 means that the
 // image cannot be transformed.
-func (p *Pipeline) transformed(ctx context.Context, client string, of *held, t request.Transform) ([]byte, error) {
+func (p *Pipeline) transformed(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
 	info, body := of.info, of.body
 	if info.Format == "" {
 		return nil, problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
@@ -62,7 +62,7 @@ func (p *Pipeline) transformed(ctx context.Context, client string, of *held, t r
 		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
 	}
 	if plan := prepare.New(info, t, p.ShrinkFirst, p.Memory/5); plan != (prepare.Plan{}) {
-		smaller, err := p.prepare(ctx, client, of, plan, t.Scaled(info.Size))
+		smaller, err := p.prepare(ctx, of, plan, t.Scaled(info.Size))
 		if err != nil {
 			return nil, err
 		}
@@ -73,16 +73,16 @@ func (p *Pipeline) transformed(ctx context.Context, client string, of *held, t r
 			}
 		}
 	}
-	return p.ask(ctx, client, body, info, t)
+	return p.ask(ctx, body, info, t)
 }
 
 // prepare returns nil if the image must be left alone.
-func (p *Pipeline) prepare(ctx context.Context, client string, of *held, plan prepare.Plan, result request.Size) ([]byte, error) {
+func (p *Pipeline) prepare(ctx context.Context, of *held, plan prepare.Plan, result request.Size) ([]byte, error) {
 	if plan.Weight > p.Memory/5 {
 		return nil, problem.New(http.StatusRequestEntityTooLarge,
 			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
 	}
-	pixels, done, err := p.decode(ctx, client, of, plan)
+	pixels, done, err := p.decode(ctx, of, plan)
 	defer done()
 	if err != nil {
 		return nil, err
@@ -94,13 +94,13 @@ func (p *Pipeline) prepare(ctx context.Context, client string, of *held, plan pr
 }
 
 // ask lets Darkroom transform an image when it has the memory for it.
-func (p *Pipeline) ask(ctx context.Context, client string, body []byte, info original.Info, t request.Transform) ([]byte, error) {
+func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t request.Transform) ([]byte, error) {
 	weight := original.Weight(info, int64(len(body)), t)
 	if weight > p.queues.heaviest {
 		return nil, problem.New(http.StatusRequestEntityTooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
-	release, err := p.queues.transforms.acquire(ctx, client, max(weight, p.queues.lightest))
+	release, err := p.queues.transforms.acquire(ctx, max(weight, p.queues.lightest))
 	if err != nil {
 		return nil, err
 	}

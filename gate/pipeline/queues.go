@@ -67,11 +67,11 @@ type queue struct {
 	waits prometheus.Observer
 }
 
-func (q queue) acquire(ctx context.Context, client string, weight int64) (admission.Release, error) {
+func (q queue) acquire(ctx context.Context, weight int64) (admission.Release, error) {
 	defer func(start time.Time) {
 		took := time.Since(start)
 		timing.Add(ctx, "queue", took)
 		q.waits.Observe(took.Seconds())
 	}(time.Now())
-	return q.Acquire(ctx, client, weight)
+	return q.Acquire(ctx, weight)
 }

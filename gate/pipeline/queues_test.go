@@ -2,12 +2,18 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -18,13 +24,13 @@ import (
 func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 	q := newQueues(Options{Memory: 512 << 20, DarkroomMemory: 2<<30 + darkroomIdle}, NewMetrics("test"))
 	for weight, fits := range map[int64]bool{2 << 30 * 45 / 100: true, 2<<30*45/100 - 1: true} {
-		release, err := q.transforms.acquire(t.Context(), "a", weight)
+		release, err := q.transforms.acquire(admission.For(t.Context(), "a"), weight)
 		if used, _ := q.transforms.Load(); err != nil || (used == weight) != fits {
 			t.Errorf("%d of %d: %v", used, weight, err)
 		}
 		release(0)
 	}
-	release, _ := q.transforms.acquire(t.Context(), "a", 1<<40)
+	release, _ := q.transforms.acquire(admission.For(t.Context(), "a"), 1<<40)
 	if used, _ := q.transforms.Load(); used != 2<<30*45/100 {
 		t.Errorf("at most %d bytes are admitted", used)
 	}
@@ -48,7 +54,7 @@ func TestEachProcessorDecodesOneImageAtATime(t *testing.T) {
 		next := make(chan struct{})
 		for range all {
 			go func() {
-				_, done, err := p.decode(t.Context(), "a", &held{body: file, info: info}, prepare.Plan{Weight: 1})
+				_, done, err := p.decode(admission.For(t.Context(), "a"), &held{body: file, info: info}, prepare.Plan{Weight: 1})
 				if err != nil {
 					t.Error(err)
 				}
@@ -70,11 +76,11 @@ func TestEachProcessorDecodesOneImageAtATime(t *testing.T) {
 func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPipeline(nil)
 	info := original.Info{Format: "png", Size: request.Size{Width: 10_000, Height: 10_000}, BytesPerPixel: 8}
-	if _, err := p.ask(t.Context(), "a", nil, info, request.Transform{Width: 10}); problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	if _, err := p.ask(admission.For(t.Context(), "a"), nil, info, request.Transform{Width: 10}); problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("Darkroom: %v", err)
 	}
 	plan := prepare.Plan{Factor: 1, Orientation: 6, Weight: p.Memory/5 + 1}
-	if _, err := p.prepare(t.Context(), "a", &held{info: info}, plan, request.Size{}); problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	if _, err := p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{}); problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("turning: %v", err)
 	}
 }
@@ -92,4 +98,67 @@ func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 			t.Errorf("%d, want %d", got, want)
 		}
 	}
+}
+
+// Whoever asks for what others wait for already, in whatever sizes: the only request of a client waits for the work under way,
+// and for at most two works of each other client, of the turn that has begun and of its own one.
+func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
+	const takes = time.Second
+	type asking struct {
+		client string
+		after  time.Duration
+		r      request.Request
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		clients := []string{"a", "b", "c"}
+		draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(rt, name) }
+		var asked []asking
+		for i := range 12 { // one client wants them all at once
+			asked = append(asked, asking{"a", time.Duration(i), resized(fmt.Sprintf("/%d.png", i), 1)})
+		}
+		for i := range 1 + draw("more requests", 5) {
+			after := time.Duration(1+10*draw("centiseconds", 800)+i) * time.Millisecond
+			r := resized(fmt.Sprintf("/%d.png", draw("path", 14)), 1+draw("width", 1))
+			asked = append(asked, asking{clients[draw("client", len(clients)-1)], after, r})
+		}
+		for i := range asked { // a pixel is not enlarged, so that nothing needs Darkroom
+			asked[i].r.Transform.Fit, asked[i].r.Own.Fit = request.FitMax, request.FitMax
+		}
+		forClient := int64(draw("for a client", 1))
+		var failures []string
+		synctest.Test(t, func(t *testing.T) {
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
+				time.Sleep(takes)
+				return respond(pixel(1), nil)
+			})
+			defer p.failures.StopAllGoroutines()
+			p.queues.fetches.Queue = admission.New(1+forClient, maxWaiting, forClient)
+			var mu sync.Mutex
+			waiting := map[string]int{}
+			count := func(client string, n int) int {
+				mu.Lock()
+				defer mu.Unlock()
+				waiting[client] += n
+				return waiting[client]
+			}
+			for _, a := range asked {
+				go func() {
+					time.Sleep(a.after)
+					first, start := count(a.client, 1) == 1, time.Now()
+					_, _, err := p.Get(t.Context(), a.client, a.r)
+					count(a.client, -1)
+					bound := 2*takes + 2*takes*time.Duration(len(clients)-1)
+					if took := time.Since(start); err != nil || first && a.after > time.Microsecond && took > bound {
+						mu.Lock()
+						failures = append(failures, fmt.Sprintf("%+v: %v after %s", a, err, took))
+						mu.Unlock()
+					}
+				}()
+			}
+			time.Sleep(time.Minute)
+		})
+		if len(failures) > 0 {
+			rt.Fatal(failures)
+		}
+	})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // refresh asks the source, and makes an entry if the original has changed or none is known.
-func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Request, known *cache.Entry) (made result, err error) {
+func (p *Pipeline) refresh(ctx context.Context, key string, r request.Request, known *cache.Entry) (made result, err error) {
 	defer recovered(&err)
 	asked := source.Request{Path: r.Path, Via: r.Via}
 	if known != nil {
@@ -24,7 +24,7 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 	}
 	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (h *held, err error) {
 		defer recovered(&err)
-		return p.fetch(ctx, client, asked)
+		return p.fetch(ctx, asked)
 	})
 	defer done()
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
 	p.confirm(r, fetched.digest, fetched.at, fetched.control)
-	body, err := p.transform(ctx, client, fetched, r)
+	body, err := p.transform(ctx, fetched, r)
 	if err != nil {
 		return p.recover(key, key, known, err)
 	}
@@ -45,7 +45,7 @@ func (p *Pipeline) refresh(ctx context.Context, client, key string, r request.Re
 	entry := cache.NewEntry(body, contentType, fetched.at)
 	entry.Source, entry.Original, entry.Control = fetched.validators, fetched.digest, fetched.control
 	entry.OriginalBytes = int64(len(fetched.body))
-	if entry, err = p.encode(ctx, client, entry, r.WebP); err != nil {
+	if entry, err = p.encode(ctx, entry, r.WebP); err != nil {
 		return p.recover(key, key, known, err)
 	}
 	if fetched.control.NoStore {

@@ -4,6 +4,8 @@ package share
 import (
 	"context"
 	"sync"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
 // Group makes values and keeps each one while requests hold it. The zero value is ready to use,
@@ -22,13 +24,14 @@ type run[V any] struct {
 	value  V
 	err    error
 	cancel context.CancelFunc
+	join   func(context.Context)
 	// holders wait for the value or hold it.
 	holders int
 }
 
 // Hold returns the value of a key, and made for one that was made by this call. If nobody waits for
-// the value or holds it, it is made, in a context that ends when all have left. The value may be
-// used until done is called; after an error that has no effect.
+// the value or holds it, it is made, in a context that ends when all have left, and in which it waits in the turns of their
+// clients. The value may be used until done is called; after an error that has no effect.
 func (g *Group[K, V]) Hold(
 	ctx context.Context, key K, create func(context.Context) (V, error),
 ) (value V, made bool, done func(), err error) {
@@ -37,7 +40,8 @@ func (g *Group[K, V]) Hold(
 	if !found {
 		r = &run[V]{ready: make(chan struct{})}
 		var shared context.Context
-		shared, r.cancel = context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // leave calls it
+		shared, r.join = admission.Share(ctx)
+		shared, r.cancel = context.WithCancel(shared) //nolint:gosec // leave calls it
 		if g.runs == nil {
 			g.runs = map[K]*run[V]{}
 		}
@@ -53,6 +57,9 @@ func (g *Group[K, V]) Hold(
 	}
 	r.holders++
 	g.mu.Unlock()
+	if found {
+		r.join(ctx)
+	}
 	done = sync.OnceFunc(func() { g.leave(key, r) })
 	select {
 	case <-r.ready:
