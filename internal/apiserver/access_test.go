@@ -106,7 +106,7 @@ func TestCallersGetSettingsAndTheirPermissions(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	s := start(t, func(o *apiserver.Options) {
-		o.BaseDomain, o.DarkroomVersion, o.Namespaces = "img.example.org", "v0.4.2", []string{namespace}
+		o.BaseDomains, o.DarkroomVersion, o.Namespaces = []string{"img.example.org"}, "v0.4.2", []string{namespace}
 	})
 	viewer := newUserWho(t, namespace, "viewer", canView).token
 	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, viewer, "GET", "/settings", ""))

@@ -39,7 +39,7 @@ func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[exp
 	defer leave()
 	evidence := &explain.Evidence{
 		URL: parsed, Seen: in.Body.Status,
-		BaseDomains: append([]string{s.options.BaseDomain}, s.options.OtherBaseDomains...),
+		BaseDomains: s.options.BaseDomains,
 	}
 	all, _ := s.journal.All()
 	if evidence.Claimants, err = s.visible(ctx, explain.Claimants(all, parsed.Host, s.options.Hosts)); err != nil {

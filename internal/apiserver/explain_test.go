@@ -18,7 +18,7 @@ func TestAURLIsExplained(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	host := "photos." + namespace + ".example.org"
-	s := start(t, func(o *apiserver.Options) { o.BaseDomain = "{namespace}.example.org" })
+	s := start(t, func(o *apiserver.Options) { o.BaseDomains = []string{"{namespace}.example.org"} })
 	editor, stranger := newEditor(t, namespace), newUser(t, namespace, "stranger")
 	url := "https://" + host + "/cat.png?w=7&s=kanarienvogel&token=kanarienvogel"
 	unknown := s.want(http.StatusOK, stranger.token, "POST", "/explain", question(url))

@@ -14,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // Options are the settings of a Server. Zero values mean the defaults named.
@@ -40,10 +41,10 @@ type Options struct {
 	Page fs.FS
 	// ClusterName is shown on the page, so that users can tell clusters apart.
 	ClusterName string
-	// BaseDomain, the default, OtherBaseDomains and DarkroomVersion are what forms are told of the operator.
-	BaseDomain, DarkroomVersion string
-	OtherBaseDomains            []string
-	// Hosts returns the hosts that a Darkroom claims; default: below BaseDomain.
+	// BaseDomains, the default first, and DarkroomVersion are those of the operator, for forms.
+	BaseDomains     []string
+	DarkroomVersion string
+	// Hosts returns the hosts that a Darkroom claims; default: below BaseDomains.
 	Hosts func(*v1alpha1.Darkroom) []string
 
 	// TokenTTL is the cache lifetime of TokenReviews; default 10 s.
@@ -91,6 +92,9 @@ func (o *Options) setDefaults() {
 	setDefault(&o.QuestionsPerSecond, 20)
 	setDefault(&o.QuestionBurst, 100)
 	setDefault(&o.Version, "unknown")
+	if len(o.BaseDomains) == 0 {
+		o.BaseDomains = []string{values.DefaultBaseDomain}
+	}
 }
 
 func setDefault[T comparable](field *T, value T) {

@@ -77,7 +77,7 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	if options.Hosts == nil {
-		translator, err := values.New(values.Options{BaseDomain: options.BaseDomain, OtherBaseDomains: options.OtherBaseDomains})
+		translator, err := values.New(values.Options{BaseDomains: options.BaseDomains})
 		if err != nil {
 			return nil, err
 		}

@@ -19,8 +19,8 @@ type ServerSettings struct {
 func (s *Server) settings(context.Context, *struct{}) (*reply.JSON[ServerSettings], error) {
 	return reply.With(ServerSettings{
 		Cluster:         s.options.ClusterName,
-		BaseDomain:      s.options.BaseDomain,
-		BaseDomains:     append([]string{s.options.BaseDomain}, s.options.OtherBaseDomains...),
+		BaseDomain:      s.options.BaseDomains[0],
+		BaseDomains:     s.options.BaseDomains,
 		DarkroomVersion: s.options.DarkroomVersion,
 		Namespaces:      append([]string{}, s.options.Namespaces...),
 		Version:         s.options.Version,

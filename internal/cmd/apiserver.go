@@ -19,6 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/oidc"
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 	"github.com/darkroom-operator/darkroom-operator/web"
 )
 
@@ -101,7 +102,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	}
 	o.server.Preview = preview.manifest
 	o.server.Hosts = preview.translator.Hosts
-	o.server.BaseDomain, o.server.OtherBaseDomains = o.translation.options.BaseDomain, o.translation.options.OtherBaseDomains
+	o.server.BaseDomains = o.translation.options.BaseDomains
 	o.server.DarkroomVersion = preview.chart.AppVersion()
 	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
 	if err != nil {
@@ -123,7 +124,7 @@ func (o *apiServerOptions) validate() error {
 	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
 		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
 	}
-	if err := o.translation.options.Validate(); err != nil {
+	if _, err := values.New(o.translation.options); err != nil {
 		return err
 	}
 	o.server.Auth = auth.Method(o.auth)

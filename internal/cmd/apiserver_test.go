@@ -48,7 +48,7 @@ func TestPreviewsKnowTheAPIVersionsOfTheCluster(t *testing.T) {
 				t.Fatal(err)
 			}
 			options := &apiServerOptions{}
-			options.translation.options.BaseDomain = "img.example.net"
+			options.translation.options.BaseDomains = []string{"img.example.net"}
 			preview, err := options.translation.preview(served)
 			if err != nil {
 				t.Fatal(err)

@@ -30,7 +30,7 @@ func readManager(ctx context.Context, cluster client.Client, reference string, s
 		return nil, err
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.StringVar(&options.installation, "installation", options.installation, "")
+	flags.StringVar(&options.controllers.Installation, "installation", options.controllers.Installation, "")
 	withImages(flags, options)
 	set.Visit(func(flag *pflag.Flag) {
 		known := flags.Lookup(flag.Name)
@@ -68,7 +68,7 @@ func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
 		options := &managerOptions{}
 		flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 		options.addFlags(flags)
-		options.installation, options.watchNamespaces = deployment.Namespace, split(environment[envWatchNamespace])
+		options.controllers.Installation, options.controllers.Namespaces = deployment.Namespace, split(environment[envWatchNamespace])
 		options.translation.options.Image, options.translation.options.GateImage = environment[envImage], environment[envGateImage]
 		if err := flags.Parse(line[at+1:]); err != nil {
 			return nil, fmt.Errorf("this version would not start with the arguments of %s: %w: remove it before the upgrade", deployment.Name, err)

@@ -33,7 +33,7 @@ func readWith(t *testing.T, deployment *appsv1.Deployment, line ...string) (*man
 	set := pflag.NewFlagSet("plan", pflag.ContinueOnError)
 	options := &managerOptions{}
 	withImages(set, options)
-	set.StringVar(&options.installation, "installation", "", "")
+	set.StringVar(&options.controllers.Installation, "installation", "", "")
 	if err := set.Parse(line); err != nil {
 		t.Fatal(err)
 	}
@@ -55,20 +55,20 @@ func TestAPlanHasTheFlagsOfTheOperatorThatRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	options := got.translation.options
-	if options.BaseDomain != "img.example.com" || !slices.Equal(options.InheritLabels, []string{"team", "cost"}) || options.IngressClassName != "nginx" ||
+	if !slices.Equal(options.BaseDomains, []string{"img.example.com"}) || !slices.Equal(options.InheritLabels, []string{"team", "cost"}) || options.IngressClassName != "nginx" ||
 		options.Image != "mirror.example.com/darkroom:v1" || options.Proxy.HTTPS != "http://proxy.example.com:3128" {
 		t.Errorf("the options are %+v", options)
 	}
-	if got.installation != "images" || !slices.Equal(got.watchNamespaces, []string{"team-a", "team-b"}) {
-		t.Errorf("installation %s, namespaces %q", got.installation, got.watchNamespaces)
+	if got.controllers.Installation != "images" || !slices.Equal(got.controllers.Namespaces, []string{"team-a", "team-b"}) {
+		t.Errorf("installation %s, namespaces %q", got.controllers.Installation, got.controllers.Namespaces)
 	}
 	got, err = readWith(t, deployment, "--base-domain=new.example.com", "--inherit-labels=owner", "--image=darkroom:v2", "--installation=other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	options = got.translation.options
-	if options.BaseDomain != "new.example.com" || !slices.Equal(options.InheritLabels, []string{"owner"}) || options.Image != "darkroom:v2" ||
-		options.IngressClassName != "nginx" || got.installation != "other" {
+	if !slices.Equal(options.BaseDomains, []string{"new.example.com"}) || !slices.Equal(options.InheritLabels, []string{"owner"}) || options.Image != "darkroom:v2" ||
+		options.IngressClassName != "nginx" || got.controllers.Installation != "other" {
 		t.Errorf("with flags on the command line: %+v", got)
 	}
 }

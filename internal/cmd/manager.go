@@ -29,7 +29,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
-	"github.com/darkroom-operator/darkroom-operator/internal/status"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // Client-side rate limits of requests to the API server. They are a safety net: the
@@ -52,24 +52,15 @@ const (
 
 // managerOptions are the flags of the manager.
 type managerOptions struct {
-	logging logging
+	// controllers has the flags that are passed on as they are.
+	controllers controller.Options
+	logging     logging
+	translation translation
+	election    election
 
-	watchesFile     string
-	watchNamespaces []string
-	selector        string
-	installation    string
-	translation     translation
-
-	concurrency     int
-	rollouts        int
-	reconcilePeriod time.Duration
-	maxHistory      int
-
-	published status.Published
-
-	probeVia string
-
-	election election
+	watchesFile string
+	selector    string
+	probeVia    string
 
 	metricsAddress     string
 	metricsSecure      bool
@@ -97,20 +88,20 @@ func newManager() *cobra.Command {
 func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml", "path of the watches file, which maps the kind Darkroom to its chart")
-	flags.StringSliceVar(&o.watchNamespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
+	flags.StringSliceVar(&o.controllers.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
 		"namespaces to watch, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms to reconcile, for sharding; empty means all")
-	flags.StringVar(&o.installation, "installation", defaultInstallation(),
+	flags.StringVar(&o.controllers.Installation, "installation", defaultInstallation(),
 		"name of this installation, shared by its shards; each Darkroom is reconciled by one installation (default: the operator's namespace, or local outside of a cluster)")
 	o.translation.addFlags(flags)
-	flags.IntVar(&o.concurrency, "max-concurrent-reconciles", 4, "maximum number of concurrent reconciles")
-	flags.IntVar(&o.rollouts, "max-concurrent-rollouts", 10,
+	flags.IntVar(&o.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 4, "maximum number of concurrent reconciles")
+	flags.IntVar(&o.controllers.MaxConcurrentRollouts, "max-concurrent-rollouts", 10,
 		"maximum number of Darkrooms that replace their pods at once because of another version or setting of the operator; 0 means no limit. Changes by users never wait")
-	flags.DurationVar(&o.reconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
-	flags.IntVar(&o.maxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
-	flags.StringVar(&o.published.Scheme, "url-scheme", "",
+	flags.DurationVar(&o.controllers.ReconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
+	flags.IntVar(&o.controllers.MaxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
+	flags.StringVar(&o.controllers.Published.Scheme, "url-scheme", "",
 		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load balancers that terminate TLS")
-	flags.IntVar(&o.published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
+	flags.IntVar(&o.controllers.Published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
 	flags.StringVar(&o.probeVia, "probe-via", viaService,
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
 	o.election.addFlags(flags)
@@ -138,10 +129,12 @@ func (o *managerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settings, darkrooms, err := o.settings(watch)
-	if err != nil {
-		return err
+	if o.controllers.Selector, err = labels.Parse(o.selector); err != nil {
+		return fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
 	}
+	o.controllers.Chart, o.controllers.Values = watch.Chart, o.translation.options
+	o.controllers.Metrics, o.controllers.Darkrooms = controllermetrics.Registry, &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom}
+	o.controllers.ProbeConcurrency, o.controllers.Version = probeConcurrency, version()
 	kubeconfig, err := clusterConfig()
 	if err != nil {
 		return err
@@ -152,24 +145,24 @@ func (o *managerOptions) run(ctx context.Context) error {
 
 	switch o.probeVia {
 	case viaService:
-		settings.Probe = probe.NewClient().ProbeDarkroom
+		o.controllers.Probe = probe.NewClient().ProbeDarkroom
 	case viaAPIServer:
 		client, err := probe.NewProxyClient(kubeconfig)
 		if err != nil {
 			return err
 		}
-		settings.Probe = client.ProbeDarkroom
+		o.controllers.Probe = client.ProbeDarkroom
 	}
 
-	mgr, err := o.newManager(ctx, kubeconfig, darkrooms, &settings)
+	mgr, err := o.newManager(ctx, kubeconfig)
 	if err != nil {
 		return err
 	}
-	if err := controller.Add(ctx, mgr, settings); err != nil {
+	if err := controller.Add(ctx, mgr, o.controllers); err != nil {
 		return err
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
-		"baseDomains", (*baseDomains)(&o.translation.options).GetSlice(), "namespaces", o.watchNamespaces, "selector", darkrooms.String())
+		"baseDomains", o.translation.options.BaseDomains, "namespaces", o.controllers.Namespaces, "selector", o.controllers.Selector.String())
 	if err := mgr.Start(ctx); err != nil && !errors.Is(err, controller.ErrClusterChanged) {
 		return fmt.Errorf("run manager: %w", err)
 	}
@@ -179,30 +172,31 @@ func (o *managerOptions) run(ctx context.Context) error {
 
 // validate returns an error for an invalid flag. It does not access the cluster.
 func (o *managerOptions) validate() error {
-	if err := checkNamespaces(o.watchNamespaces); err != nil {
+	if err := checkNamespaces(o.controllers.Namespaces); err != nil {
 		return err
 	}
 	switch {
-	case len(validation.IsValidLabelValue(o.installation)) > 0 || o.installation == "":
-		return fmt.Errorf("--installation=%q: must consist of at most 63 letters, digits, '-', '_' and '.', such as darkroom-system", o.installation)
-	case o.concurrency < 1:
-		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.concurrency)
-	case o.rollouts < 0:
-		return fmt.Errorf("--max-concurrent-rollouts=%d: must not be negative; 0 means no limit", o.rollouts)
-	case o.reconcilePeriod < 0:
-		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.reconcilePeriod)
-	case o.maxHistory < 0:
-		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.maxHistory)
+	case len(validation.IsValidLabelValue(o.controllers.Installation)) > 0 || o.controllers.Installation == "":
+		return fmt.Errorf("--installation=%q: must consist of at most 63 letters, digits, '-', '_' and '.', such as darkroom-system", o.controllers.Installation)
+	case o.controllers.MaxConcurrentReconciles < 1:
+		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.controllers.MaxConcurrentReconciles)
+	case o.controllers.MaxConcurrentRollouts < 0:
+		return fmt.Errorf("--max-concurrent-rollouts=%d: must not be negative; 0 means no limit", o.controllers.MaxConcurrentRollouts)
+	case o.controllers.ReconcilePeriod < 0:
+		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.controllers.ReconcilePeriod)
+	case o.controllers.MaxHistory < 0:
+		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.controllers.MaxHistory)
 	case !slices.Contains([]string{viaService, viaAPIServer, viaOff}, o.probeVia):
 		return fmt.Errorf("--probe-via=%s: must be %s, %s or %s", o.probeVia, viaService, viaAPIServer, viaOff)
 	}
 	if err := o.election.validate(); err != nil {
 		return err
 	}
-	if err := o.published.Validate(); err != nil {
+	if err := o.controllers.Published.Validate(); err != nil {
 		return fmt.Errorf("--url-scheme and --url-port: %w", err)
 	}
-	return o.translation.options.Validate()
+	_, err := values.New(o.translation.options)
+	return err
 }
 
 // loadWatch reads the one entry of the watches file.
@@ -225,32 +219,8 @@ func loadWatch(path string) (watches.Watch, error) {
 	return watch, nil
 }
 
-// settings returns the settings of the controllers, and the selector of Darkrooms.
-func (o *managerOptions) settings(watch watches.Watch) (controller.Options, labels.Selector, error) {
-	selector, err := labels.Parse(o.selector)
-	if err != nil {
-		return controller.Options{}, nil, fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
-	}
-	return controller.Options{
-		Chart:                   watch.Chart,
-		Values:                  o.translation.options,
-		Namespaces:              o.watchNamespaces,
-		Selector:                selector,
-		MaxConcurrentReconciles: o.concurrency,
-		MaxConcurrentRollouts:   o.rollouts,
-		ReconcilePeriod:         o.reconcilePeriod,
-		MaxHistory:              o.maxHistory,
-		Published:               o.published,
-		ProbeConcurrency:        probeConcurrency,
-		Version:                 version(),
-		Installation:            o.installation,
-		Metrics:                 controllermetrics.Registry,
-		Darkrooms:               &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom},
-	}, selector, nil
-}
-
 // newManager discovers the cluster and returns a manager for it.
-func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config, darkrooms labels.Selector, settings *controller.Options) (manager.Manager, error) {
+func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config) (manager.Manager, error) {
 	controller.BoundRequests(kubeconfig)
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
@@ -260,17 +230,17 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err != nil {
 		return nil, fmt.Errorf("make discovery client: %w", err)
 	}
-	lease := leaderElectionID(o.installation, darkrooms, o.watchNamespaces)
+	lease := leaderElectionID(o.controllers.Installation, o.controllers.Selector, o.controllers.Namespaces)
 	if o.election.enabled {
-		settings.Lease = cmp.Or(o.election.namespace, ownNamespace()) + "/" + lease
+		o.controllers.Lease = cmp.Or(o.election.namespace, ownNamespace()) + "/" + lease
 	}
-	if settings.Cluster, err = controller.Discover(ctx, api); err != nil {
+	if o.controllers.Cluster, err = controller.Discover(ctx, api); err != nil {
 		return nil, err
 	}
 	if err := controller.CheckDefinition(ctx, api.RESTClient()); err != nil {
 		return nil, err
 	}
-	caches, err := controller.CacheOptions(settings.Cluster, o.watchNamespaces, darkrooms)
+	caches, err := controller.CacheOptions(o.controllers.Cluster, o.controllers.Namespaces, o.controllers.Selector)
 	if err != nil {
 		return nil, fmt.Errorf("configure the caches: %w", err)
 	}
@@ -291,7 +261,7 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
 	}
-	return mgr, o.addListeners(ctx, mgr, settings.Darkrooms)
+	return mgr, o.addListeners(ctx, mgr, o.controllers.Darkrooms)
 }
 
 // cachesSynced reports an error until the caches are synchronized. A standby manager is

@@ -127,7 +127,7 @@ func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progre
 
 // planner returns a planner with the settings of an operator.
 func (o *planOptions) planner(ctx context.Context, cluster client.Client, flags *pflag.FlagSet) (*plan.Planner, error) {
-	deployed := &managerOptions{installation: o.installation, translation: o.translation}
+	deployed := &managerOptions{controllers: controller.Options{Installation: o.installation}, translation: o.translation}
 	if o.flagsFrom != "" {
 		var err error
 		if deployed, err = readManager(ctx, cluster, o.flagsFrom, flags); err != nil {
@@ -135,9 +135,6 @@ func (o *planOptions) planner(ctx context.Context, cluster client.Client, flags 
 		}
 	} else {
 		deployed.translation.resolve(os.Getenv)
-	}
-	if err := deployed.translation.options.Validate(); err != nil {
-		return nil, err
 	}
 	shard, err := labels.Parse(deployed.selector)
 	if err != nil {
@@ -147,14 +144,14 @@ func (o *planOptions) planner(ctx context.Context, cluster client.Client, flags 
 	if err != nil {
 		return nil, err
 	}
-	if deployed.installation == "" {
-		if deployed.installation, err = onlyInstallation(ctx, cluster); err != nil {
+	if deployed.controllers.Installation == "" {
+		if deployed.controllers.Installation, err = onlyInstallation(ctx, cluster); err != nil {
 			return nil, err
 		}
 	}
 	return &plan.Planner{
 		Client: cluster, Chart: chrt, Values: deployed.translation.options,
-		Installation: deployed.installation, Namespaces: deployed.watchNamespaces, Selector: shard,
+		Installation: deployed.controllers.Installation, Namespaces: deployed.controllers.Namespaces, Selector: shard,
 	}, nil
 }
 

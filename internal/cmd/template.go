@@ -254,8 +254,7 @@ type translation struct {
 func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.Image = os.Getenv(envImage)
 	t.options.GateImage = os.Getenv(envGateImage)
-	t.options.BaseDomain = values.DefaultBaseDomain
-	flags.Var((*baseDomains)(&t.options), "base-domain",
+	flags.StringSliceVar(&t.options.BaseDomains, "base-domain", []string{values.DefaultBaseDomain},
 		"domains that may be appended to sub-domains, comma-separated: the first is the default, and spec.baseDomain chooses another. {namespace} in it stands for that of the Darkroom. "+
 			"A change moves no host of a Darkroom until its spec changes")
 	flags.StringSliceVar(&t.options.ReservedHosts, "reserved-hosts", nil,

@@ -28,7 +28,7 @@ import (
 func as(installation, domain string) operatorOption {
 	return func(o *settings) {
 		o.Installation = installation
-		o.Values = values.Options{BaseDomain: domain}
+		o.Values = values.Options{BaseDomains: []string{domain}}
 	}
 }
 

@@ -94,7 +94,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "key", "secretKey": "secret"}}
 	create(t, keys)
 	// The first settings refuse nothing.
-	running := startOperator(t, namespace, withValues(values.Options{BaseDomain: "ex.com", AllowedAnnotations: []string{"*"}}))
+	running := startOperator(t, namespace, withValues(values.Options{BaseDomains: []string{"ex.com"}, AllowedAnnotations: []string{"*"}}))
 	fleet := make([]*v1alpha1.Darkroom, 12)
 	for i := range fleet {
 		fleet[i] = randomDarkroom(random, namespace, fmt.Sprintf("photos-%d", i))
@@ -104,7 +104,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		eventually(t, "the release", installed(namespace, darkroom.Name))
 	}
 	// The first of them refuse much.
-	all := []values.Options{{BaseDomain: longBaseDomain, AllowedAnnotations: []string{}}}
+	all := []values.Options{{BaseDomains: []string{longBaseDomain}, AllowedAnnotations: []string{}}}
 	for range 4 {
 		all = append(all, randomSettings(random))
 	}
@@ -263,7 +263,7 @@ var longBaseDomain = strings.Repeat(strings.Repeat("c", 60)+".", 3) + "example.c
 
 func randomSettings(random *rand.Rand) values.Options {
 	return values.Options{
-		BaseDomain:         []string{"ex.com", baseDomain, longBaseDomain}[random.IntN(3)],
+		BaseDomains:        []string{[]string{"ex.com", baseDomain, longBaseDomain}[random.IntN(3)]},
 		AllowedAnnotations: [][]string{nil, {}, {"*"}, {"example.com/*"}}[random.IntN(4)],
 		ImagePullSecrets:   [][]string{nil, {"registry"}, {"registry", "registry"}}[random.IntN(3)],
 		IngressClassName:   []string{"", "nginx"}[random.IntN(2)],

@@ -143,7 +143,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := render.CheckChart(options.Chart); err != nil {
 		return nil, err
 	}
-	options.Values.BaseDomain = cmp.Or(options.Values.BaseDomain, values.DefaultBaseDomain)
 	options.Installation = cmp.Or(options.Installation, DefaultInstallation)
 	pure, err := values.New(options.Values)
 	if err != nil {

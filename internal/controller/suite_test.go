@@ -176,7 +176,7 @@ func translating(t testing.TB, namespaces []string) controller.Options {
 	}
 	return controller.Options{
 		Chart:                   chrt,
-		Values:                  values.Options{BaseDomain: baseDomain},
+		Values:                  values.Options{BaseDomains: []string{baseDomain}},
 		Namespaces:              namespaces,
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,

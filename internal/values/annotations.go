@@ -98,44 +98,42 @@ type allowList struct {
 	prefixes []string
 }
 
-// newAllowList parses the entries of Options.AllowedAnnotations.
-func newAllowList(entries []string) (allowList, error) {
-	list := allowList{keys: map[string]bool{}}
-	if entries == nil {
-		entries = []string{DefaultAnnotations}
+// newAllowed parses the entries of Options.AllowedAnnotations.
+func newAllowed(entries []string) (allowList, error) {
+	keys := slices.Clone(entries)
+	if entries == nil || slices.ContainsFunc(entries, isDefault) {
+		keys = append(slices.DeleteFunc(keys, isDefault), defaultAnnotations...)
 	}
+	return newAllowList("allowed annotation", keys, func(key string) string {
+		if reserved(key) {
+			return "cannot be allowed: Helm and the operator identify their objects by it"
+		}
+		return ""
+	})
+}
+
+func isDefault(entry string) bool { return strings.TrimSpace(entry) == DefaultAnnotations }
+
+// newAllowList parses entries: keys, and prefixes that end in "*". refusal says why a key or prefix is not allowed; empty if it is.
+func newAllowList(what string, entries []string, refusal func(string) string) (allowList, error) {
+	list := allowList{keys: map[string]bool{}}
 	for _, entry := range entries {
 		entry = strings.TrimSpace(entry)
+		key, isPrefix := strings.CutSuffix(entry, "*")
+		refused := refusal(key)
 		switch {
 		case entry == "":
-		case entry == DefaultAnnotations:
-			for _, key := range defaultAnnotations {
-				list.keys[key] = true
-			}
-		case reserved(strings.TrimSuffix(entry, "*")):
-			return allowList{}, fmt.Errorf("allowed annotation %q: cannot be allowed: Helm and the operator identify their objects by it", entry)
+		case refused != "":
+			return allowList{}, fmt.Errorf("%s %q: %s", what, entry, refused)
+		case strings.Contains(key, "*"), !isPrefix && len(validation.IsQualifiedName(strings.ToLower(key))) > 0:
+			return allowList{}, fmt.Errorf("%s %q: must be a key such as example.com/team, or a prefix that ends in '*'", what, entry)
+		case isPrefix:
+			list.prefixes = append(list.prefixes, key)
 		default:
-			if err := list.add(entry); err != nil {
-				return allowList{}, fmt.Errorf("allowed annotation %q: must be the key of an annotation such as nginx.ingress.kubernetes.io/auth-url, a prefix that ends in '*', or %s",
-					entry, DefaultAnnotations)
-			}
+			list.keys[key] = true
 		}
 	}
 	return list, nil
-}
-
-// add adds a key, or a prefix that ends in "*".
-func (l *allowList) add(entry string) error {
-	prefix, isPrefix := strings.CutSuffix(entry, "*")
-	switch {
-	case strings.Contains(prefix, "*"), !isPrefix && len(validation.IsQualifiedName(strings.ToLower(entry))) > 0:
-		return errNoKey
-	case isPrefix:
-		l.prefixes = append(l.prefixes, prefix)
-	default:
-		l.keys[entry] = true
-	}
-	return nil
 }
 
 func (l allowList) allows(key string) bool {

@@ -77,15 +77,15 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 
 func TestListsOfAnnotationsThatCannotBeAreRefused(t *testing.T) {
 	for entry, want := range map[string]string{
-		"a b":           "must be the key of an annotation",
-		"a/b/c":         "must be the key of an annotation",
-		"*.io/a":        "must be the key of an annotation",
-		"a*b*":          "must be the key of an annotation",
+		"a b":           "must be a key such as",
+		"a/b/c":         "must be a key such as",
+		"*.io/a":        "must be a key such as",
+		"a*b*":          "must be a key such as",
 		"helm.sh/hook":  "cannot be allowed",
 		"x.helm.sh/*":   "cannot be allowed",
 		"Helm.sh/hook*": "cannot be allowed",
 	} {
-		err := Options{AllowedAnnotations: []string{"default", entry}}.Validate()
+		_, err := New(Options{AllowedAnnotations: []string{"default", entry}})
 		if err == nil || !strings.Contains(err.Error(), entry) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q in: %v", entry, want, err)
 		}
@@ -93,7 +93,7 @@ func TestListsOfAnnotationsThatCannotBeAreRefused(t *testing.T) {
 }
 
 func TestTheDefaultListLeavesNothingToAnAttacker(t *testing.T) {
-	allowed, err := newAllowList(nil)
+	allowed, err := newAllowed(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,9 +19,9 @@ func hostOf(subDomain, domain string) string { return subDomain + "." + domain }
 
 // offered returns the base domains for Darkrooms of a namespace, the default first.
 func (o Options) offered(namespace string) []string {
-	domains := []string{inNamespace(cmp.Or(o.BaseDomain, DefaultBaseDomain), namespace)}
-	for _, domain := range o.OtherBaseDomains {
-		domains = append(domains, inNamespace(domain, namespace))
+	domains := make([]string, len(o.BaseDomains))
+	for i, domain := range o.BaseDomains {
+		domains[i] = inNamespace(domain, namespace)
 	}
 	return domains
 }
@@ -50,7 +50,7 @@ func keptBaseDomain(darkroom *v1alpha1.Darkroom) string {
 // foreign returns the namespace whose hosts a host is among, if that is another one: only Darkrooms of that namespace may have
 // hosts below "<namespace>.<domain>" where the operator offers "{namespace}.<domain>".
 func (o Options) foreign(host, namespace string) (owner string, isForeign bool) {
-	for _, offered := range append([]string{o.BaseDomain}, o.OtherBaseDomains...) {
+	for _, offered := range o.BaseDomains {
 		domain, divided := strings.CutPrefix(offered, placeholder)
 		below, isBelow := strings.CutSuffix(host, domain)
 		at := strings.LastIndex(below, ".")

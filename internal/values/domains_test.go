@@ -18,7 +18,7 @@ var namespacesOfTests = []string{"a", "b", "img"}
 // drawOptions draws one or more base domains.
 func drawOptions(t *rapid.T, name string) Options {
 	domains := rapid.SliceOfNDistinct(rapid.SampledFrom(domainsOfTests), 1, 3, rapid.ID[string]).Draw(t, name)
-	return Options{BaseDomain: domains[0], OtherBaseDomains: domains[1:]}
+	return Options{BaseDomains: domains}
 }
 
 func drawDarkroom(t *rapid.T, name string) *v1alpha1.Darkroom {
@@ -100,7 +100,7 @@ func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
 		refused := false
 		for _, subDomain := range darkroom.Spec.SubDomains {
 			host := subDomain + "." + domain
-			isOfAnother := slices.ContainsFunc(append([]string{options.BaseDomain}, options.OtherBaseDomains...), func(offered string) bool {
+			isOfAnother := slices.ContainsFunc(options.BaseDomains, func(offered string) bool {
 				return slices.ContainsFunc(namespacesOfTests, func(namespace string) bool {
 					return offered != inNamespace(offered, namespace) && namespace != darkroom.Namespace && strings.HasSuffix(host, "."+inNamespace(offered, namespace))
 				})
@@ -119,7 +119,7 @@ func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
 }
 
 func TestABaseDomainThatIsNotOfferedIsRefusedWithThoseThatAre(t *testing.T) {
-	options := Options{BaseDomain: "{namespace}.img.example.com", OtherBaseDomains: []string{"cdn.example.com"}}
+	options := Options{BaseDomains: []string{"{namespace}.img.example.com", "cdn.example.com"}}
 	translator, err := New(options)
 	if err != nil {
 		t.Fatal(err)

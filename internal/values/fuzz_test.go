@@ -170,7 +170,7 @@ func FuzzTranslate(f *testing.F) {
 const between = "\x1f"
 
 // lenient translates everything that may be translated.
-var lenient = Options{BaseDomain: "example.net", AllowedAnnotations: []string{"*"}}
+var lenient = Options{BaseDomains: []string{"example.net"}, AllowedAnnotations: []string{"*"}}
 
 // kindOfText is a kind of Darkroom that uses the text of a field.
 func kindOfText(field string, otherwise int) byte {
@@ -211,7 +211,7 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	expect.NoError(t, err)
 	checkMarks(t, decoded)
 	// Annotations that the default list does not allow are never part of the values.
-	if _, err := newTranslator(t, Options{BaseDomain: lenient.BaseDomain}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
+	if _, err := newTranslator(t, Options{BaseDomains: lenient.BaseDomains}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
 		t.Errorf("the annotation %s is translated, and not on the default list", h["annotationKey"])
 	}
 	expect.Equal(t, "name", any(h["name"]), values["fullnameOverride"])

@@ -1,8 +1,6 @@
 package values
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -10,40 +8,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// inheritance selects the labels and annotations of a Darkroom that its objects and pods get too.
-type inheritance struct{ labels, annotations allowList }
-
-func newInheritance(options Options) (inheritance, error) {
-	labels, err := newInherited("label", options.InheritLabels)
-	if err != nil {
-		return inheritance{}, err
-	}
-	annotations, err := newInherited("annotation", options.InheritAnnotations)
-	return inheritance{labels, annotations}, err
-}
-
 // newInherited parses the entries of Options.InheritLabels or InheritAnnotations.
 func newInherited(what string, entries []string) (allowList, error) {
-	list := allowList{keys: map[string]bool{}}
-	for _, entry := range entries {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
+	return newAllowList("inherited "+what, entries, func(key string) string {
+		switch {
+		case key == "":
+			return "name the keys, or a prefix such as example.com/*: all would include those of other tools"
+		case neverInherited(key, ""):
+			return "cannot be inherited: Helm, kubectl or the operator identify their objects by it"
 		}
-		if strings.HasPrefix(entry, "*") {
-			return allowList{}, fmt.Errorf("inherited %s %q: name the keys, or a prefix such as example.com/*: all would include those of other tools", what, entry)
-		}
-		if neverInherited(entry, "") {
-			return allowList{}, fmt.Errorf("inherited %s %q: cannot be inherited: Helm, kubectl or the operator identify their objects by it", what, entry)
-		}
-		if err := list.add(entry); err != nil {
-			return allowList{}, fmt.Errorf("inherited %s %q: must be a key such as example.com/team, or a prefix that ends in '*': %w", what, entry, err)
-		}
-	}
-	return list, nil
+		return ""
+	})
 }
-
-var errNoKey = errors.New("it is neither")
 
 // neverInherited reports whether a label or annotation means something to Helm, kubectl or the
 // operator on the object that has it. Helm's own Secrets have the label owner: helm.

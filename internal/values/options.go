@@ -1,10 +1,8 @@
 package values
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -15,11 +13,9 @@ const DefaultBaseDomain = "darkroom.example.com"
 
 // Options are the operator's settings for every Darkroom.
 type Options struct {
-	// BaseDomain is appended to each sub-domain of a Darkroom that names no other. Empty means DefaultBaseDomain.
-	// "{namespace}" in it stands for the namespace of the Darkroom.
-	BaseDomain string
-	// OtherBaseDomains are those that a Darkroom may name instead.
-	OtherBaseDomains []string
+	// BaseDomains may be appended to the sub-domains of a Darkroom: the first is the default, and a Darkroom may name another.
+	// "{namespace}" in one stands for the namespace of the Darkroom. Nil means DefaultBaseDomain.
+	BaseDomains []string
 	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
 	// leaves it to the cluster's default class.
 	IngressClassName string
@@ -57,14 +53,13 @@ type Proxy struct {
 	No string
 }
 
-// Validate returns an error for an invalid option.
-func (o Options) Validate() error {
-	for _, domain := range append(slices.Clone(o.OtherBaseDomains), cmp.Or(o.BaseDomain, DefaultBaseDomain)) {
-		name := domain
-		if rest, divided := strings.CutPrefix(domain, placeholder+"."); divided {
-			name = "n." + rest
-		}
-		if len(validation.IsDNS1123Subdomain(name)) > 0 || !subDomainFormat.MatchString(name) {
+// validate returns an error for an invalid option.
+func (o Options) validate() error {
+	if len(o.BaseDomains) == 0 {
+		return errors.New("base domains: name at least one")
+	}
+	for _, domain := range o.BaseDomains {
+		if !isBaseDomain(domain) {
 			return fmt.Errorf("base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined by dots; the first may be %s",
 				domain, DefaultBaseDomain, placeholder)
 		}
@@ -91,20 +86,23 @@ func (o Options) Validate() error {
 				"leave it out, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
 		}
 	}
-	return o.validateLists()
+	return o.validateReserved()
 }
 
-func (o Options) validateLists() error {
+func (o Options) validateReserved() error {
 	for _, host := range o.ReservedHosts {
 		if !subDomainFormat.MatchString(strings.TrimPrefix(host, "*.")) {
 			return fmt.Errorf("reserved host %q: must be a host such as www.example.com, or *.example.com for all hosts below example.com, in lower case", host)
 		}
 	}
-	if _, err := newInheritance(o); err != nil {
-		return err
+	return nil
+}
+
+func isBaseDomain(domain string) bool {
+	if rest, divided := strings.CutPrefix(domain, placeholder+"."); divided {
+		domain = "n." + rest
 	}
-	_, err := newAllowList(o.AllowedAnnotations)
-	return err
+	return len(validation.IsDNS1123Subdomain(domain)) == 0 && subDomainFormat.MatchString(domain)
 }
 
 // ProxyOf returns the proxy that a process with these variables uses, without URLs that

@@ -19,7 +19,7 @@ func TestNoDarkroomHasAReservedHost(t *testing.T) {
 			reserved = append(reserved, rapid.SampledFrom([]string{"", "*."}).Draw(t, "below")+host+".example.com")
 		}
 		subDomains := rapid.SliceOfNDistinct(name, 1, 3, rapid.ID[string]).Draw(t, "subDomains")
-		translator, err := New(Options{BaseDomain: domain, ReservedHosts: reserved})
+		translator, err := New(Options{BaseDomains: []string{domain}, ReservedHosts: reserved})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func TestBoundsAreExact(t *testing.T) {
 			d := test.of(size)
 			b.size(&d.Spec)
 			b.podMetadata(&d.Spec, nil, map[string]string{}, "")
-			b.hosts(d, Options{}, nil)
+			b.hosts(d, Options{BaseDomains: []string{DefaultBaseDomain}}, nil)
 			tooLarge := slices.DeleteFunc(b.errs, func(err *field.Error) bool {
 				return !strings.Contains(err.Error(), "too l") && !strings.Contains(err.Error(), "may not be more")
 			})

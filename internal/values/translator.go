@@ -12,28 +12,33 @@ type Translator struct {
 	options Options
 	// allowed are the annotations of objects that shared controllers read.
 	allowed allowList
-	inherit inheritance
+	// inheritLabels and inheritAnnotations select those of a Darkroom that its objects and pods get too.
+	inheritLabels, inheritAnnotations allowList
 }
 
 // New returns a translator with the operator's options, or what is wrong with them.
 func New(options Options) (*Translator, error) {
-	if err := options.Validate(); err != nil {
-		return nil, err
+	if options.BaseDomains == nil {
+		options.BaseDomains = []string{DefaultBaseDomain}
 	}
-	if options.BaseDomain == "" {
-		options.BaseDomain = DefaultBaseDomain
+	if err := options.validate(); err != nil {
+		return nil, err
 	}
 	// The API server refuses an object that names a pull secret twice.
 	options.ImagePullSecrets = slices.Compact(slices.Sorted(slices.Values(options.ImagePullSecrets)))
-	allowed, err := newAllowList(options.AllowedAnnotations)
+	allowed, err := newAllowed(options.AllowedAnnotations)
 	if err != nil {
 		return nil, err
 	}
-	inherit, err := newInheritance(options)
+	labels, err := newInherited("label", options.InheritLabels)
 	if err != nil {
 		return nil, err
 	}
-	return &Translator{options: options, allowed: allowed, inherit: inherit}, nil
+	annotations, err := newInherited("annotation", options.InheritAnnotations)
+	if err != nil {
+		return nil, err
+	}
+	return &Translator{options, allowed, labels, annotations}, nil
 }
 
 // AnnotationCredentials is on the pods of a Darkroom that references a Secret. Its
@@ -66,7 +71,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	}
 	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
 	b.set(darkroom.Name, "fullnameOverride")
-	labels, annotations := t.inherit.labels.of(darkroom.Labels), t.inherit.annotations.of(darkroom.Annotations)
+	labels, annotations := t.inheritLabels.of(darkroom.Labels), t.inheritAnnotations.of(darkroom.Annotations)
 	b.common(darkroom, labels, annotations)
 	b.podMetadata(&darkroom.Spec, labels, annotations, state.CredentialsVersion)
 	b.image(&darkroom.Spec, t.options)

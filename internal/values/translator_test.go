@@ -104,7 +104,7 @@ func TestEachFieldIsTranslated(t *testing.T) {
 		"a Gateway needs no class":               {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Gateway("public").Obj(), "ingress", table{"enabled": false}},
 		"a Gateway without a time limit":         {Options{}, ClusterState{}, photos().Gateway("public").Spec(func(s *v1alpha1.DarkroomSpec) { s.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{} }).Obj(), "gateway", public(nil)},
 		"a network policy that is not enabled":   {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.NetworkPolicy = &v1alpha1.NetworkPolicy{} }), "networkPolicy", nil},
-		"hosts do not depend on their order":     {Options{BaseDomain: "example.net"}, ClusterState{}, photos().SubDomains("c", "a.b", "a").Obj(), "hosts", []any{"a.b.example.net", "a.example.net", "c.example.net"}},
+		"hosts do not depend on their order":     {Options{BaseDomains: []string{"example.net"}}, ClusterState{}, photos().SubDomains("c", "a.b", "a").Obj(), "hosts", []any{"a.b.example.net", "a.example.net", "c.example.net"}},
 		"hosts of others are left out":           {Options{}, ClusterState{RefusedHosts: []string{"b.darkroom.example.com"}}, photos().SubDomains("b", "a").Obj(), "hosts", []any{"a.darkroom.example.com"}},
 		"all hosts are of others":                {Options{}, ClusterState{RefusedHosts: []string{"a.darkroom.example.com"}}, photos().SubDomains("a").Obj(), "hosts", []any{}},
 		"a source without a type":                {Options{}, ClusterState{}, photos().Source(v1alpha1.Source{BaseURL: "https://example.com/images//"}).Obj(), "source", table{"type": "WebFolder", "baseUrl": "https://example.com/images"}},
@@ -183,8 +183,8 @@ func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 	for want, options := range map[string]Options{
 		"set HTTPS_PROXY in the Darkrooms' extraEnvFrom":                                  {Proxy: Proxy{HTTPS: "http://user:secret@proxy.example.com"}},
 		`image pull secret "team/mirror": must be the name of a Secret`:                   {ImagePullSecrets: []string{"team/mirror"}},
-		`base domain "https://example.com": must be a DNS name`:                           {BaseDomain: "https://example.com"},
-		`base domain "` + strings.Repeat("a", 64) + `.example.com": must be a DNS name`:   {BaseDomain: strings.Repeat("a", 64) + ".example.com"},
+		`base domain "https://example.com": must be a DNS name`:                           {BaseDomains: []string{"https://example.com"}},
+		`base domain "` + strings.Repeat("a", 64) + `.example.com": must be a DNS name`:   {BaseDomains: []string{strings.Repeat("a", 64) + ".example.com"}},
 		`ingress class "my class": must be the name of an IngressClass`:                   {IngressClassName: "my class"},
 		`image "darkroom:v1\n": must be an image reference without spaces or scheme`:      {Image: "darkroom:v1\n"},
 		`image "docker://darkroom:v1": must be an image reference`:                        {Image: "docker://darkroom:v1"},
@@ -197,7 +197,7 @@ func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 		}
 	}
 	all := Options{
-		BaseDomain: "img.example.net", IngressClassName: "nginx", ImagePullSecrets: []string{"mirror.example.com"},
+		BaseDomains: []string{"img.example.net"}, IngressClassName: "nginx", ImagePullSecrets: []string{"mirror.example.com"},
 		Image: "registry.example.com:5000/team/darkroom:v0.4.2@sha256:" + strings.Repeat("0", 64),
 	}
 	if _, err := New(all); err != nil {

@@ -49,7 +49,7 @@ type settings struct {
 }
 
 func settingsOf(domains ...string) settings {
-	return settings{time.Now(), values.Options{BaseDomain: domains[0], OtherBaseDomains: domains[1:]}}
+	return settings{time.Now(), values.Options{BaseDomains: domains}}
 }
 
 // settingsAt returns the settings of a process at a time.
@@ -64,7 +64,7 @@ func (w *world) settingsAt(p process, at time.Time) values.Options {
 		}
 	}
 	if p.namespace != "" {
-		now.BaseDomain, now.OtherBaseDomains = baseDomains[slices.Index(w.namespaces(), p.namespace)], nil
+		now.BaseDomains = []string{baseDomains[slices.Index(w.namespaces(), p.namespace)]}
 	}
 	return now.Options
 }
