@@ -74,20 +74,24 @@ func (c *Cache) Get(key string) *Entry {
 	if ok || c.disk == nil {
 		return entry
 	}
-	entry, err := c.disk.get(key)
+	entry, of, err := c.disk.get(key)
 	c.observe("read", err)
-	if entry != nil {
-		c.remember(key, entry)
+	if entry == nil {
+		return nil
+	}
+	if c.remember(key, entry); !c.disk.has(key, of) {
+		c.memory.Invalidate(key) // it was removed or replaced meanwhile
 	}
 	return entry
 }
 
 // Put stores an entry. The disk is written in the background.
 func (c *Cache) Put(key string, e *Entry) {
-	c.remember(key, e)
 	if c.disk != nil {
-		go func() { c.observe("write", c.disk.put(key, e)) }()
+		place := c.disk.claim(key)
+		go func() { c.observe("write", c.disk.put(key, e, place)) }()
 	}
+	c.remember(key, e)
 }
 
 // Revalidate stores the time of validation of an entry that has not changed otherwise.
@@ -100,10 +104,10 @@ func (c *Cache) Revalidate(key string, e *Entry) {
 
 // Remove drops an entry.
 func (c *Cache) Remove(key string) {
-	c.memory.Invalidate(key)
 	if c.disk != nil {
 		c.disk.index.Invalidate(nameOf(key))
 	}
+	c.memory.Invalidate(key)
 }
 
 // remember stores an entry in memory unless it would displace many others.

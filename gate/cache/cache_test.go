@@ -30,11 +30,14 @@ func entry(size int) *Entry {
 	return e
 }
 
+// store writes an entry to the disk only, before it returns.
+func store(c *Cache, key string, e *Entry) error { return c.disk.put(key, e, c.disk.claim(key)) }
+
 func TestEntriesSurviveARestart(t *testing.T) {
 	folder := t.TempDir()
 	first, _ := open(t, folder, 1<<20, 1<<20)
 	want := entry(100)
-	if err := first.disk.put("/a?", want); err != nil {
+	if err := store(first, "/a?", want); err != nil {
 		t.Fatal(err)
 	}
 	second, _ := open(t, folder, 1<<20, 1<<20)
@@ -57,7 +60,7 @@ func TestACorruptFileIsAMissAndIsRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			first, _ := open(t, folder, 1<<20, 1<<20)
-			if err := first.disk.put("/a?", entry(100)); err != nil {
+			if err := store(first, "/a?", entry(100)); err != nil {
 				t.Fatal(err)
 			}
 			files, _ := filepath.Glob(filepath.Join(folder, "*"))
@@ -93,7 +96,7 @@ func TestBothTiersAreBounded(t *testing.T) {
 	for i := range 1000 {
 		key := fmt.Sprintf("/%d?", i)
 		c.remember(key, entry(5000))
-		if err := c.disk.put(key, entry(5000)); err != nil {
+		if err := store(c, key, entry(5000)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +123,7 @@ func TestADiskThatFailsIsAMissingTier(t *testing.T) {
 	if err := os.RemoveAll(folder); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.disk.put("/a?", entry(10)); err == nil {
+	if err := store(c, "/a?", entry(10)); err == nil {
 		t.Error("written to a folder that is gone")
 	}
 	synctest.Test(t, func(*testing.T) {
@@ -138,7 +141,7 @@ func TestADiskThatFailsIsAMissingTier(t *testing.T) {
 func TestARevalidatedEntryKeepsItsTimeOnDisk(t *testing.T) {
 	folder := t.TempDir()
 	c, _ := open(t, folder, 1<<20, 1<<20)
-	if err := c.disk.put("/a?", entry(10)); err != nil {
+	if err := store(c, "/a?", entry(10)); err != nil {
 		t.Fatal(err)
 	}
 	validated := entry(10)
@@ -166,10 +169,10 @@ func TestAnEntryThatCannotBeStoredDropsTheEarlierOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := open(t, t.TempDir(), 1, 1<<20) // nothing stays in memory
-			if err := c.disk.put("/a?", entry(10)); err != nil {
+			if err := store(c, "/a?", entry(10)); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.disk.put("/a?", damage(c.disk)); err != nil {
+			if err := store(c, "/a?", damage(c.disk)); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.Get("/a?"); got != nil {
@@ -181,7 +184,7 @@ func TestAnEntryThatCannotBeStoredDropsTheEarlierOne(t *testing.T) {
 
 func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
 	c, _ := open(t, t.TempDir(), 4000, 1<<20)
-	if err := c.disk.put("/a?", entry(900)); err != nil { // in memory, it would displace too many others
+	if err := store(c, "/a?", entry(900)); err != nil { // in memory, it would displace too many others
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -277,7 +280,7 @@ func TestAnEntryDoesNotDisplaceManyOthers(t *testing.T) {
 		if kept := c.Recent("/a?") != nil; kept != (weight("/a?", e) <= memory/8) {
 			rt.Fatalf("weight %d of %d: in memory %t", weight("/a?", e), memory, kept)
 		}
-		if err := c.disk.put("/a?", e); err != nil {
+		if err := store(c, "/a?", e); err != nil {
 			rt.Fatal(err)
 		}
 		if _, kept := c.disk.index.GetIfPresent(nameOf("/a?")); kept != (len(file) <= diskSize/16) {
@@ -296,7 +299,7 @@ func TestAFileThatCannotBeStoredLeavesNothing(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(inTheWay, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.disk.put("/a?", entry(10)); err == nil {
+	if err := store(c, "/a?", entry(10)); err == nil {
 		t.Error("no error")
 	}
 	if entries, _ := os.ReadDir(folder); len(entries) != 1 {
@@ -315,4 +318,50 @@ func TestAnEntryThatIsNoLongerOnDiskIsRevalidatedInMemory(t *testing.T) {
 	if c.Revalidate("/a?", e); *failures != 1 {
 		t.Errorf("%d failures", *failures)
 	}
+}
+
+// Whatever is stored, removed and read, and whether it is written to the disk before the next step or not: an entry is the one
+// that was stored last, unless that was removed, for the next process too.
+func TestOnlyWhatWasStoredLastIsServed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		folder, memory := t.TempDir(), rapid.SampledFrom([]int64{1, 1 << 20}).Draw(rt, "memory")
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"put", "remove", "get", "read", "written", "restart"}), 1, 30).Draw(rt, "steps")
+		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"/a?", "/b?"}), len(steps), len(steps)).Draw(rt, "keys")
+		var failure string
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := open(t, folder, memory, 1<<20)
+			last := map[string]*Entry{}
+			check := func(key string) {
+				if got := c.Get(key); got != nil && (last[key] == nil || got.ETag != last[key].ETag) {
+					failure = fmt.Sprintf("%s: %d bytes are served of an entry that was replaced or removed", key, len(got.Body))
+				}
+			}
+			for i, step := range steps {
+				key := keys[i]
+				switch step {
+				case "put":
+					last[key] = entry(i)
+					c.Put(key, last[key])
+				case "remove":
+					delete(last, key)
+					c.Remove(key)
+				case "get":
+					check(key)
+				case "read":
+					go c.Get(key)
+				case "written":
+					synctest.Wait()
+				case "restart":
+					synctest.Wait()
+					c, _ = open(t, folder, memory, 1<<20)
+				}
+			}
+			synctest.Wait()
+			check("/a?")
+			check("/b?")
+		})
+		if failure != "" {
+			rt.Fatal(failure)
+		}
+	})
 }

@@ -35,8 +35,15 @@ type disk struct {
 	// reading bounds the memory of files that are being read.
 	reading     *semaphore.Weighted
 	readingMost int64
-	// index has the sizes of the files by name, and decides which ones are removed.
-	index *otter.Cache[string, int64]
+	// index has the files by name, and decides which ones are removed.
+	index *otter.Cache[string, *file]
+}
+
+// file is a version of the file of a key.
+type file struct {
+	size int64
+	// written is set when the file is in its place.
+	written bool
 }
 
 // openDisk indexes the files of an earlier process. Reading them takes at most memory.
@@ -49,11 +56,11 @@ func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, err
 		folder: folder, largest: capacity / 16, writers: make(chan struct{}, maxWriters),
 		reading: semaphore.NewWeighted(memory), readingMost: memory,
 	}
-	d.index = otter.Must(&otter.Options[string, int64]{
+	d.index = otter.Must(&otter.Options[string, *file]{
 		MaximumWeight: uint64(max(capacity, 1)),
-		Weigher:       func(_ string, size int64) uint32 { return uint32(size + fileOverhead) }, //nolint:gosec // at most largest
-		Executor:      func(task func()) { task() },                                             // so that the bound holds at once
-		OnAtomicDeletion: func(e otter.DeletionEvent[string, int64]) {
+		Weigher:       func(_ string, f *file) uint32 { return uint32(f.size + fileOverhead) }, //nolint:gosec // at most largest
+		Executor:      func(task func()) { task() },                                            // so that the bound holds at once
+		OnAtomicDeletion: func(e otter.DeletionEvent[string, *file]) {
 			if e.Cause != otter.CauseReplacement {
 				_ = os.Remove(d.path(e.Key))
 			}
@@ -69,7 +76,7 @@ func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, err
 		case strings.HasPrefix(entry.Name(), temporary) || info.Size() > d.largest:
 			_ = os.Remove(d.path(entry.Name()))
 		case len(entry.Name()) == hex.EncodedLen(sha256.Size):
-			d.index.Set(entry.Name(), info.Size())
+			d.index.Set(entry.Name(), &file{info.Size(), true})
 		}
 	}
 	return d, nil
@@ -83,74 +90,100 @@ func nameOf(key string) string {
 
 func (d *disk) path(name string) string { return filepath.Join(d.folder, name) }
 
-// get returns nil without an error if there is no entry. A file that cannot be read or is
-// corrupt is removed.
-func (d *disk) get(key string) (entry *Entry, err error) {
+// get returns an entry and its file, or nil without an error if there is none. A file that cannot be read or is corrupt is
+// removed.
+func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 	name := nameOf(key)
-	size, ok := d.index.GetIfPresent(name)
-	if !ok {
-		return nil, nil
+	of, ok := d.index.GetIfPresent(name)
+	if !ok || !of.written {
+		return nil, nil, nil
 	}
-	size = min(size, d.readingMost)
+	size := min(of.size, d.readingMost)
 	_ = d.reading.Acquire(context.Background(), size) // reading does not take long
 	defer d.reading.Release(size)
 	info, err := os.Stat(d.path(name))
-	var file []byte
+	var content []byte
 	if err == nil {
-		file, err = os.ReadFile(d.path(name))
+		content, err = os.ReadFile(d.path(name))
 	}
 	if err == nil {
-		entry, err = decode(key, file)
+		entry, err = decode(key, content)
 	}
 	if err != nil {
 		d.index.Invalidate(name)
 		if errors.Is(err, fs.ErrNotExist) { // evicted meanwhile
-			return nil, nil
+			return nil, nil, nil
 		}
-		return nil, fmt.Errorf("read cache file: %w", err)
+		return nil, nil, fmt.Errorf("read cache file: %w", err)
 	}
 	entry.Validated = info.ModTime()
-	return entry, nil
+	return entry, of, nil
 }
 
-// put writes an entry, replacing an earlier one. It does not wait for a slow disk: the entry
-// is not stored if too many are being written.
-func (d *disk) put(key string, e *Entry) error {
-	name := nameOf(key)
-	d.index.Invalidate(name) // it is outdated, even if the new one cannot be stored
+// has reports whether a file is still that of a key.
+func (d *disk) has(key string, of *file) bool {
+	current, _ := d.index.GetIfPresent(nameOf(key))
+	return current == of
+}
+
+// claim removes the file of a key, which is outdated even if the new one cannot be stored, and returns a place for that.
+func (d *disk) claim(key string) *file {
+	name, place := nameOf(key), &file{}
+	d.index.Invalidate(name)
+	d.index.Set(name, place)
+	return place
+}
+
+// put stores an entry in its place, unless that was removed or another one was claimed meanwhile. It does not wait for a slow
+// disk: the entry is not stored if too many are being written.
+func (d *disk) put(key string, e *Entry, place *file) error {
 	select {
 	case d.writers <- struct{}{}:
 		defer func() { <-d.writers }()
 	default:
-		return nil
+		return d.finish(key, place, "", 0)
 	}
-	file, err := encode(key, e)
-	if err != nil || int64(len(file)) > d.largest {
-		return err
+	content, err := encode(key, e)
+	if err != nil || int64(len(content)) > d.largest {
+		return errors.Join(err, d.finish(key, place, "", 0))
 	}
-	if err := d.write(name, file, e.Validated); err != nil {
+	temp, err := d.write(content, e.Validated)
+	if err = errors.Join(err, d.finish(key, place, temp, int64(len(content)))); err != nil {
 		return fmt.Errorf("write cache file: %w", err)
 	}
-	d.index.Set(name, int64(len(file)))
 	return nil
 }
 
-func (d *disk) write(name string, content []byte, validated time.Time) error {
+// write returns the path of a new file, which is empty after an error.
+func (d *disk) write(content []byte, validated time.Time) (path string, err error) {
 	f, err := os.CreateTemp(d.folder, temporary)
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = f.Write(content)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Chtimes(f.Name(), validated, validated)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), d.path(name))
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close(), os.Chtimes(f.Name(), validated, validated)); err != nil {
 		_ = os.Remove(f.Name())
+		return "", err
 	}
+	return f.Name(), nil
+}
+
+// finish moves a new file to its place, or removes the place if there is none, and the file if that is no longer its place.
+func (d *disk) finish(key string, place *file, path string, size int64) (err error) {
+	name := nameOf(key)
+	d.index.Compute(name, func(current *file, _ bool) (*file, otter.ComputeOp) {
+		if current != place {
+			return nil, otter.CancelOp
+		}
+		if path == "" {
+			return nil, otter.InvalidateOp
+		}
+		if err = os.Rename(path, d.path(name)); err != nil {
+			return nil, otter.InvalidateOp
+		}
+		return &file{size, true}, otter.WriteOp
+	})
+	_ = os.Remove(path) // unless it was moved
 	return err
 }
 
