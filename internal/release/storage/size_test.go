@@ -36,8 +36,10 @@ func packed(t *testing.T, before, repeated string, times int, after string) *cor
 
 // TestAForgedRevisionTakesLittleMemory: who may create Secrets may create revisions, and the API server admits a megabyte.
 func TestAForgedRevisionTakesLittleMemory(t *testing.T) {
-	text, objects := strings.Repeat("x", 1<<20), strings.Repeat(",{}", 1<<16)
+	text, objects, blanks := strings.Repeat("x", 1<<20), strings.Repeat(",{}", 1<<16), strings.Repeat(" ", 1<<20)
 	for name, secret := range map[string]*corev1.Secret{
+		"very many blanks":   packed(t, `{"name":"photos","info":{}`, blanks, 64, `}`),
+		"blanks after it":    packed(t, `{"name":"photos","info":{}}`, blanks, 64, ``),
 		"a long text":        packed(t, `{"name":"photos","info":{},"manifest":"`, text, 256, `"}`),
 		"very many objects":  packed(t, `{"name":"photos","info":{},"config":{"a":[{}`, objects, 20, `]}}`),
 		"a text without end": packed(t, `{"name":"photos","info":{},"manifest":"`, text, 64, ``),

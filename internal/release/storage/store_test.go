@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path"
@@ -38,8 +39,8 @@ var (
 	kube  client.Client
 	clock = clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	typed *kubernetes.Clientset
-	// lists counts lists of Secrets by typed.
-	lists atomic.Int32
+	// lists counts lists of Secrets by typed, and requests counts all requests by it.
+	lists, requests atomic.Int32
 )
 
 func TestMain(m *testing.M) {
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 		counted := rest.CopyConfig(administrator)
 		counted.Wrap(func(next http.RoundTripper) http.RoundTripper {
 			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				requests.Add(1)
 				if request.Method == http.MethodGet && path.Base(request.URL.Path) == "secrets" {
 					lists.Add(1)
 				}
@@ -98,7 +100,11 @@ func (lagging) List(context.Context, client.ObjectList, ...client.ListOption) er
 
 // revisions returns the revisions of a Darkroom as an operator knows them that has just started.
 func revisions(darkroom *v1alpha1.Darkroom) *storage.Revisions {
-	return read(storage.New(typed.CoreV1(), typed.AppsV1(), uncached{kube, true}, uncached{kube, false}, clock), darkroom)
+	return read(newStore(), darkroom)
+}
+
+func newStore() *storage.Store {
+	return storage.New(typed.CoreV1(), typed.AppsV1(), uncached{kube, true}, uncached{kube, false}, clock)
 }
 
 func read(store *storage.Store, darkroom *v1alpha1.Darkroom) *storage.Revisions {
@@ -128,10 +134,14 @@ func revisionOf(darkroom client.Object, version int, status helmrelease.Status) 
 // byHand stores a revision as a Helm client does.
 func byHand(t *testing.T, release *helmrelease.Release) {
 	t.Helper()
-	name := "sh.helm.release.v1." + release.Name + ".v" + string(rune('0'+release.Version))
-	if err := driver.NewSecrets(typed.CoreV1().Secrets(release.Namespace)).Create(name, release); err != nil {
+	if err := driver.NewSecrets(typed.CoreV1().Secrets(release.Namespace)).Create(nameOf(release), release); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// nameOf returns the name of the Secret of a revision.
+func nameOf(release *helmrelease.Release) string {
+	return fmt.Sprintf("sh.helm.release.v1.%s.v%d", release.Name, release.Version)
 }
 
 func mustCreate(t *testing.T, store *storage.Revisions, release *helmrelease.Release) {
@@ -187,21 +197,6 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 			t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
 		}
 		check()
-	}
-}
-
-// A quota of Secrets may leave no room for another revision.
-func TestTheOldestRevisionMakesRoomUnlessItIsDeployed(t *testing.T) {
-	d, store := newDarkroom(t)
-	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
-	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
-	for _, want := range []bool{true, false} {
-		if pruned, err := store.PruneOldest(t.Context()); pruned != want || err != nil {
-			t.Errorf("pruned: %t (%v), want %t", pruned, err, want)
-		}
-	}
-	if left := secretsOf(t, d); len(left) != 1 || left[0].Labels["version"] != "2" {
-		t.Errorf("%d revisions are left", len(left))
 	}
 }
 
@@ -267,36 +262,6 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	check()
 }
 
-// A namespace may have the Secrets of thousands of releases.
-func TestTheCurrentRevisionsAreReadByName(t *testing.T) {
-	d, store := newDarkroom(t)
-	before := lists.Load()
-	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) || lists.Load() > before {
-		t.Errorf("before the first revision: %v with %d lists", err, lists.Load()-before)
-	}
-	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
-	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
-	mustCreate(t, store, revisionOf(d, 3, helmrelease.StatusFailed))
-	current, err := store.Current(t.Context())
-	if err != nil || len(current) != 2 || current[0].Version != 3 || current[1].Version != 2 || lists.Load() > before {
-		t.Errorf("revisions %v with %d lists (%v)", current, lists.Load()-before, err)
-	}
-	byHand(t, revisionOf(d, 4, helmrelease.StatusFailed))
-	if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) || lists.Load() == before {
-		t.Errorf("%v with %d lists", err, lists.Load()-before)
-	}
-}
-
-func TestRevisionsOfADeletedDarkroomOfTheNameAreWaitedFor(t *testing.T) {
-	d, store := newDarkroom(t)
-	predecessor := d.DeepCopy()
-	predecessor.UID = "uid-0"
-	mustCreate(t, revisions(predecessor), revisionOf(d, 1, helmrelease.StatusDeployed))
-	if _, err := store.Last(t.Context()); !errors.Is(err, storage.ErrPredecessor) {
-		t.Errorf("Last: %v", err)
-	}
-}
-
 func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
 	d, store := newDarkroom(t)
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
@@ -310,24 +275,6 @@ func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
 	}
 	if left := secretsOf(t, d); len(left) > 0 {
 		t.Errorf("left: %v", left)
-	}
-}
-
-func TestPruningKeepsTheDeployedRevision(t *testing.T) {
-	d, store := newDarkroom(t)
-	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
-	for version := 2; version <= 5; version++ {
-		mustCreate(t, store, revisionOf(d, version, helmrelease.StatusFailed))
-	}
-	if err := store.Prune(t.Context(), 2); err != nil {
-		t.Fatal(err)
-	}
-	kept := map[string]bool{}
-	for _, secret := range secretsOf(t, d) {
-		kept[secret.Labels["version"]] = true
-	}
-	if !kept["1"] || !kept["5"] {
-		t.Errorf("kept: %v, want the deployed revision and the newest among them", kept)
 	}
 }
 

@@ -1,0 +1,181 @@
+package storage_test
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+)
+
+// TestAnOperatorReadsWhatIsStored has random histories of writes by an operator, and by another process, of which the
+// operator has to notice what its memory does not have.
+func TestAnOperatorReadsWhatIsStored(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d, _ := newDarkroom(t)
+		memory := &storage.Memory{}
+		operator := newStore().Of(d, memory)
+		stored := map[int]helmrelease.Status{}
+		for range rapid.IntRange(0, 4).Draw(rt, "revisions at the beginning") {
+			create(rt, t, d, operator, stored)
+		}
+		for range rapid.IntRange(1, 4).Draw(rt, "writes") {
+			writer := operator
+			if rapid.Bool().Draw(rt, "by another process") {
+				writer = revisions(d)
+			}
+			write(rt, t, d, writer, stored)
+			isRead(rt, t, d, operator, stored)
+			if remembered := memory.Manifest(); (remembered == "") != (len(stored) == 0) {
+				rt.Errorf("of the revisions %v the manifest %q is remembered", stored, remembered)
+			}
+		}
+	})
+}
+
+// write changes the revisions of a Darkroom, and what is expected of them.
+func write(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status) {
+	t.Helper()
+	numbers := slices.Sorted(maps.Keys(stored))
+	var err error
+	switch rapid.SampledFrom([]string{"create", "update", "prune", "prune the oldest", "delete"}).Draw(rt, "write") {
+	case "create":
+		create(rt, t, d, writer, stored)
+	case "update":
+		if len(numbers) > 0 {
+			number := rapid.SampledFrom(numbers).Draw(rt, "number")
+			stored[number] = status().Draw(rt, "status")
+			err = writer.Update(t.Context(), revisionOf(d, number, stored[number]))
+		}
+	case "prune":
+		keep := rapid.IntRange(0, 3).Draw(rt, "kept")
+		for i, number := range numbers {
+			if keep > 0 && i < len(numbers)-keep && stored[number] != helmrelease.StatusDeployed {
+				delete(stored, number)
+			}
+		}
+		err = writer.Prune(t.Context(), keep)
+	case "prune the oldest":
+		possible := len(numbers) > 0 && stored[numbers[0]] != helmrelease.StatusDeployed
+		if possible {
+			delete(stored, numbers[0])
+		}
+		var pruned bool
+		if pruned, err = writer.PruneOldest(t.Context()); pruned != possible {
+			rt.Errorf("pruned the oldest: %t, want %t", pruned, possible)
+		}
+	case "delete":
+		newerThan := rapid.SampledFrom(append(numbers, 0)).Draw(rt, "newer than")
+		before := len(stored)
+		maps.DeleteFunc(stored, func(number int, _ helmrelease.Status) bool { return number > newerThan })
+		var found bool
+		if found, err = writer.Delete(t.Context(), newerThan); found != (len(stored) < before) {
+			rt.Errorf("found revisions to delete: %t", found)
+		}
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// create stores another revision. Numbers with more digits are not the last ones by name.
+func create(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status) {
+	t.Helper()
+	next := slices.Max(append(slices.Collect(maps.Keys(stored)), 0)) + rapid.SampledFrom([]int{1, 5}).Draw(rt, "more than the last")
+	stored[next] = status().Draw(rt, "status")
+	if err := writer.Create(t.Context(), revisionOf(d, next, stored[next])); err != nil {
+		rt.Fatal(err)
+	}
+}
+
+func status() *rapid.Generator[helmrelease.Status] {
+	return rapid.SampledFrom([]helmrelease.Status{
+		helmrelease.StatusDeployed, helmrelease.StatusSuperseded, helmrelease.StatusFailed, helmrelease.StatusPendingUpgrade,
+	})
+}
+
+// isRead compares what is stored and read with what is expected.
+func isRead(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, operator *storage.Revisions, stored map[int]helmrelease.Status) {
+	t.Helper()
+	numbers := slices.Sorted(maps.Keys(stored))
+	slices.Reverse(numbers)
+	var all, current []int
+	for i, number := range numbers {
+		all = append(all, number)
+		if i == 0 || stored[number] == helmrelease.StatusDeployed {
+			current = append(current, number)
+		}
+	}
+	var want error
+	if len(all) == 0 {
+		want = driver.ErrReleaseNotFound
+	}
+	last, err := operator.Last(t.Context())
+	if !errors.Is(err, want) || want == nil && (last.Version != all[0] || last.Info.Status != stored[all[0]]) {
+		rt.Fatalf("the last one is %+v (%v), want one of %v", last, err, stored)
+	}
+	before := requests.Load()
+	if _, err := operator.Last(t.Context()); !errors.Is(err, want) || requests.Load() > before {
+		rt.Errorf("the last one again takes %d requests (%v)", requests.Load()-before, err)
+	}
+	before = lists.Load()
+	if read, err := operator.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(current, numbersOf(read)) || want == nil && lists.Load() > before {
+		rt.Errorf("current ones are %v with %d lists (%v), want %v of %v", numbersOf(read), lists.Load()-before, err, current, stored)
+	}
+	if again, err := operator.Last(t.Context()); !errors.Is(err, want) || want == nil && again.Version != all[0] {
+		rt.Errorf("after the current ones were read, the last one is %+v (%v)", again, err)
+	}
+	deployed, err := operator.IsDeployed(t.Context())
+	if want := slices.Contains(slices.Collect(maps.Values(stored)), helmrelease.StatusDeployed); deployed != want || err != nil {
+		rt.Errorf("deployed: %t (%v), want %t", deployed, err, want)
+	}
+	memory := &storage.Memory{}
+	behind := storage.New(typed.CoreV1(), typed.AppsV1(), lagging{}, lagging{}, clock).Of(d, memory)
+	if read, err := behind.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(all, numbersOf(read)) {
+		rt.Errorf("without caches there are %v (%v), want %v", numbersOf(read), err, all)
+	}
+	before = requests.Load()
+	if _, err := newStore().Of(d, memory).Last(t.Context()); !errors.Is(err, want) || requests.Load() > before {
+		rt.Errorf("once the caches show them, the last one takes %d requests (%v)", requests.Load()-before, err)
+	}
+}
+
+// TestANewestRevisionIsReadWhateverOthersTake: it would be deleted if it could not be decoded.
+func TestANewestRevisionIsReadWhateverOthersTake(t *testing.T) {
+	const revisions, size = 9, 940 << 10 // more than is held at once
+	d, store := newDarkroom(t)
+	var want []int
+	for number := revisions; number > 0; number-- {
+		random := make([]byte, size/4*3)
+		if _, err := rand.Read(random); err != nil {
+			t.Fatal(err)
+		}
+		revision := revisionOf(d, number, helmrelease.StatusDeployed)
+		revision.Manifest = base64.StdEncoding.EncodeToString(random)
+		mustCreate(t, store, revision)
+		want = append(want, number)
+	}
+	behind := read(storage.New(typed.CoreV1(), typed.AppsV1(), lagging{}, lagging{}, clock), d)
+	if read, err := behind.Current(t.Context()); err != nil || !cmp.Equal(want, numbersOf(read)) {
+		t.Errorf("read %v (%v), want %v", numbersOf(read), err, want)
+	}
+	if left := secretsOf(t, d); len(left) != revisions {
+		t.Errorf("%d revisions are left", len(left))
+	}
+}
+
+func numbersOf(releases []*helmrelease.Release) (numbers []int) {
+	for _, release := range releases {
+		numbers = append(numbers, release.Version)
+	}
+	return numbers
+}
