@@ -175,7 +175,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				get(t, p, "/a.png")
 				first, _, _ := get(t, p, "/a.png")
 				second := *first
-				p.cache.Put("/a.png?w=1", &second)
+				p.cache.Put(resized("/a.png", 1).Key(), &second)
 				ask := func() (states []State) {
 					for _, width := range []int{0, 1, 0, 1} {
 						start := time.Now()
@@ -202,7 +202,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				if changed, state, _ := get(t, p, "/a.png"); state != Hit || changed.ETag == first.ETag || asked != 3 {
 					t.Errorf("%s %s, asked %d times", state, changed.ETag, asked)
 				}
-				if _, state := p.confirmed(request.Request{Path: "/a.png"}, p.cache.Get("/a.png?w=1")); state != Miss {
+				if _, state := p.confirmed(request.Request{Path: "/a.png"}, p.cache.Get(resized("/a.png", 1).Key())); state != Miss {
 					t.Error("the result of an original that was replaced is still served")
 				}
 			})
@@ -265,9 +265,10 @@ func TestATimeInTheFutureCountsAsOld(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		get(t, p, "/a.png")
-		ahead := *p.cache.Get("/a.png?")
+		key := request.Request{Path: "/a.png"}.Key()
+		ahead := *p.cache.Get(key)
 		ahead.Validated = time.Now().Add(24 * 365 * time.Hour)
-		p.cache.Revalidate("/a.png?", &ahead)
+		p.cache.Revalidate(key, &ahead)
 		if _, state, _ := get(t, p, "/a.png"); state != Revalidated {
 			t.Error(state)
 		}
@@ -338,4 +339,15 @@ func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 			rt.Fatalf("%d bytes in memory of %d, %d are admitted", len(h.body), cap(h.body), used)
 		}
 	})
+}
+
+func BenchmarkAKnownImage(b *testing.B) {
+	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
+	r := resized("/products/2026/a photo.png", 1)
+	r.Transform.Fit, r.Own.Fit = request.FitMax, request.FitMax
+	for b.Loop() {
+		if _, _, err := p.Get(b.Context(), "a", r); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -52,27 +52,25 @@ type Request struct {
 	WebP int
 }
 
-// Original identifies the original. The path is escaped, so that nothing in it can be taken for what follows. Names of
-// gates may be many, and are digested.
+// Original identifies the original. Names of gates may be many, and are digested.
 func (r Request) Original() string {
-	key := (&url.URL{Path: r.Path}).EscapedPath()
-	if r.Via != "" {
-		sum := sha256.Sum256([]byte(r.Via))
-		key += "#via=" + hex.EncodeToString(sum[:16])
+	if r.Via == "" {
+		return r.Path
 	}
-	return key
+	sum := sha256.Sum256([]byte(r.Via))
+	return hex.EncodeToString(sum[:16]) + " " + r.Path
 }
 
-// Key identifies the response.
+// Key identifies the response. A path may have any characters; what is in front of it has no spaces.
 func (r Request) Key() string {
-	key := r.Original() + "?" + r.Transform.Query()
+	key := r.Transform.Query()
 	if r.Own != r.Transform {
 		key += "#own=" + r.Own.Query()
 	}
 	if r.WebP != 0 {
 		key += "#webp=" + strconv.Itoa(r.WebP)
 	}
-	return key
+	return key + " " + r.Original()
 }
 
 // Parse returns the canonical form of a URL. All errors are problems. Default parameters never lead

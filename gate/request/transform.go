@@ -1,7 +1,6 @@
 package request
 
 import (
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -56,24 +55,25 @@ type Transform struct {
 // Query returns the transformation as a query string of Darkroom, sorted by name.
 func (t Transform) Query() string {
 	query := url.Values{}
-	for name, value := range t.values() {
-		query.Set(name, value)
+	set := func(name, value string) {
+		if value != "" && value != "0" {
+			query.Set(name, value)
+		}
+	}
+	set("auto", t.Auto)
+	set("blur", formatFloat(t.Blur))
+	set("crop", t.Crop)
+	set("dpr", formatFloat(t.DPR))
+	set("fit", t.Fit)
+	set("flip", t.Flip)
+	set("h", strconv.Itoa(t.Height))
+	set("q", strconv.Itoa(t.Quality))
+	set("rot", formatFloat(t.Rotate))
+	set("w", strconv.Itoa(t.Width))
+	if t.Mono {
+		query.Set("mono", "000000")
 	}
 	return query.Encode()
-}
-
-// values returns the parameters that change something, by name.
-func (t Transform) values() map[string]string {
-	values := map[string]string{
-		"auto": t.Auto, "blur": formatFloat(t.Blur), "crop": t.Crop, "fit": t.Fit, "flip": t.Flip,
-		"dpr": formatFloat(t.DPR), "h": strconv.Itoa(t.Height), "q": strconv.Itoa(t.Quality), "rot": formatFloat(t.Rotate),
-		"w": strconv.Itoa(t.Width),
-	}
-	maps.DeleteFunc(values, func(_, value string) bool { return value == "" || value == "0" })
-	if t.Mono {
-		values["mono"] = "000000"
-	}
-	return values
 }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
