@@ -255,9 +255,6 @@ func (r *helmReconciler) queues(ctx context.Context, darkroom *v1alpha1.Darkroom
 	case err != nil, !ownership.Owns(darkroom, live), live.Status.Replicas == 0:
 		return false, nil // no pods are replaced
 	}
-	if inSync, err := rendered.InSync(); err != nil || inSync || r.releases.Applied(key, release.DeploymentOf(key)) {
-		return false, err // the Deployment is as an earlier process left it, too
-	}
 	return r.rollouts.holds(ctx, key, editionOf(darkroom, credentialsVersion), rendered.Rolls)
 }
 

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
@@ -28,12 +27,8 @@ func (c *ActionClient) adopts() bool {
 // adopt deploys the next revision of a release that does not belong to the Darkroom yet, and
 // takes over its objects and revisions, which are the newest first. Objects that the new revision does not
 // contain are surplus.
-func (c *ActionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.Release) (*helmrelease.Release, error) {
+func (c *ActionClient) adopt(desired *desired, adopted []*helmrelease.Release) (*helmrelease.Release, error) {
 	live, err := c.adoptable()
-	if err != nil {
-		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
-	}
-	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
 	}
@@ -41,6 +36,7 @@ func (c *ActionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.R
 	if _, err := c.revisions.Delete(c.ctx, adopted[0].Version); err != nil {
 		return nil, fmt.Errorf("adopt release %s: %w", c.key, err)
 	}
+	next := desired.release
 	next.Version = adopted[0].Version + 1
 	next.Info.FirstDeployed = adopted[0].Info.FirstDeployed
 	next.Info.LastDeployed.Time = c.Clock.Now()
@@ -52,7 +48,7 @@ func (c *ActionClient) adopt(next *helmrelease.Release, adopted []*helmrelease.R
 			return next, c.fail(next, nil, err)
 		}
 	}
-	if err := c.put(next, objects); err != nil {
+	if err := c.apply(desired.objects); err != nil {
 		return next, c.fail(next, nil, err)
 	}
 	if err := c.revisions.Adopt(c.ctx); err != nil {

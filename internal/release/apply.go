@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,23 +44,14 @@ const (
 // request and cannot overwrite anybody's.
 const absent = "1"
 
-// applier writes the objects of one release. An object is written only if the write itself
-// proves that it is the Darkroom's: either it must not exist yet, or it must have the UID
-// of an object that belongs to the Darkroom.
-type applier struct {
-	client   client.Client
-	reader   client.Reader // not cached
-	live     LiveLookup
-	memory   *drift.Memory
-	darkroom client.Object
-	key      types.NamespacedName
-}
+// An object is written only if the write itself proves that it is the Darkroom's: either it must
+// not exist yet, or it must have the UID of an object that belongs to the Darkroom.
 
-// apply writes objects, in the order of manifest.Waves. It leaves out those that are known to
-// be as desired: for a change of a Darkroom all but two or three.
-func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
+// apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in addition.
+// It leaves out those that are known to be as desired: for a change of a Darkroom all but two or three.
+func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
-		live, err := a.lookUp(ctx, object)
+		live, err := c.lookUp(object)
 		return err != nil || live != nil
 	}
 	for _, wave := range manifest.Waves(objects, exists) {
@@ -70,10 +60,10 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
 			group.Go(func() error {
-				if unchanged, err := a.isUnchanged(ctx, object); err != nil || unchanged {
+				if unchanged, err := c.isUnchanged(object); err != nil || unchanged {
 					return err
 				}
-				_, err := a.put(ctx, object)
+				_, err := c.put(object)
 				return err
 			})
 		}
@@ -81,21 +71,23 @@ func (a *applier) apply(ctx context.Context, objects []*unstructured.Unstructure
 			return err
 		}
 	}
-	return nil
+	// Objects that have to wait for the rollout are removed by a later reconcile, once the
+	// caches show the apply.
+	return c.removeSurplus()
 }
 
 // isUnchanged reports whether an object was applied as it is desired, and the caches show it
 // as it was then. If they lag behind a change by another client, its event will follow, and
 // the object is repaired.
-func (a *applier) isUnchanged(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
-	live, err := a.lookUp(ctx, object)
-	return live != nil && a.memory.Unchanged(object, live), err
+func (c *ActionClient) isUnchanged(object *unstructured.Unstructured) (bool, error) {
+	live, err := c.lookUp(object)
+	return live != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), live), err
 }
 
 // put writes an object and removes from it what others added (see drift.Reclaim). It
 // remembers and returns the object as it is then.
-func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	known, err := a.lookUp(ctx, object)
+func (c *ActionClient) put(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	known, err := c.lookUp(object)
 	if err != nil {
 		return nil, err
 	}
@@ -104,16 +96,16 @@ func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*
 		uid = known.GetUID()
 	}
 	for range applyAttempts {
-		live, err := a.putOnce(ctx, object, uid)
+		live, err := c.putOnce(object, uid)
 		if err == nil {
-			a.memory.Applied(object, live)
+			c.memory.objects.Applied(object, live)
 			return live, nil
 		}
 		if !apierrors.IsConflict(err) {
 			return nil, err
 		}
 		// The cache is stale, or the object was written in between.
-		if uid, err = a.liveUID(ctx, object); err != nil {
+		if uid, err = c.liveUID(object); err != nil {
 			return nil, err
 		}
 	}
@@ -121,50 +113,50 @@ func (a *applier) put(ctx context.Context, object *unstructured.Unstructured) (*
 }
 
 // putOnce is put with the UID that the object must have; none if it must not exist.
-func (a *applier) putOnce(ctx context.Context, object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	if uid != "" {
-		if err := a.releaseReplicas(ctx, object, uid); err != nil {
+		if err := c.releaseReplicas(object, uid); err != nil {
 			return nil, err
 		}
 	}
-	live, err := a.write(ctx, object, uid)
+	live, err := c.write(object, uid)
 	if apierrors.IsInvalid(err) && uid != "" {
 		// Additions by others may be the cause.
-		live, err = a.writeOverAdditions(ctx, object, uid, err)
+		live, err = c.writeOverAdditions(object, uid, err)
 	}
 	if err != nil || uid == "" {
 		return live, err
 	}
-	if reclaimed, err := a.reclaim(ctx, live); err != nil || !reclaimed {
+	if reclaimed, err := c.reclaim(live); err != nil || !reclaimed {
 		return live, err
 	}
-	return a.write(ctx, object, uid)
+	return c.write(object, uid)
 }
 
 // writeOverAdditions removes the additions by others to an object before it is written;
 // refused is the error of the write without that.
-func (a *applier) writeOverAdditions(ctx context.Context, object *unstructured.Unstructured, uid types.UID, refused error) (*unstructured.Unstructured, error) {
+func (c *ActionClient) writeOverAdditions(object *unstructured.Unstructured, uid types.UID, refused error) (*unstructured.Unstructured, error) {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(object.GroupVersionKind())
-	if err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil || now.GetUID() != uid {
+	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), now); err != nil || now.GetUID() != uid {
 		return nil, refused
 	}
-	if reclaimed, err := a.reclaim(ctx, now); err != nil || !reclaimed {
+	if reclaimed, err := c.reclaim(now); err != nil || !reclaimed {
 		return nil, refused
 	}
-	return a.write(ctx, object, uid)
+	return c.write(object, uid)
 }
 
 // write applies an object that must have a UID, or must not exist if uid is empty. It
 // returns the object as it came back.
-func (a *applier) write(ctx context.Context, object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
-	live := Marked(a.darkroom, object)
+func (c *ActionClient) write(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+	live := Marked(c.darkroom, object)
 	if uid == "" {
 		live.SetResourceVersion(absent)
 	} else {
 		live.SetUID(uid)
 	}
-	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(live),
+	err := c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(live),
 		client.FieldOwner(FieldManager), client.ForceOwnership)
 	if meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
@@ -198,12 +190,12 @@ func with(values, added map[string]string) map[string]string {
 
 // lookUp returns an object of the Darkroom that the caches show; nil if they show no such
 // object.
-func (a *applier) lookUp(ctx context.Context, object *unstructured.Unstructured) (metav1.Object, error) {
-	live, err := a.live(ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
+func (c *ActionClient) lookUp(object *unstructured.Unstructured) (metav1.Object, error) {
+	live, err := c.Live(c.ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return nil, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
-	case err != nil, live == nil, !ownership.Owns(a.darkroom, live):
+	case err != nil, live == nil, !ownership.Owns(c.darkroom, live):
 		return nil, nil //nolint:nilnil // see above
 	}
 	return live, nil
@@ -211,16 +203,12 @@ func (a *applier) lookUp(ctx context.Context, object *unstructured.Unstructured)
 
 // liveUID returns the UID of an object as the API server has it; none if it is missing. The
 // error is ErrForeignObject if it does not belong to the Darkroom.
-func (a *applier) liveUID(ctx context.Context, object *unstructured.Unstructured) (types.UID, error) {
-	existing := &metav1.PartialObjectMetadata{}
-	existing.SetGroupVersionKind(object.GroupVersionKind())
-	err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), existing)
+func (c *ActionClient) liveUID(object *unstructured.Unstructured) (types.UID, error) {
+	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
 	switch {
-	case isGone(err):
-		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
-	case !metav1.IsControlledBy(existing, a.darkroom):
+	case err != nil || existing == nil:
+		return "", err
+	case !metav1.IsControlledBy(existing, c.darkroom):
 		return "", fmt.Errorf("%s: %w: %s: rename the Darkroom, or delete that object if nothing needs it",
 			manifest.KeyOf(object), ErrForeignObject, ownership.Owner(existing))
 	}
@@ -229,7 +217,7 @@ func (a *applier) liveUID(ctx context.Context, object *unstructured.Unstructured
 
 // reclaim makes the operator the owner of the fields that others added and that must go,
 // and reports whether there were any.
-func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) (bool, error) {
+func (c *ActionClient) reclaim(live *unstructured.Unstructured) (bool, error) {
 	entries, found, err := drift.Reclaim(live.GroupVersionKind().GroupKind(), FieldManager, live.GetManagedFields())
 	if err != nil || !found {
 		return false, err
@@ -242,11 +230,7 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 	if err != nil {
 		return false, fmt.Errorf("encode managed fields: %w", err)
 	}
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(live.GroupVersionKind())
-	object.SetNamespace(live.GetNamespace())
-	object.SetName(live.GetName())
-	if err := a.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch)); err != nil {
+	if err := c.Client.Patch(c.ctx, c.metadataOf(live.GroupVersionKind(), live.GetName()), client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return false, fmt.Errorf("reclaim fields of %s: %w", manifest.KeyOf(live), err)
 	}
 	return true, nil
@@ -254,30 +238,26 @@ func (a *applier) reclaim(ctx context.Context, live *unstructured.Unstructured) 
 
 // remove deletes an object if it is the Darkroom's at that moment: as the caches show it, and if they
 // do not show its last version, as the API server has it.
-func (a *applier) remove(ctx context.Context, object owned) error {
+func (c *ActionClient) remove(object owned) error {
 	live := object.live
 	for range applyAttempts {
 		if live == nil {
-			existing, err := a.readOwned(ctx, object.Kind, object.Name)
+			existing, err := c.readOwned(object.Kind, object.Name)
 			if err != nil {
 				return err
 			}
 			if existing == nil || existing.UID != object.UID {
-				a.memory.Removed(object.key())
+				c.memory.objects.Removed(object.key())
 				return nil
 			}
 			live = existing
 		}
-		target := &metav1.PartialObjectMetadata{}
-		target.SetGroupVersionKind(object.Kind)
-		target.SetNamespace(a.key.Namespace)
-		target.SetName(object.Name)
 		version := live.GetResourceVersion()
-		err := a.client.Delete(ctx, target, client.Preconditions{UID: &object.UID, ResourceVersion: &version},
+		err := c.Client.Delete(c.ctx, c.metadataOf(object.Kind, object.Name), client.Preconditions{UID: &object.UID, ResourceVersion: &version},
 			client.PropagationPolicy(metav1.DeletePropagationBackground))
 		switch {
 		case err == nil, isGone(err):
-			a.memory.Removed(object.key())
+			c.memory.objects.Removed(object.key())
 			return nil
 		case !apierrors.IsConflict(err):
 			return fmt.Errorf("delete %s: %w", object, err)
@@ -289,18 +269,34 @@ func (a *applier) remove(ctx context.Context, object owned) error {
 
 // readOwned returns an object of the Darkroom as the API server has it; nil if there is none, or
 // if it belongs to others.
-func (a *applier) readOwned(ctx context.Context, kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
-	existing := &metav1.PartialObjectMetadata{}
-	existing.SetGroupVersionKind(kind)
-	err := a.reader.Get(ctx, types.NamespacedName{Namespace: a.key.Namespace, Name: name}, existing)
-	switch {
-	case isGone(err), err == nil && !ownership.Owns(a.darkroom, existing):
+func (c *ActionClient) readOwned(kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
+	existing, err := c.readMetadata(kind, name)
+	if existing != nil && !ownership.Owns(c.darkroom, existing) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return existing, err
+}
+
+// readMetadata returns the metadata of an object as the API server has it; nil if there is none.
+func (c *ActionClient) readMetadata(kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
+	existing := c.metadataOf(kind, name)
+	switch err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(existing), existing); {
+	case isGone(err):
 		return nil, nil //nolint:nilnil // see above
 	case err != nil:
 		return nil, fmt.Errorf("look for %s: %w", manifest.Key{GroupKind: kind.GroupKind(), Name: name}, err)
 	}
 	existing.SetGroupVersionKind(kind)
 	return existing, nil
+}
+
+// metadataOf returns the metadata of an object in the namespace of the release, to be read or written.
+func (c *ActionClient) metadataOf(kind schema.GroupVersionKind, name string) *metav1.PartialObjectMetadata {
+	out := &metav1.PartialObjectMetadata{}
+	out.SetGroupVersionKind(kind)
+	out.SetNamespace(c.key.Namespace)
+	out.SetName(name)
+	return out
 }
 
 // isGone reports whether an object, or its kind, does not exist.

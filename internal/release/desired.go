@@ -17,8 +17,9 @@ type desired struct {
 	values map[string]any
 	// manifest is the identity of the manifest.
 	manifest string
-	// release is nil if these values were rendered before. Then it is rendered again if needed.
+	// release and its objects are nil if these values were rendered before. Then they are rendered again if needed.
 	release *helmrelease.Release
+	objects []*unstructured.Unstructured
 }
 
 // rendering is the last rendering of a release: the digest of its values, and the identity of
@@ -41,18 +42,24 @@ func (c *ActionClient) Render(values map[string]any) error {
 		c.desired = &desired{values: values, manifest: last.manifest}
 		return nil
 	}
-	rendered, err := c.Renderer.Render(c.key, values)
+	next, err := c.render(values)
 	if err != nil {
 		return err
 	}
-	*last = rendering{sum, manifest.Identity(rendered.Manifest)}
-	c.desired = &desired{values, last.manifest, rendered}
+	isFirst := last.values == ""
+	*last = rendering{sum, next.manifest}
+	c.desired = next
+	c.memory.objects.Desire(next.objects)
+	if deployed := c.darkroom.Status.DeployedRelease; isFirst && deployed != nil {
+		// A restarted operator would have to apply every object of every release to know what is as desired.
+		c.memory.objects.Recall(deployed.Digest, next.objects, c.lookUp)
+	}
 	return nil
 }
 
-// objects returns the objects of the desired release.
-func (c *ActionClient) objects() ([]*unstructured.Unstructured, error) {
-	rendered, err := c.rendered()
+// render renders the release with some values.
+func (c *ActionClient) render(values map[string]any) (*desired, error) {
+	rendered, err := c.Renderer.Render(c.key, values)
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +67,16 @@ func (c *ActionClient) objects() ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
 	}
-	return objects, nil
+	return &desired{values, manifest.Identity(rendered.Manifest), rendered, objects}, nil
 }
 
-// rendered returns the desired release.
-func (c *ActionClient) rendered() (*helmrelease.Release, error) {
+// rendered returns the desired release with its objects.
+func (c *ActionClient) rendered() (*desired, error) {
 	switch {
 	case c.desired == nil:
 		return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
 	case c.desired.release != nil:
-		return c.desired.release, nil
+		return c.desired, nil
 	}
-	return c.Renderer.Render(c.key, c.desired.values)
+	return c.render(c.desired.values)
 }

@@ -12,7 +12,6 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
@@ -23,18 +22,18 @@ import (
 // Darkroom adopts.
 func (c *ActionClient) Install(string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption) (_ *helmrelease.Release, err error) {
 	defer c.measure(metrics.Install, &err)()
-	next, err := c.rendered()
+	desired, err := c.rendered()
 	if err != nil {
 		return nil, err
 	}
-	next.Info.FirstDeployed.Time = c.Clock.Now()
+	desired.release.Info.FirstDeployed.Time = c.Clock.Now()
 	if c.adopts() {
 		adopted, err := c.revisions.Foreign(c.ctx, c.Chart.Name())
 		if err != nil {
 			return nil, err
 		}
 		if len(adopted) > 0 {
-			next, err := c.adopt(next, adopted)
+			next, err := c.adopt(desired, adopted)
 			if err != nil {
 				// The release is Helm's still: what was written of the Darkroom's own must not hide that from the next attempt.
 				c.memory.revisions = storage.Memory{}
@@ -42,7 +41,7 @@ func (c *ActionClient) Install(string, string, *chart.Chart, map[string]any, ...
 			return next, err
 		}
 	}
-	return c.deploy(next, nil, nil)
+	return c.deploy(desired, nil, nil)
 }
 
 // Upgrade makes a new revision of the release. With the option DryRun it only returns the
@@ -55,10 +54,11 @@ func (c *ActionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 		return &helmrelease.Release{Manifest: c.desired.manifest, Info: &helmrelease.Info{}}, nil
 	}
 	defer c.measure(metrics.Upgrade, &err)()
-	next, err := c.rendered()
+	desired, err := c.rendered()
 	if err != nil {
 		return nil, err
 	}
+	next := desired.release
 	history, err := c.revisions.Current(c.ctx)
 	if err != nil {
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
@@ -70,10 +70,10 @@ func (c *ActionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 	next.Info.FirstDeployed = last.Info.FirstDeployed
 	if isRetry(last, next) {
 		next.Version = last.Version
-		return c.deploy(next, last, history[1:])
+		return c.deploy(desired, last, history[1:])
 	}
 	next.Version = last.Version + 1
-	return c.deploy(next, nil, history)
+	return c.deploy(desired, nil, history)
 }
 
 // recover stores the last revision as failed if an interrupted operation left it.
@@ -128,18 +128,15 @@ func isRetry(last, next *helmrelease.Release) bool {
 // owns in addition, and stores the outcome. A retry of a failed revision is not stored
 // before its outcome differs: what fails again and again for the same cause is written once.
 // The history has the newest revision and the deployed ones, the newest first, without a retried one.
-func (c *ActionClient) deploy(next, failed *helmrelease.Release, history []*helmrelease.Release) (*helmrelease.Release, error) {
-	objects, err := manifest.Parse(next.Manifest, c.key.Namespace)
-	if err != nil {
-		return nil, fmt.Errorf("release %s: %w", c.key, err)
-	}
+func (c *ActionClient) deploy(desired *desired, failed *helmrelease.Release, history []*helmrelease.Release) (*helmrelease.Release, error) {
+	next := desired.release
 	next.Info.LastDeployed.Time = c.Clock.Now()
 	if failed == nil {
 		if err := c.begin(next); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.put(next, objects); err != nil {
+	if err := c.apply(desired.objects); err != nil {
 		return next, c.fail(next, failed, err)
 	}
 	return next, c.succeed(next, failed, history)
@@ -165,19 +162,6 @@ func (c *ActionClient) begin(next *helmrelease.Release) error {
 // server refuses what policies deny with the same reason.
 func isQuotaExceeded(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
-}
-
-// put applies the objects of a revision, and deletes those that the Darkroom owns in addition.
-func (c *ActionClient) put(next *helmrelease.Release, objects []*unstructured.Unstructured) error {
-	c.recall(manifest.Identity(next.Manifest), objects)
-	if err := c.applier().apply(c.ctx, objects); err != nil {
-		return err
-	}
-	desired := manifest.Keys(objects)
-	c.memory.objects.MarkInSync(manifest.Identity(next.Manifest), desired)
-	// Objects that have to wait for the rollout are removed by a later reconcile, once the
-	// caches show the apply.
-	return c.removeSurplus(desired)
 }
 
 // fail stores a revision as failed, unless it is stored so already, and returns the cause,

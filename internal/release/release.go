@@ -143,11 +143,14 @@ func (r *Releases) of(darkroom client.Object) *memory {
 	return known
 }
 
-// recall returns what is remembered of the release of a Darkroom; nil if nothing is.
+// recall returns what is remembered of the release of a Darkroom, which may be nothing.
 func (r *Releases) recall(key types.NamespacedName) *memory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.known[key]
+	if known, found := r.known[key]; found {
+		return known
+	}
+	return &memory{}
 }
 
 // Forget drops all that is remembered of the release of a Darkroom.
@@ -174,25 +177,17 @@ func (r *Releases) Manifest(darkroom client.Object) string {
 
 // Holds returns the objects of a Darkroom that are not restored for a while.
 func (r *Releases) Holds(key types.NamespacedName) []drift.Hold {
-	known := r.recall(key)
-	if known == nil {
-		return nil
-	}
-	return known.objects.Holds(r.Clock.Now())
+	return r.recall(key).objects.Holds(r.Clock.Now())
 }
 
 // Shown reports whether a cache shows an object of a Darkroom as the operator applied it last, or as it
 // was changed since. It is true if the operator has not applied it in this process.
 func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live metav1.Object) bool {
-	known := r.recall(key)
-	if known == nil {
-		return true
-	}
-	trace, applied := known.objects.Trace(object)
+	trace, applied := r.recall(key).objects.Trace(object)
 	return !applied || trace.IsShown(live)
 }
 
-// Digest returns the digest of the objects of a release that is in sync; else nothing.
+// Digest returns the digest of the objects of a release that were applied as they are desired.
 func (r *Releases) Digest(darkroom client.Object) string { return r.of(darkroom).objects.Digest() }
 
 // ActionClient acts for one Darkroom during one reconcile. It installs, upgrades and repairs what
@@ -287,8 +282,4 @@ func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 // Helm reconciler does not call it.
 func (c *ActionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
 	return c.revisions.Current(c.ctx)
-}
-
-func (c *ActionClient) applier() *applier {
-	return &applier{client: c.Client, reader: c.Reader, live: c.Live, memory: &c.memory.objects, darkroom: c.darkroom, key: c.key}
 }

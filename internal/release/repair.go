@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,29 +13,30 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// Reconcile restores the objects of a deployed release, whose summary it receives, and
-// removes surplus ones. The objects are those that were rendered in this reconcile: the stored
-// manifest is never applied. While nothing differs it costs no request.
-func (c *ActionClient) Reconcile(release *helmrelease.Release) (err error) {
+// Reconcile restores the objects of a deployed release, and removes surplus ones. The objects are
+// those that were rendered in this reconcile: the stored manifest, whose summary it receives, is never
+// applied. While nothing differs it costs no request.
+func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	defer func() {
 		if err != nil && !isWaiting(err) {
 			c.Metrics.RepairFailed()
 		}
 	}()
-	desired, inSync, err := c.inSync(release.Manifest)
-	if err != nil {
+	if c.desired == nil {
+		return fmt.Errorf("release %s: %w", c.key, errNotRendered)
+	}
+	if inSync, err := c.inSync(); err != nil {
 		return err
+	} else if inSync {
+		return c.removeSurplus()
 	}
-	if inSync {
-		return c.removeSurplus(desired)
-	}
-	objects, err := c.objects()
+	next, err := c.rendered()
 	if err != nil {
 		return err
 	}
 	var repaired []string
 	var errs []error
-	for _, object := range objects {
+	for _, object := range next.objects {
 		changed, err := c.repair(object)
 		if err != nil {
 			// An object that cannot be repaired does not stop the repair of the others.
@@ -47,9 +47,7 @@ func (c *ActionClient) Reconcile(release *helmrelease.Release) (err error) {
 		}
 	}
 	if len(errs) == 0 {
-		desired = manifest.Keys(objects)
-		c.memory.objects.MarkInSync(release.Manifest, desired)
-		errs = append(errs, c.removeSurplus(desired))
+		errs = append(errs, c.removeSurplus())
 	}
 	if len(repaired) > 0 {
 		c.Metrics.Repaired()
@@ -58,49 +56,19 @@ func (c *ActionClient) Reconcile(release *helmrelease.Release) (err error) {
 	return errors.Join(errs...)
 }
 
-// inSync reports whether no object of a manifest has to be restored now, and returns the
-// keys of the objects.
-func (c *ActionClient) inSync(identity string) ([]manifest.Key, bool, error) {
-	desired := c.memory.objects.InSync(identity)
-	if len(desired) == 0 && c.desired != nil && c.desired.manifest == identity {
-		objects, err := c.objects()
-		if err != nil {
-			return nil, false, err
-		}
-		c.recall(identity, objects)
-		desired = c.memory.objects.InSync(identity)
-	}
-	for _, key := range desired {
-		live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: key.Name})
-		if client.IgnoreNotFound(err) != nil {
-			return nil, false, fmt.Errorf("look for %s: %w", key, err)
-		}
-		if err == nil && live != nil {
-			if trace, found := c.memory.objects.Trace(key); found && trace.Fits(live) {
-				continue
-			}
-		}
-		if !c.memory.objects.Held(key, c.Clock.Now()) {
-			return nil, false, nil
+// inSync reports whether no desired object has to be restored now.
+func (c *ActionClient) inSync() (bool, error) {
+	for _, desired := range c.memory.objects.Desired() {
+		live, err := c.Live(c.ctx, desired.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: desired.Name})
+		switch {
+		case client.IgnoreNotFound(err) != nil:
+			return false, fmt.Errorf("look for %s: %w", desired.Key, err)
+		case err == nil && live != nil && c.memory.objects.Unchanged(desired, live), c.memory.objects.Held(desired.Key, c.Clock.Now()):
+		default:
+			return false, nil
 		}
 	}
-	return desired, len(desired) > 0, nil
-}
-
-// recall remembers the objects of a manifest that the caches show as an earlier process left them, by the digest in the
-// status. A restarted operator would have to apply every object of every release to know that.
-func (c *ActionClient) recall(identity string, objects []*unstructured.Unstructured) {
-	deployed := c.darkroom.Status.DeployedRelease
-	if deployed == nil || deployed.Digest == "" {
-		return
-	}
-	c.memory.objects.Recall(deployed.Digest, identity, objects, func(object *unstructured.Unstructured) metav1.Object {
-		live, err := c.applier().lookUp(c.ctx, object)
-		if err != nil {
-			return nil // an error that the repair will meet again
-		}
-		return live
-	})
+	return true, nil
 }
 
 // repair applies an object unless it is as it should be, or is not to be restored now. It
@@ -111,17 +79,17 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("look for %s: %w", key, err)
 	}
-	if live != nil && c.memory.objects.Unchanged(object, live) {
+	if live != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), live) {
 		return false, nil
 	}
 	if _, traced := c.memory.objects.Trace(key); traced {
 		// The cache may not show the operator's last write yet.
-		existing, err := c.applier().readOwned(c.ctx, object.GroupVersionKind(), object.GetName())
+		existing, err := c.readOwned(object.GroupVersionKind(), object.GetName())
 		if err != nil {
 			return false, err
 		}
 		if live = nil; existing != nil {
-			if live = existing; c.memory.objects.Unchanged(object, live) {
+			if live = existing; c.memory.objects.Unchanged(drift.DesiredOf(object), live) {
 				return false, nil
 			}
 		}
@@ -134,7 +102,7 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 		// The repair may begin or continue a contest, so it is worth a request to name the writer.
 		writer = c.lastWriter(object)
 	}
-	now, err := c.applier().put(c.ctx, object)
+	now, err := c.put(object)
 	if err != nil {
 		return false, err
 	}
@@ -171,9 +139,8 @@ func ContestMessage(contest drift.Hold) string {
 // lastWriter returns the field manager that changed an object last; empty if that cannot be
 // found out.
 func (c *ActionClient) lastWriter(object *unstructured.Unstructured) string {
-	existing := &metav1.PartialObjectMetadata{}
-	existing.SetGroupVersionKind(object.GroupVersionKind())
-	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), existing); err != nil {
+	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
+	if err != nil || existing == nil {
 		return ""
 	}
 	return drift.LastWriter(FieldManager, existing.ManagedFields)

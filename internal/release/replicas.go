@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ const replicasManager = "darkroom-operator-replicas"
 
 // releaseReplicas hands the number of replicas of a Deployment over to replicasManager, if
 // the object to be applied does not set it and the operator's last apply did.
-func (a *applier) releaseReplicas(ctx context.Context, object *unstructured.Unstructured, uid types.UID) error {
+func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid types.UID) error {
 	if manifest.KeyOf(object).GroupKind != deployments.GroupKind() {
 		return nil
 	}
@@ -32,7 +31,7 @@ func (a *applier) releaseReplicas(ctx context.Context, object *unstructured.Unst
 	}
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(object.GroupVersionKind())
-	if err := a.reader.Get(ctx, client.ObjectKeyFromObject(object), now); err != nil {
+	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), now); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if !slices.ContainsFunc(now.GetManagedFields(), appliesReplicas) {
@@ -48,7 +47,7 @@ func (a *applier) releaseReplicas(ctx context.Context, object *unstructured.Unst
 	held.SetName(object.GetName())
 	held.SetUID(uid)
 	// Without force: if an autoscaler has changed the number meanwhile, it is the owner.
-	err = a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(held), client.FieldOwner(replicasManager))
+	err = c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(held), client.FieldOwner(replicasManager))
 	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("keep the replicas of %s: %w", manifest.KeyOf(object), err)
 	}

@@ -19,28 +19,18 @@ func DeploymentOf(darkroom types.NamespacedName) manifest.Key {
 
 // Applied reports whether this process has applied an object of a Darkroom, or found it as an earlier process left it.
 func (r *Releases) Applied(key types.NamespacedName, object manifest.Key) bool {
-	known := r.recall(key)
-	if known == nil {
-		return false
-	}
-	_, applied := known.objects.Trace(object)
+	_, applied := r.recall(key).objects.Trace(object)
 	return applied
-}
-
-// InSync reports whether the caches show all objects of the desired release as they were applied.
-func (c *ActionClient) InSync() (bool, error) {
-	_, inSync, err := c.inSync(c.desired.manifest)
-	return inSync, err
 }
 
 // Rolls reports whether the desired release replaces the pods of its Deployment. The API server decides: it
 // knows defaults, and what other clients and webhooks add. Two requests, which change nothing: the caches lack most of a template.
 func (c *ActionClient) Rolls() (bool, error) {
-	objects, err := c.objects()
+	next, err := c.rendered()
 	if err != nil {
 		return false, err
 	}
-	for _, object := range objects {
+	for _, object := range next.objects {
 		if manifest.KeyOf(object) != DeploymentOf(c.key) {
 			continue
 		}
@@ -48,18 +38,18 @@ func (c *ActionClient) Rolls() (bool, error) {
 		if err := c.Reader.Get(c.ctx, c.key, live); err != nil {
 			return false, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
 		}
-		next := Marked(c.darkroom, object)
-		next.SetUID(live.UID)
-		err := c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(next),
+		after := Marked(c.darkroom, object)
+		after.SetUID(live.UID)
+		err := c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(after),
 			client.FieldOwner(FieldManager), client.ForceOwnership, client.DryRunAll)
 		if err != nil {
 			return false, fmt.Errorf("ask the API server how %s of release %s would look: %w", DeploymentOf(c.key), c.key, err)
 		}
-		var after appsv1.Deployment
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(next.Object, &after); err != nil {
+		var deployment appsv1.Deployment
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &deployment); err != nil {
 			return false, fmt.Errorf("read %s of release %s: %w", DeploymentOf(c.key), c.key, err)
 		}
-		return !equality.Semantic.DeepEqual(live.Spec.Template, after.Spec.Template), nil
+		return !equality.Semantic.DeepEqual(live.Spec.Template, deployment.Spec.Template), nil
 	}
 	return false, nil
 }

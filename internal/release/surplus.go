@@ -60,7 +60,11 @@ func (c *ActionClient) inventory(desired []manifest.Key) ([]owned, error) {
 
 // removeSurplus deletes the surplus objects that are no longer needed. It sends no request if
 // there are none.
-func (c *ActionClient) removeSurplus(desired []manifest.Key) error {
+func (c *ActionClient) removeSurplus() error {
+	var desired []manifest.Key
+	for _, object := range c.memory.objects.Desired() {
+		desired = append(desired, object.Key)
+	}
 	surplus, err := c.inventory(desired)
 	if err != nil || len(surplus) == 0 {
 		return err
@@ -73,7 +77,7 @@ func (c *ActionClient) removeSurplus(desired []manifest.Key) error {
 		if needed(object) {
 			err = c.trim(desired, object)
 		} else {
-			err = c.applier().remove(c.ctx, object)
+			err = c.remove(object)
 		}
 		if err != nil {
 			return fmt.Errorf("release %s: %w", c.key, err)
@@ -85,7 +89,7 @@ func (c *ActionClient) removeSurplus(desired []manifest.Key) error {
 // neededStill returns a function that reports whether a surplus object is needed by pods or
 // routes that serve.
 func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (func(owned) bool, error) {
-	rolledOut, err := c.rolledOut(desired)
+	rolledOut, err := c.rolledOut()
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +104,7 @@ func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 		case schema.GroupKind{Kind: "Service"}:
 			return !rolledOut || len(routes) > 0
 		case schema.GroupKind{Kind: "ServiceAccount"}:
-			return !rolledOut || c.isPodIdentity(desired, object)
+			return !rolledOut || c.isPodIdentity(object)
 		case schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Kind: "Secret"}, deployments.GroupKind():
 			// Pods of the old template may be recreated until the new one is rolled out.
 			return !rolledOut
@@ -109,47 +113,28 @@ func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 	}, nil
 }
 
-// isPodIdentity reports whether an object is the ServiceAccount of the release's own pods:
+// isPodIdentity reports whether a ServiceAccount is that of the release's own pods:
 // one that the release created before, and that the Darkroom now names as its own.
-func (c *ActionClient) isPodIdentity(desired []manifest.Key, object owned) bool {
-	if object.Kind.Kind != "ServiceAccount" {
-		return false
-	}
-	for _, key := range desired {
-		if key.GroupKind != deployments.GroupKind() {
-			continue
-		}
-		deployment, err := c.deployment(key.Name)
-		if err == nil && deployment != nil && deployment.Spec.Template.Spec.ServiceAccountName == object.Name {
-			return true
-		}
-	}
-	return false
+func (c *ActionClient) isPodIdentity(account owned) bool {
+	deployment, err := c.deployment()
+	return err == nil && deployment != nil && deployment.Spec.Template.Spec.ServiceAccountName == account.Name
 }
 
 // rolledOut reports whether the caches show that all pods of the release have the template
 // that was applied last, and serve.
-func (c *ActionClient) rolledOut(desired []manifest.Key) (bool, error) {
-	for _, key := range desired {
-		if key.GroupKind != deployments.GroupKind() {
-			continue
-		}
-		deployment, err := c.deployment(key.Name)
-		if err != nil || deployment == nil {
-			return false, err
-		}
-		if !c.Shown(c.key, key, deployment) || !rollout.IsComplete(deployment) {
-			return false, nil
-		}
+func (c *ActionClient) rolledOut() (bool, error) {
+	deployment, err := c.deployment()
+	if err != nil || deployment == nil {
+		return false, err
 	}
-	return true, nil
+	return c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
 }
 
-// deployment returns a Deployment as the caches show it; nil if they show none.
-func (c *ActionClient) deployment(name string) (*appsv1.Deployment, error) {
-	live, err := c.Live(c.ctx, deployments.GroupKind(), types.NamespacedName{Namespace: c.key.Namespace, Name: name})
+// deployment returns the Deployment as the caches show it; nil if they show none.
+func (c *ActionClient) deployment() (*appsv1.Deployment, error) {
+	live, err := c.Live(c.ctx, deployments.GroupKind(), c.key)
 	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("look for Deployment %s: %w", name, err)
+		return nil, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
 	}
 	deployment, _ := live.(*appsv1.Deployment)
 	return deployment, nil

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -94,7 +93,7 @@ func (c *ActionClient) removeAll(objects []owned, giveBack bool) error {
 			if giveBack {
 				return c.giveBack(object)
 			}
-			return c.applier().remove(c.ctx, object)
+			return c.remove(object)
 		})
 	}
 	return group.Wait()
@@ -113,10 +112,9 @@ func (c *ActionClient) isAdopting() (bool, error) {
 // isOrphaned reports whether the objects of the Darkroom were left to the user before the operator saw
 // its deletion: its Deployment has its label, and no controller any more.
 func (c *ActionClient) isOrphaned() (bool, error) {
-	deployment := &metav1.PartialObjectMetadata{}
-	deployment.SetGroupVersionKind(deployments)
-	if err := c.Reader.Get(c.ctx, c.key, deployment); err != nil {
-		return false, client.IgnoreNotFound(err)
+	deployment, err := c.readMetadata(deployments, c.key.Name)
+	if err != nil || deployment == nil {
+		return false, err
 	}
 	return metav1.GetControllerOfNoCopy(deployment) == nil && deployment.Labels[v1alpha1.LabelDarkroom] == c.key.Name, nil
 }
@@ -134,7 +132,7 @@ var annotationField = fieldpath.MakePathOrDie("metadata", "annotations", ownersh
 // giveBack ends the ownership of an object that Helm made, which stays as it is. One that was created for
 // the adoption is deleted: nobody but the operator has set Helm's annotation.
 func (c *ActionClient) giveBack(object owned) error {
-	live, err := c.applier().readOwned(c.ctx, object.Kind, object.Name)
+	live, err := c.readOwned(object.Kind, object.Name)
 	if err != nil || live == nil {
 		return err
 	}
@@ -143,7 +141,7 @@ func (c *ActionClient) giveBack(object owned) error {
 		return fmt.Errorf("read the managers of %s: %w", object, err)
 	}
 	if !adopted {
-		return c.applier().remove(c.ctx, object)
+		return c.remove(object)
 	}
 	return c.setOwner(live, nil, slices.DeleteFunc(live.OwnerReferences, func(owner metav1.OwnerReference) bool {
 		return owner.UID == c.darkroom.GetUID()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"pgregory.net/rapid"
@@ -83,7 +84,11 @@ func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 			}
 		}
 		desired := keys[:rapid.IntRange(0, len(keys)).Draw(t, "desired")]
-		memory.MarkInSync("next", desired)
+		objects := make([]*unstructured.Unstructured, len(desired))
+		for i, key := range desired {
+			objects[i] = newStored("v1", key.Kind, key.Name).Unstructured
+		}
+		memory.Desire(objects)
 		for _, hold := range memory.Holds(clock.Now()) {
 			if !slices.Contains(desired, hold.Object) {
 				t.Fatalf("%s is held, and not desired", hold.Object)

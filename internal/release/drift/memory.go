@@ -21,12 +21,23 @@ type Memory struct {
 	mu sync.Mutex
 	// traces are those of the objects. They are few: a list takes less memory than a map.
 	traces []Trace
-	// inSync is the identity of the manifest whose objects were all applied or verified;
-	// objects are their keys.
-	inSync  string
-	objects []manifest.Key
+	// desired are the objects of the last rendering.
+	desired []Desired
 	// brakes are those of recently restored objects.
 	brakes map[manifest.Key]*brake
+}
+
+// Desired is an object of a release as it was rendered.
+type Desired struct {
+	manifest.Key
+
+	// Digest is that of the object as it is applied.
+	Digest string
+}
+
+// DesiredOf returns what identifies a rendered object.
+func DesiredOf(object *unstructured.Unstructured) Desired {
+	return Desired{manifest.KeyOf(object), manifest.Digest(object)}
 }
 
 // Trace is the last applied state of one object. What is to be repaired is decided by equality alone: after
@@ -64,8 +75,6 @@ func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object)
 	trace := traceOf(desired, live)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// The object may be of another manifest.
-	m.objects = nil
 	m.traces = append(slices.DeleteFunc(m.traces, trace.sameObject), trace)
 }
 
@@ -77,26 +86,25 @@ func (m *Memory) Removed(object manifest.Key) {
 	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
-// MarkInSync records that all objects of the manifest with an identity were applied or
-// verified.
-func (m *Memory) MarkInSync(identity string, objects []manifest.Key) {
+// Desire records the objects of a rendering. Others are no longer repaired.
+func (m *Memory) Desire(objects []*unstructured.Unstructured) {
+	desired := make([]Desired, len(objects))
+	for i, object := range objects {
+		desired[i] = DesiredOf(object)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.inSync, m.objects = identity, objects
-	// The objects of an earlier manifest are no longer repaired.
-	maps.DeleteFunc(m.brakes, func(object manifest.Key, _ *brake) bool { return !slices.Contains(objects, object) })
-	m.traces = slices.Clone(m.traces) // drops spare capacity
+	m.desired = desired
+	maps.DeleteFunc(m.brakes, func(object manifest.Key, _ *brake) bool {
+		return !slices.ContainsFunc(desired, func(d Desired) bool { return d.Key == object })
+	})
 }
 
-// InSync returns the objects of the manifest with an identity; none unless MarkInSync was called
-// for it.
-func (m *Memory) InSync(identity string) []manifest.Key {
+// Desired returns the objects of the last rendering.
+func (m *Memory) Desired() []Desired {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.inSync != identity {
-		return nil
-	}
-	return m.objects
+	return m.desired
 }
 
 // Surplus returns the traces of objects that were applied and are not in desired. The
@@ -119,9 +127,9 @@ func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
 }
 
 // Unchanged reports whether live, an object from a cache, is known to be as desired.
-func (m *Memory) Unchanged(desired *unstructured.Unstructured, live metav1.Object) bool {
-	trace, found := m.Trace(manifest.KeyOf(desired))
-	return found && trace.Desired == manifest.Digest(desired) && trace.Fits(live)
+func (m *Memory) Unchanged(desired Desired, live metav1.Object) bool {
+	trace, found := m.Trace(desired.Key)
+	return found && trace.Desired == desired.Digest && trace.Fits(live)
 }
 
 // Fits reports whether an object is as it was after it was applied. A cache that does not show that
@@ -135,14 +143,14 @@ func (t *Trace) IsShown(live metav1.Object) bool {
 	return t.Fits(live) || t.UID == live.GetUID() && live.GetGeneration() >= t.generation
 }
 
-// Digest returns what the next process recalls of a release that is in sync: a digest of each object as it is
-// desired, and as it was then. It is empty if the release is not in sync.
+// Digest returns what the next process recalls of a release: a digest of each object that was applied as it is desired,
+// and as it was then.
 func (m *Memory) Digest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var digests []string
 	for _, trace := range m.traces {
-		if slices.Contains(m.objects, trace.Key()) {
+		if slices.Contains(m.desired, Desired{trace.Key(), trace.Desired}) {
 			digests = append(digests, manifest.Digest(trace))
 		}
 	}
@@ -153,13 +161,13 @@ func (m *Memory) Digest() string {
 // separator is between the digests of objects.
 const separator = " "
 
-// Recall remembers the objects of a manifest with an identity that are as an earlier process left them, by its digest.
-// If those are all objects, and all that there were, the release is in sync. live returns an object from a cache; nil if
-// it has none. What this process has applied itself it knows better.
-func (m *Memory) Recall(digest, identity string, objects []*unstructured.Unstructured, live func(*unstructured.Unstructured) metav1.Object) {
+// Recall remembers the objects that are as an earlier process left them, by its digest. lookUp returns an object from a
+// cache; nil if it has none. What this process has applied itself it knows better.
+func (m *Memory) Recall(digest string, objects []*unstructured.Unstructured, lookUp func(*unstructured.Unstructured) (metav1.Object, error)) {
 	digests, traces := strings.Split(digest, separator), []Trace(nil)
 	for _, object := range objects {
-		if now := live(object); now != nil {
+		// An error will be met again by the apply.
+		if now, err := lookUp(object); err == nil && now != nil {
 			if trace := traceOf(object, now); slices.Contains(digests, manifest.Digest(trace)) {
 				traces = append(traces, trace)
 			}
@@ -167,9 +175,7 @@ func (m *Memory) Recall(digest, identity string, objects []*unstructured.Unstruc
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(traces) == len(objects) && len(traces) == len(digests) {
-		m.traces, m.inSync, m.objects = traces, identity, manifest.Keys(objects)
-	} else if len(m.traces) == 0 {
+	if len(m.traces) == 0 {
 		m.traces = traces
 	}
 }
