@@ -15,6 +15,9 @@ import (
 
 // Queue admits work by weight. Its methods are safe for concurrent use.
 type Queue struct {
+	// Waited is called with the time that work has waited; nil does nothing.
+	Waited func(context.Context, time.Duration)
+
 	capacity   int64
 	maxWaiting int
 	forClient  int64
@@ -61,6 +64,9 @@ type Release func(keep int64)
 // Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work heavier than the
 // capacity is admitted alone. The error is a problem if the queue is full, or that of the context.
 func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
+	if q.Waited != nil {
+		defer func(ctx context.Context, start time.Time) { q.Waited(ctx, time.Since(start)) }(ctx, time.Now())
+	}
 	clients := of(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errFull())
 	defer cancel()

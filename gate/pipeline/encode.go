@@ -45,12 +45,12 @@ func (p *Pipeline) encode(ctx context.Context, e *cache.Entry, quality int) (*ca
 	if !ok || img.Weight > p.Memory/5 {
 		return e, nil
 	}
-	leave, err := p.queues.encodes.acquire(ctx, 1)
+	leave, err := p.queues.encodes.Acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(0)
-	release, err := p.queues.shrink.acquire(ctx, img.Weight)
+	release, err := p.queues.shrink.Acquire(ctx, img.Weight)
 	if err != nil {
 		return nil, err
 	}

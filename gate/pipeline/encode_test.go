@@ -43,7 +43,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 				if known {
 					get(t, p, "/a.png")
 				}
-				release, err := p.queues.encodes.acquire(admission.For(t.Context(), "b"), 1<<20)
+				release, err := p.queues.encodes.Acquire(admission.For(t.Context(), "b"), 1<<20)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,7 +71,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 			if status != http.StatusOK || entry.ContentType != "image/webp" {
 				t.Errorf("when it is its turn: %d %s", status, state)
 			}
-			for name, q := range map[string]queue{"encode": p.queues.encodes, "shrink": p.queues.shrink, "memory": p.queues.originals} {
+			for name, q := range map[string]*admission.Queue{"encode": p.queues.encodes, "shrink": p.queues.shrink, "memory": p.queues.originals} {
 				if used, waiting := q.Load(); used != 0 || waiting != 0 {
 					t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)
 				}

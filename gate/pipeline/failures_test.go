@@ -114,7 +114,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 				time.Sleep(age)
 			}
 			occupy := func(client string) {
-				if release, err := p.queues.fetches.acquire(admission.For(t.Context(), client), 1); err == nil {
+				if release, err := p.queues.fetches.Acquire(admission.For(t.Context(), client), 1); err == nil {
 					time.Sleep(10 * time.Second)
 					release(0)
 				}
@@ -123,10 +123,10 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 			case "free":
 				asked.Via = "made up"
 			case "none":
-				p.queues.fetches.Queue = admission.New(1, 0, 0)
+				p.queues.fetches = admission.New(1, 0, 0)
 				go occupy("hostile")
 			case "lost":
-				p.queues.fetches.Queue = admission.New(1, 3, 0)
+				p.queues.fetches = admission.New(1, 3, 0)
 				for range 3 {
 					go occupy("hostile")
 				}
@@ -139,7 +139,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			if places == "none" {
-				p.queues.fetches.Queue = admission.New(1, 10, 0)
+				p.queues.fetches = admission.New(1, 10, 0)
 			}
 			for _, r := range honest {
 				wait.Go(func() { expect(t, r) })
@@ -208,8 +208,8 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	q := newQueues(Options{Memory: limit, DarkroomMemory: 2 << 30}, NewMetrics("test"))
-	most := func(q queue) int64 {
-		release, err := q.acquire(admission.For(t.Context(), "a"), 1<<40)
+	most := func(q *admission.Queue) int64 {
+		release, err := q.Acquire(admission.For(t.Context(), "a"), 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ const firstRead = 8 << 20
 
 // fetch reads an original within the limits of the gate's memory, and inspects it.
 func (p *Pipeline) fetch(ctx context.Context, r source.Request) (*held, error) {
-	leave, err := p.queues.fetches.acquire(ctx, 1)
+	leave, err := p.queues.fetches.Acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (
 	if size < 0 {
 		size, most = reserved, reserved
 	}
-	if h.release, err = p.queues.originals.acquire(ctx, min(size, p.MaxSourceBytes)); err != nil {
+	if h.release, err = p.queues.originals.Acquire(ctx, min(size, p.MaxSourceBytes)); err != nil {
 		return nil, err
 	}
 	timer.Reset(source.Timeout)
@@ -128,7 +128,7 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (
 func (p *Pipeline) decode(ctx context.Context, of *held, plan prepare.Plan) (*decoded, func(), error) {
 	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
 		defer recovered(&err)
-		release, err := p.queues.shrink.acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
+		release, err := p.queues.shrink.Acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
 		if err != nil {
 			return nil, err
 		}

@@ -100,11 +100,16 @@ func (m *Metrics) observe(c *cache.Cache) {
 	}
 }
 
-func (m *Metrics) newQueue(name string, capacity, forClient int64) queue {
+func (m *Metrics) newQueue(name string, capacity, forClient int64) *admission.Queue {
 	q := admission.New(capacity, maxWaiting, forClient)
 	m.gauge("queue_length", "Requests that wait for admission.", "queue", name, func() float64 { _, n := q.Load(); return float64(n) })
 	m.gauge("queue_admitted", "Admitted weight: requests (fetch) or bytes.", "queue", name, func() float64 { n, _ := q.Load(); return float64(n) })
-	return queue{q, m.waits.WithLabelValues(name)}
+	waits := m.waits.WithLabelValues(name)
+	q.Waited = func(ctx context.Context, took time.Duration) {
+		timing.Add(ctx, "queue", took)
+		waits.Observe(took.Seconds())
+	}
+	return q
 }
 
 // since measures a part of a request until it is called.

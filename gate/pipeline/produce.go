@@ -100,7 +100,7 @@ func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t r
 		return nil, problem.New(http.StatusRequestEntityTooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
-	release, err := p.queues.transforms.acquire(ctx, max(weight, p.queues.lightest))
+	release, err := p.queues.transforms.Acquire(ctx, max(weight, p.queues.lightest))
 	if err != nil {
 		return nil, err
 	}

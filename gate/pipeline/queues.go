@@ -1,14 +1,9 @@
 package pipeline
 
 import (
-	"context"
 	"runtime"
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
-	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // queues bound what is worked on. A request passes them in the order of the fields and
@@ -16,19 +11,19 @@ import (
 type queues struct {
 	// fetches counts open requests of the source, of which a client can have half: a source
 	// that redirects back to the gate would otherwise take all places with one request.
-	fetches queue
+	fetches *admission.Queue
 	// originals weighs originals in memory.
-	originals queue
+	originals *admission.Queue
 	// encodes counts results that are being encoded as WebP, each on all processors.
-	encodes queue
+	encodes *admission.Queue
 	// shrink weighs images that are being shrunk or encoded. The lightest weight of a decoding bounds their number: more
 	// than processors would only wait for one, with their pixels in memory.
-	shrink           queue
+	shrink           *admission.Queue
 	lightestDecoding int64
 	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
 	// their number: more than two for each processor only share its time, and their results need
 	// memory of the gate. The heaviest may run alone.
-	transforms         queue
+	transforms         *admission.Queue
 	lightest, heaviest int64
 }
 
@@ -59,19 +54,4 @@ func newQueues(o Options, metrics *Metrics) queues {
 		lightest:         budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
 		heaviest:         usable * 70 / 100,
 	}
-}
-
-// queue measures the time of admissions.
-type queue struct {
-	*admission.Queue
-	waits prometheus.Observer
-}
-
-func (q queue) acquire(ctx context.Context, weight int64) (admission.Release, error) {
-	defer func(start time.Time) {
-		took := time.Since(start)
-		timing.Add(ctx, "queue", took)
-		q.waits.Observe(took.Seconds())
-	}(time.Now())
-	return q.Acquire(ctx, weight)
 }

@@ -24,13 +24,13 @@ import (
 func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 	q := newQueues(Options{Memory: 512 << 20, DarkroomMemory: 2<<30 + darkroomIdle}, NewMetrics("test"))
 	for weight, fits := range map[int64]bool{2 << 30 * 45 / 100: true, 2<<30*45/100 - 1: true} {
-		release, err := q.transforms.acquire(admission.For(t.Context(), "a"), weight)
+		release, err := q.transforms.Acquire(admission.For(t.Context(), "a"), weight)
 		if used, _ := q.transforms.Load(); err != nil || (used == weight) != fits {
 			t.Errorf("%d of %d: %v", used, weight, err)
 		}
 		release(0)
 	}
-	release, _ := q.transforms.acquire(admission.For(t.Context(), "a"), 1<<40)
+	release, _ := q.transforms.Acquire(admission.For(t.Context(), "a"), 1<<40)
 	if used, _ := q.transforms.Load(); used != 2<<30*45/100 {
 		t.Errorf("at most %d bytes are admitted", used)
 	}
@@ -132,7 +132,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 				return respond(pixel(1), nil)
 			})
 			defer p.failures.StopAllGoroutines()
-			p.queues.fetches.Queue = admission.New(1+forClient, maxWaiting, forClient)
+			p.queues.fetches = admission.New(1+forClient, maxWaiting, forClient)
 			var mu sync.Mutex
 			waiting := map[string]int{}
 			count := func(client string, n int) int {
