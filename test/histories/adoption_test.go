@@ -2,6 +2,8 @@ package histories
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"helm.sh/helm/v3/pkg/action"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -157,4 +159,11 @@ func adoptedStay(w *world) error {
 		}
 	}
 	return nil
+}
+
+// isAdopting reports whether a Darkroom has asked for a Helm release that is not its own yet. Each attempt replaces the revision of
+// the one before.
+func (w *world) isAdopting(d *v1alpha1.Darkroom) bool {
+	key := client.ObjectKeyFromObject(d)
+	return !w.adopted[key] && slices.Contains(slices.Collect(maps.Values(w.asked)), key)
 }

@@ -373,7 +373,7 @@ func keepsHistory(w *world) error {
 		}
 		before := w.revisions[d.UID]
 		w.revisions[d.UID] = revisions
-		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] {
+		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] && !w.isAdopting(d) {
 			return fmt.Errorf("of %d revisions of %s/%s, %d are left", before, d.Namespace, d.Name, revisions)
 		}
 	}

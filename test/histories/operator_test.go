@@ -142,6 +142,7 @@ func (w *world) run(p process) error {
 	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Wrap(o.traffic.record)
 	kubeconfig.Wrap(w.faults.Inject)
+	kubeconfig.Wrap(o.traffic.watch)
 	controller.BoundRequests(kubeconfig)
 	if w.isAlone && checkDefinition(w.ctx, kubeconfig) != nil {
 		return errNothingToDo // it ends, and is started again
@@ -288,6 +289,8 @@ type traffic struct {
 	sent []request
 	// writes is how many of them are no reads.
 	writes int
+	// closed are the watches that were opened, or tried, and are not open.
+	closed map[string]bool
 }
 
 func (t *traffic) all() []request {
@@ -337,6 +340,53 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 		t.mu.Unlock()
 		return response, err
 	})
+}
+
+// watch takes note of watches that end, and of those that are opened again.
+func (t *traffic) watch(next http.RoundTripper) http.RoundTripper {
+	return faults.RoundTripper(func(r *http.Request) (*http.Response, error) {
+		if !isWatch(r) {
+			return next.RoundTrip(r)
+		}
+		query := r.URL.Query()
+		name := strings.Join([]string{r.URL.Path, query.Get("labelSelector"), query.Get("fieldSelector"), r.Header.Get("Accept")}, " ")
+		t.setClosed(name, true)
+		response, err := next.RoundTrip(r)
+		if err == nil && response.StatusCode == http.StatusOK {
+			t.setClosed(name, false)
+			response.Body = &watchBody{response.Body, func() { t.setClosed(name, true) }}
+		}
+		return response, err
+	})
+}
+
+// watchBody is the body of a watch.
+type watchBody struct {
+	io.ReadCloser
+	closed func()
+}
+
+func (b *watchBody) Close() error {
+	b.closed()
+	return b.ReadCloser.Close()
+}
+
+func (t *traffic) setClosed(watch string, isClosed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed == nil {
+		t.closed = map[string]bool{}
+	}
+	if delete(t.closed, watch); isClosed {
+		t.closed[watch] = true
+	}
+}
+
+// isTold reports whether all watches are open.
+func (t *traffic) isTold() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.closed) == 0
 }
 
 func (t *traffic) leads() bool {
