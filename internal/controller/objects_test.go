@@ -4,17 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -275,7 +280,7 @@ func rollsOut(t testing.TB, namespace, name string, statusOf func(*appsv1.Deploy
 	})
 }
 
-// watched returns a function that returns what a watch has shown since of objects in a namespace.
+// watched returns a function that returns what a watch has shown since of objects in a namespace: all until it is called.
 func watched[T client.Object](t *testing.T, list client.ObjectList, namespace string) func() []T {
 	t.Helper()
 	watcher, err := kube.Watch(t.Context(), list, client.InNamespace(namespace))
@@ -283,16 +288,45 @@ func watched[T client.Object](t *testing.T, list client.ObjectList, namespace st
 		t.Fatal(err)
 	}
 	t.Cleanup(watcher.Stop)
-	return func() (seen []T) {
-		for {
-			select {
-			case event := <-watcher.ResultChan():
-				if object, ok := event.Object.(T); ok {
-					seen = append(seen, object)
-				}
-			default:
-				return seen
+	var mu sync.Mutex
+	var seen []T
+	shown := map[string]string{} // the versions of the objects that there are, as far as the watch has shown
+	go func() {
+		for event := range watcher.ResultChan() {
+			object, ok := event.Object.(T)
+			if !ok {
+				continue
 			}
+			mu.Lock()
+			seen = append(seen, object)
+			shown[object.GetName()] = object.GetResourceVersion()
+			if event.Type == watch.Deleted {
+				delete(shown, object.GetName())
+			}
+			mu.Unlock()
 		}
+	}()
+	return func() (all []T) {
+		t.Helper()
+		eventually(t, "the watch shows what there is", func(ctx context.Context) error {
+			if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			stored := map[string]string{}
+			if err := meta.EachListItem(list, func(item runtime.Object) error {
+				stored[item.(T).GetName()] = item.(T).GetResourceVersion()
+				return nil
+			}); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if !maps.Equal(shown, stored) {
+				return fmt.Errorf("it shows %v of %v", shown, stored)
+			}
+			all = slices.Clone(seen)
+			return nil
+		})
+		return all
 	}
 }
