@@ -58,13 +58,22 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		becomeReady(t, namespace, fmt.Sprintf("photos-%d", i))
 		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "Ready", isReady())
 	}
-	// The default image is not that of this one.
-	steady := webFolder(namespace, "steady")
-	steady.Spec.Image, steady.Spec.Version = &v1alpha1.Image{Repository: "registry.example.com/own"}, "v0.4.2"
-	create(t, steady)
-	becomeReady(t, namespace, steady.Name)
+	// The default image is not that of these, of which one is reconciled after others that take all places, in whatever order.
+	steady := []string{"album", "steady"}
+	for _, name := range steady {
+		darkroom := webFolder(namespace, name)
+		darkroom.Spec.Image, darkroom.Spec.Version = &v1alpha1.Image{Repository: "registry.example.com/own"}, "v0.4.2"
+		create(t, darkroom)
+		becomeReady(t, namespace, name)
+		eventuallyStatus(t, darkroom, "Ready", isReady())
+	}
 	eventually(t, "rest", quiet(first))
 	first.kill()
+	// A Deployment that is not as the first operator left it may be one that has to replace its pods.
+	for _, name := range steady {
+		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name), func(d *appsv1.Deployment) { d.Annotations["example.com/note"] = "by hand" })
+		becomeReady(t, namespace, name)
+	}
 
 	second := startOperator(t, namespace, withImage(after, limit), withIngressClass("nginx"))
 	exactly := func(ctx context.Context, want int) (rolling []string, err error) {
@@ -75,9 +84,19 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		return rolling, err
 	}
 	eventually(t, "the first rollouts", func(ctx context.Context) error { _, err := exactly(ctx, limit); return err })
-	eventuallyIs(t, "a change that replaces no pods", &networkingv1.Ingress{}, namespace, steady.Name, func(i *networkingv1.Ingress) bool {
-		return ptr.Deref(i.Spec.IngressClassName, "") == "nginx"
-	})
+	for _, name := range steady {
+		eventuallyIs(t, "a change that replaces no pods", &networkingv1.Ingress{}, namespace, name, func(i *networkingv1.Ingress) bool {
+			return ptr.Deref(i.Spec.IngressClassName, "") == "nginx"
+		})
+		own := mustGet(t, &appsv1.Deployment{}, namespace, name).Spec.Template.Spec.Containers[0].Image
+		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name), func(d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/by-hand:v1"
+		})
+		eventuallyIs(t, "a repair that replaces pods", &appsv1.Deployment{}, namespace, name, func(d *appsv1.Deployment) bool {
+			return d.Spec.Template.Spec.Containers[0].Image == own
+		})
+		becomeReady(t, namespace, name)
+	}
 	eventually(t, "rest", quiet(second))
 	waiting := ""
 	for i := range size {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 )
 
 // foreignChart is another chart, with objects of the names that a Darkroom would use, and a
@@ -292,7 +295,11 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	if writes := operator.writes() - before; writes > 30 {
 		t.Errorf("%d writes in 20 seconds", writes)
 	}
-	eventuallyEvent(t, namespace, "Contested")
+	eventuallyEvent(t, namespace, release.EventContested)
+	begins := fmt.Sprintf("restored %d times", drift.ContestedAfter)
+	if contests := events(t, namespace, release.EventContested); len(contests) != 1 || !strings.Contains(contests[0].Note, begins) {
+		t.Errorf("the contest is reported as %v, want once, when it begins: %s", contests, begins)
+	}
 	eventuallyStatus(t, darkroom, "who it is", explains(v1alpha1.ConditionContested, `"rival"`), explains(v1alpha1.ConditionContested, "Service photos"))
 }
 

@@ -16,6 +16,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
 // accept plays the part of a Gateway: it accepts the HTTPRoute of a Darkroom as it is
@@ -111,6 +112,9 @@ func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
 	}
 	accept(t, namespace, "photos", 1)
 	eventually(t, "no Ingress", absent(&networkingv1.Ingress{}, namespace, "photos"))
+	if failed := events(t, namespace, release.EventFailed); len(failed) > 0 {
+		t.Errorf("a failure is reported: %s", failed[0].Note)
+	}
 }
 
 // The Ingress is replaced at the moment at which a host is to be removed from it.
