@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -137,6 +138,35 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 	if got := surplusOf(t, c, keyOf(services, "photos"), keyOf(next, "photos")); !slices.Equal(got, []string{"Service old"}) {
 		t.Errorf("surplus is %q, want Service old alone", got)
 	}
+}
+
+func TestTheInventoryHasEachSurplusObjectOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		shown := cached{}
+		var applied, want []string
+		var desired []manifest.Key
+		for _, name := range []string{"a", "b", "c", "d"} {
+			isShown, isApplied := rapid.Bool().Draw(rt, "shown"), rapid.Bool().Draw(rt, "applied")
+			if isShown {
+				shown[services] = append(shown[services], metadata(name, nil))
+			}
+			if isApplied {
+				applied = append(applied, name)
+			}
+			if rapid.Bool().Draw(rt, "desired") {
+				desired = append(desired, keyOf(services, name))
+			} else if isShown || isApplied {
+				want = append(want, "Service "+name)
+			}
+		}
+		c := clientWith(shown)
+		for _, name := range applied {
+			c.hasApplied(services, name)
+		}
+		if got := surplusOf(t, c, desired...); !slices.Equal(got, want) {
+			rt.Errorf("surplus is %q, want %q", got, want)
+		}
+	})
 }
 
 // An upgrade right after an install must find what the caches do not show yet.

@@ -1,0 +1,56 @@
+package release
+
+import (
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+)
+
+// TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned deletes Darkrooms whose objects have finalizers, or were left to the user.
+func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
+	kinds := []schema.GroupVersionKind{ingressKind, routeKind, services, deployments}
+	rapid.Check(t, func(t *rapid.T) {
+		objects := cached{}
+		waits := false
+		for _, kind := range rapid.SliceOfDistinct(rapid.SampledFrom(kinds), rapid.ID[schema.GroupVersionKind]).Draw(t, "kinds") {
+			hasFinalizer := rapid.Bool().Draw(t, "has a finalizer")
+			objects[kind] = []metav1.Object{metadata("photos", func(o *metav1.ObjectMeta) {
+				if hasFinalizer {
+					o.Finalizers = []string{"example.com/balancer"}
+				}
+			})}
+			waits = waits || hasFinalizer && (kind == ingressKind || kind == routeKind)
+		}
+		server := &stored{meanwhile: func(*stored) {}}
+		isLabeled, isControlled := rapid.Bool().Draw(t, "the Deployment has the label"), rapid.Bool().Draw(t, "it has a controller")
+		if rapid.Bool().Draw(t, "there is a Deployment") {
+			server.object = &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta("photos")}
+			if !isLabeled {
+				delete(server.object.Labels, v1alpha1.LabelDarkroom)
+			}
+			if !isControlled {
+				server.object.OwnerReferences = nil
+			}
+		}
+		c := clientWith(objects)
+		c.Client, c.Reader = server, server
+		c.darkroom.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionTrue}}
+		secrets := fake.NewSimpleClientset()
+		c.revisions = storage.New(secrets.CoreV1(), secrets.AppsV1(), nil, nil, c.Clock).Of(c.darkroom, &storage.Memory{})
+		event, _, err := c.uninstall()
+		isOrphaned := server.object != nil && isLabeled && !isControlled
+		switch {
+		case errors.Is(err, ErrLeaving) != waits || err != nil && !waits:
+			t.Errorf("routes have finalizers: %t, and the error is %v", waits, err)
+		case !waits && (event == EventOrphaned) != isOrphaned:
+			t.Errorf("the Deployment is orphaned: %t, and the event is %q", isOrphaned, event)
+		}
+	})
+}
