@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -26,6 +25,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,6 +59,8 @@ const (
 	// others, is gone. The former are not watched, except the Secrets of Helm releases, and a watch that broke does not tell
 	// that an object came and went.
 	foreignRetry = time.Minute
+	// jitter is the part of a period by which it is longer at random.
+	jitter = 0.1
 )
 
 // helmReconciler drives the reconciler of helm-operator-plugins: it opens a session for each
@@ -186,7 +188,7 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	case isRefusal(err):
 		ctrl.LoggerFrom(ctx).Error(values.RedactError(darkroom, err), "Failed to claim a Darkroom")
-		return reconcile.Result{RequeueAfter: spread(refusedRetry)}, r.installation.report(ctx, darkroom, err, r.clock.Now())
+		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, r.installation.report(ctx, darkroom, err, r.clock.Now())
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -226,7 +228,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	s.report(err, r.clock.Now())
 	switch {
 	case errors.Is(err, storage.ErrForeignRelease) && claimsErr == nil:
-		return reconcile.Result{RequeueAfter: spread(foreignRetry)}, nil
+		return reconcile.Result{RequeueAfter: wait.Jitter(foreignRetry, jitter)}, nil
 	case isInvalid(err) && claimsErr == nil:
 		err = reconcile.TerminalError(err)
 	default:
@@ -235,7 +237,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	switch {
 	case err != nil && isRefusal(err) && !errors.Is(err, reconcile.TerminalError(nil)):
 		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, err), "The API server refuses a write")
-		return reconcile.Result{RequeueAfter: spread(refusedRetry)}, nil
+		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, nil
 	case err != nil:
 		return reconcile.Result{}, err
 	}
@@ -255,7 +257,7 @@ func waitFor(err error) time.Duration {
 	case errors.Is(err, errStale):
 		return staleRetry
 	case errors.Is(err, release.ErrLeaving):
-		return spread(foreignRetry)
+		return wait.Jitter(foreignRetry, jitter)
 	}
 	return 0
 }
@@ -280,7 +282,7 @@ func (r *helmReconciler) announce(s *session, err error) {
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
 // its resync period, or earlier if an object may be restored again, or a route has to leave.
 func (r *helmReconciler) nextReconcile(s *session) time.Duration {
-	key, next := client.ObjectKeyFromObject(s.darkroom), spread(reconcilePeriod(s.darkroom, r.period))
+	key, next := client.ObjectKeyFromObject(s.darkroom), wait.Jitter(reconcilePeriod(s.darkroom, r.period), jitter)
 	sooner := func(wait time.Duration) {
 		if next == 0 || wait < next {
 			next = wait
@@ -290,7 +292,7 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 		sooner(max(hold.Until.Sub(r.clock.Now()), 0) + time.Millisecond)
 	}
 	if r.claims.Leaves(key, s.judgement) {
-		sooner(spread(foreignRetry))
+		sooner(wait.Jitter(foreignRetry, jitter))
 	}
 	return next
 }
@@ -317,12 +319,4 @@ func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Dur
 		return period
 	}
 	return parsed
-}
-
-// spread adds jitter of up to a tenth to a period.
-func spread(period time.Duration) time.Duration {
-	if period <= 0 {
-		return 0
-	}
-	return period + rand.N(period/10+1) //nolint:gosec // spreads load, keeps no secret
 }

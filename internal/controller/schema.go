@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/openapi"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,8 +32,9 @@ const schemaTimeout = 30 * time.Second
 func CheckDefinition(ctx context.Context, api rest.Interface) error {
 	var lacking []string
 	var cause error
+	served := &servedDefinition{api: openapi.NewClientWithContext(api)}
 	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, schemaTimeout, true, func(ctx context.Context) (bool, error) {
-		lacking, cause = lackingFields(ctx, api)
+		lacking, cause = served.lacks(ctx)
 		return apierrors.IsForbidden(cause) || apierrors.IsNotFound(cause) || cause == nil && len(lacking) == 0, nil
 	})
 	switch {
@@ -46,34 +48,57 @@ func CheckDefinition(ctx context.Context, api rest.Interface) error {
 		"apply that of this release (config/crd, or `helm upgrade` with crds.install=true)", v1alpha1.GroupVersion.Group, strings.Join(lacking, ", "))
 }
 
-// lackingFields returns the fields and values of the status that the definition in the cluster lacks.
-func lackingFields(ctx context.Context, api rest.Interface) ([]string, error) {
+// servedDefinition is the definition in the cluster. Its document is read when the index of all documents, which has a
+// twentieth of its size, says that it has changed.
+type servedDefinition struct {
+	api openapi.ClientWithContext
+	// url is that of the document that was read last, with its hash, and lacking are the fields and values of the status that
+	// it lacks.
+	url     string
+	lacking []string
+}
+
+// lacks returns the fields and values of the status that the definition in the cluster lacks.
+func (d *servedDefinition) lacks(ctx context.Context) ([]string, error) {
+	documents, err := d.api.PathsWithContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	document, found := documents["apis/"+v1alpha1.GroupVersion.String()]
+	switch {
+	case !found:
+		return nil, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), "")
+	case document.ServerRelativeURL() == d.url:
+		return d.lacking, nil
+	}
 	wanted, err := definition.Schema()
 	if err != nil {
 		return nil, err
 	}
-	document, err := api.Get().AbsPath("/openapi/v3/apis/"+v1alpha1.GroupVersion.String()).SetHeader("Accept", "application/json").DoRaw(ctx)
+	raw, err := document.SchemaWithContext(ctx, "application/json")
 	if err != nil {
 		return nil, err
 	}
-	served, err := servedSchema(document)
+	served, err := servedSchema(raw)
 	if err != nil {
 		return nil, err
 	}
-	return lacks("status", wanted.Properties["status"], served.Properties["status"]), nil
+	d.url, d.lacking = document.ServerRelativeURL(), lacks("status", wanted.Properties["status"], served.Properties["status"])
+	return d.lacking, nil
 }
 
 // definitionWatch ends the manager when the definition in the cluster has become older: what the API server drops of a
 // status that is stored already looks as if it had never been reported. The next process waits for the definition, and
 // reports everything.
 type definitionWatch struct {
-	api   rest.Interface
+	servedDefinition
+
 	older streak
 }
 
 // check asks once. No answer changes nothing.
 func (w *definitionWatch) check(ctx context.Context) error {
-	lacking, err := lackingFields(ctx, w.api)
+	lacking, err := w.lacks(ctx)
 	switch {
 	case err != nil:
 		return nil //nolint:nilerr // the next answer tells

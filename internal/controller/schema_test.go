@@ -10,6 +10,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/openapi"
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
@@ -84,17 +85,32 @@ func TestAnOlderDefinitionThatLastsEndsTheManager(t *testing.T) {
 		"--?+--":  false,
 		"????":    false,
 	} {
-		asked := 0
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			answer := answers[asked]
-			asked++
-			schema := map[byte]*apiextensionsv1.JSONSchemaProps{'+': whole, '-': older}[answer]
-			if schema == nil {
-				http.Error(w, "not now", http.StatusServiceUnavailable)
-				return
+		asked, read, last, changes := 0, 0, '?', 0
+		for _, answer := range answers {
+			if answer != '?' && answer != last {
+				last = answer
+				changes++
 			}
-			schemas := map[string]any{"com.example.deployments.v1alpha1.Darkroom": schema}
-			if err := json.NewEncoder(w).Encode(map[string]any{"components": map[string]any{"schemas": schemas}}); err != nil {
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			const document = "/openapi/v3/apis/deployments.example.com/v1alpha1"
+			answer := any(map[string]any{"components": map[string]any{"schemas": map[string]any{
+				"com.example.deployments.v1alpha1.Darkroom": map[string]any{"older": older, "current": whole}[request.URL.Query().Get("hash")],
+			}}})
+			if request.URL.Path == document {
+				read++
+			} else {
+				hash := map[byte]string{'+': "current", '-': "older"}[answers[asked]]
+				asked++
+				if hash == "" {
+					http.Error(w, "not now", http.StatusServiceUnavailable)
+					return
+				}
+				answer = map[string]any{"paths": map[string]any{
+					"apis/deployments.example.com/v1alpha1": map[string]any{"serverRelativeURL": document + "?hash=" + hash},
+				}}
+			}
+			if err := json.NewEncoder(w).Encode(answer); err != nil {
 				t.Error(err)
 			}
 		}))
@@ -102,12 +118,15 @@ func TestAnOlderDefinitionThatLastsEndsTheManager(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		watch := &definitionWatch{api: api.RESTClient()}
+		watch := &definitionWatch{servedDefinition: servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}}
 		for asked < len(answers) && err == nil {
 			err = watch.check(t.Context())
 		}
 		if errors.Is(err, ErrClusterChanged) != want || asked != len(answers) {
 			t.Errorf("%s: after %d answers: %v", answers, asked, err)
+		}
+		if read != changes {
+			t.Errorf("%s: the document was read %d times, and changed %d times", answers, read, changes)
 		}
 		server.Close()
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/openapi"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -131,9 +132,7 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 
 // parts are the components of the controllers.
 type parts struct {
-	helm     *helmReconciler
-	recorder *recorder
-	cluster  *Cluster
+	helm *helmReconciler
 	// others is the cache of caches.OtherSecrets, and darkrooms that of the claims of all Darkrooms.
 	others, darkrooms cache.Cache
 }
@@ -152,11 +151,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
 	}
-	cluster := options.Cluster
 	if err := watchCluster(mgr, clientset.DiscoveryClient, *options); err != nil {
 		return nil, err
 	}
-	if err := caches.IndexOwners(ctx, mgr.GetCache(), cluster.kinds()); err != nil {
+	if err := caches.IndexOwners(ctx, mgr.GetCache(), options.Cluster.kinds()); err != nil {
 		return nil, err
 	}
 	ledger, darkrooms, err := newLedger(ctx, mgr, *options, pure)
@@ -201,7 +199,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			period:       options.ReconcilePeriod,
 			clock:        clock.RealClock{},
 		},
-		recorder: recorder, cluster: cluster, others: others, darkrooms: darkrooms,
+		others: others, darkrooms: darkrooms,
 	}, nil
 }
 
@@ -209,12 +207,13 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
 	changed, restored := &clusterWatch{known: options.Cluster, api: api}, &restoreWatch{live: mgr.GetAPIReader()}
+	definition := &definitionWatch{servedDefinition: servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}}
 	if len(options.Namespaces) > 0 {
 		restored.namespace = options.Namespaces[0]
 	}
 	return errors.Join(
 		mgr.Add(recurring{period: period, check: changed.check}),
-		mgr.Add(recurring{period: period, check: (&definitionWatch{api: api.RESTClient()}).check}),
+		mgr.Add(recurring{period: period, check: definition.check}),
 		mgr.Add(recurring{period: period, atOnce: true, check: restored.check}),
 	)
 }
@@ -286,7 +285,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 		Named("darkroom-helm").
 		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
-	for _, kind := range parts.cluster.kinds() {
+	for _, kind := range options.Cluster.kinds() {
 		controller.Owns(kind.Object(), builder.WithPredicates(touched))
 	}
 	watchRivals(controller, reconciler.claims.Cache, parts.darkrooms)
@@ -311,7 +310,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			key := client.ObjectKeyFromObject(darkroom)
 			return releases.Shown(key, release.DeploymentOf(key), deployment)
 		},
-		Event:      parts.recorder.Event,
+		Event:      parts.helm.recorder.Event,
 		Reports:    parts.helm.reports,
 		BaseDomain: parts.helm.values.BaseDomain,
 		Hosts:      parts.helm.values.Hosts,
@@ -323,7 +322,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Named("darkroom-status").
 		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
-	for _, kind := range parts.cluster.kinds() {
+	for _, kind := range options.Cluster.kinds() {
 		// The metadata of a Service shows that it has changed; the reconciler reads the rest.
 		if kind.Typed != nil || kind.Kind == "Service" {
 			controller.Owns(kind.Object())
