@@ -206,10 +206,7 @@ func (c *comparison) dryRun(ctx context.Context, darkroom *v1alpha1.Darkroom, ob
 	if live == nil || object.GetKind() == "Secret" {
 		return object, nil
 	}
-	out := release.Marked(darkroom, object)
-	out.SetUID(live.GetUID())
-	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
-		client.FieldOwner(release.FieldManager), client.ForceOwnership, client.DryRunAll)
+	out, err := release.Apply(ctx, c.Client, darkroom, object, live.GetUID(), client.DryRunAll)
 	if err != nil {
 		return nil, err
 	}

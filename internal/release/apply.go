@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,26 +151,22 @@ func (c *ActionClient) writeOverAdditions(object *unstructured.Unstructured, uid
 // write applies an object that must have a UID, or must not exist if uid is empty. It
 // returns the object as it came back.
 func (c *ActionClient) write(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
-	live := Marked(c.darkroom, object)
-	if uid == "" {
-		live.SetResourceVersion(absent)
-	} else {
-		live.SetUID(uid)
-	}
-	err := c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(live),
-		client.FieldOwner(FieldManager), client.ForceOwnership)
+	live, err := Apply(c.ctx, c.Client, c.darkroom, object, uid)
 	if meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
-			manifest.KeyOf(live), live.GetKind(), live.GetAPIVersion(), err)
+			manifest.KeyOf(object), object.GetKind(), object.GetAPIVersion(), err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("apply %s: %w", manifest.KeyOf(live), err)
+		return nil, fmt.Errorf("apply %s: %w", manifest.KeyOf(object), err)
 	}
 	return live, nil
 }
 
-// Marked returns a copy of an object of a Darkroom's release as it is applied: with Helm's marks and the owner reference.
-func Marked(darkroom client.Object, object *unstructured.Unstructured) *unstructured.Unstructured {
+// Apply applies an object of a Darkroom's release, with Helm's marks and the owner reference, and returns it as it came
+// back. The object must have a UID, or must not exist if uid is empty.
+func Apply(
+	ctx context.Context, to client.Client, darkroom client.Object, object *unstructured.Unstructured, uid types.UID, options ...client.ApplyOption,
+) (*unstructured.Unstructured, error) {
 	out := object.DeepCopy()
 	out.SetLabels(with(out.GetLabels(), map[string]string{ownership.LabelManagedBy: ownership.ManagedByHelm}))
 	out.SetAnnotations(with(out.GetAnnotations(), map[string]string{
@@ -177,7 +174,13 @@ func Marked(darkroom client.Object, object *unstructured.Unstructured) *unstruct
 		ownership.AnnotationReleaseNamespace: darkroom.GetNamespace(),
 	}))
 	out.SetOwnerReferences([]metav1.OwnerReference{ownership.Reference(darkroom)})
-	return out
+	if uid == "" {
+		out.SetResourceVersion(absent)
+	} else {
+		out.SetUID(uid)
+	}
+	options = append(options, client.FieldOwner(FieldManager), client.ForceOwnership)
+	return out, to.Apply(ctx, client.ApplyConfigurationFromUnstructured(out), options...)
 }
 
 func with(values, added map[string]string) map[string]string {

@@ -38,10 +38,7 @@ func (c *ActionClient) Rolls() (bool, error) {
 		if err := c.Reader.Get(c.ctx, c.key, live); err != nil {
 			return false, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
 		}
-		after := Marked(c.darkroom, object)
-		after.SetUID(live.UID)
-		err := c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(after),
-			client.FieldOwner(FieldManager), client.ForceOwnership, client.DryRunAll)
+		after, err := Apply(c.ctx, c.Client, c.darkroom, object, live.UID, client.DryRunAll)
 		if err != nil {
 			return false, fmt.Errorf("ask the API server how %s of release %s would look: %w", DeploymentOf(c.key), c.key, err)
 		}
