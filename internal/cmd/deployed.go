@@ -50,9 +50,8 @@ func readManager(ctx context.Context, cluster client.Client, reference string, s
 func withImages(flags *pflag.FlagSet, options *managerOptions) {
 	is := options.translation
 	options.translation.addFlags(flags)
+	options.translation.addImages(flags)
 	options.translation = is
-	flags.StringVar(&options.translation.options.Image, "image", is.options.Image, "")
-	flags.StringVar(&options.translation.options.GateImage, "gate-image", is.options.GateImage, "")
 }
 
 // managerOf returns the options of the manager in a Deployment: its arguments, and the environment that they leave out.

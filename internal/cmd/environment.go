@@ -2,9 +2,8 @@ package cmd
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -80,14 +79,8 @@ const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // clusterConfig returns how to reach the cluster: by KUBECONFIG, as a pod, or by ~/.kube/config.
 func clusterConfig() (*rest.Config, error) {
-	files := os.Getenv("KUBECONFIG")
-	exists := func(file string) bool {
-		_, err := os.Stat(file)
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	// Without this check it would be reported that no configuration was given.
-	if files != "" && !slices.ContainsFunc(filepath.SplitList(files), exists) {
-		return nil, fmt.Errorf("KUBECONFIG=%s: no such file", files)
+	if err := checkKubeconfig(); err != nil {
+		return nil, err
 	}
 	kubeconfig, err := config.GetConfig()
 	if err != nil {
@@ -96,16 +89,23 @@ func clusterConfig() (*rest.Config, error) {
 	return kubeconfig, nil
 }
 
-// connect returns a client of a command for people, which is named in the logs of the API server.
-// The settings are those of all further clients of the kubeconfig.
-func connect(kubeconfig *rest.Config, name string) (client.Client, error) {
-	kubeconfig.QPS, kubeconfig.Burst, kubeconfig.WarningHandler = apiQPS, apiBurst, rest.NoWarnings{}
-	rest.AddUserAgent(kubeconfig, name+"/"+version())
-	cluster, err := client.New(kubeconfig, client.Options{Scheme: controller.NewScheme()})
-	if err != nil {
-		return nil, fmt.Errorf("connect to the cluster: %w", err)
+// checkKubeconfig returns an error if KUBECONFIG names no file that exists. Otherwise it would be reported that no
+// configuration was given.
+func checkKubeconfig() error {
+	files := os.Getenv("KUBECONFIG")
+	if files != "" && !slices.ContainsFunc(filepath.SplitList(files), exists) {
+		return fmt.Errorf("KUBECONFIG=%s: no such file", files)
 	}
-	return cluster, nil
+	return nil
+}
+
+// discover returns what the cluster of a command for people serves.
+func discover(ctx context.Context, kubeconfig *rest.Config) (*controller.Cluster, error) {
+	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("make discovery client: %w", err)
+	}
+	return controller.Discover(ctx, api)
 }
 
 // defaultInstallation names an installation after the namespace that it runs in.

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -29,6 +28,7 @@ const planChanges = exitCode(2)
 
 // planOptions are the flags of plan.
 type planOptions struct {
+	connection   connection
 	namespace    string
 	all          bool
 	selector     string
@@ -74,9 +74,9 @@ after an error.`,
 	flags.BoolVar(&options.exitCode, "exit-code", false, "end with the exit code 2 if something would change")
 	flags.StringVar(&options.flagsFrom, "flags-from", "", "the operator whose flags and images to use: NAMESPACE/deployment/NAME")
 	flags.StringVar(&options.installation, "installation", "", "name of the operator's installation: Darkrooms of others are left out")
+	options.connection.addFlags(flags)
 	options.translation.addFlags(flags)
-	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
-	flags.StringVar(&options.translation.options.GateImage, "gate-image", os.Getenv(envGateImage), "image of the gate. The default is the value of "+envGateImage)
+	options.translation.addImages(flags)
 	return command
 }
 
@@ -90,11 +90,7 @@ func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progre
 	case o.all && o.namespace != "":
 		return errors.New("--all-namespaces and --namespace exclude each other")
 	}
-	kubeconfig, err := clusterConfig()
-	if err != nil {
-		return err
-	}
-	cluster, err := connect(kubeconfig, "darkroom-operator-plan")
+	cluster, kubeconfig, _, err := o.connection.connect("darkroom-operator-plan")
 	if err != nil {
 		return err
 	}
@@ -102,11 +98,7 @@ func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progre
 	if err != nil {
 		return err
 	}
-	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
-	if err != nil {
-		return fmt.Errorf("make discovery client: %w", err)
-	}
-	served, err := controller.Discover(ctx, api)
+	served, err := discover(ctx, kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,34 +50,58 @@ The exit code is 1 after an error; status and plan have others of their own.`
 	return root
 }
 
-// subject is the Darkroom that a command is about.
-type subject struct {
-	namespace, kubeconfig, context string
+// connection are the flags of commands for people that choose a cluster.
+type connection struct {
+	kubeconfig, context string
 }
 
-func (s *subject) addFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&s.namespace, "namespace", "n", "", "namespace of the Darkroom; empty means that of the kubeconfig")
-	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "path of a kubeconfig; empty means that of kubectl")
-	flags.StringVar(&s.context, "context", "", "context of the kubeconfig; empty means the current one")
+func (c *connection) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "path of a kubeconfig; empty means that of kubectl")
+	flags.StringVar(&c.context, "context", "", "context of the kubeconfig; empty means the current one")
 }
 
-// connect returns a client for the cluster of the kubeconfig, and the namespace.
-func (s *subject) connect() (client.Client, *rest.Config, string, error) {
+// connect returns a client for the cluster, which names the command in the logs of the API server, the settings of all
+// further clients, and the namespace of the kubeconfig.
+func (c *connection) connect(name string) (client.Client, *rest.Config, string, error) {
+	if err := checkKubeconfig(); err != nil && c.kubeconfig == "" {
+		return nil, nil, "", err
+	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = s.kubeconfig
-	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: s.context})
+	rules.ExplicitPath = c.kubeconfig
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context})
 	kubeconfig, err := loaded.ClientConfig()
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("load kubeconfig: %w", err)
 	}
-	namespace := s.namespace
-	if namespace == "" {
-		if namespace, _, err = loaded.Namespace(); err != nil {
-			return nil, nil, "", fmt.Errorf("load kubeconfig: %w", err)
-		}
+	namespace, _, err := loaded.Namespace()
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("load kubeconfig: %w", err)
 	}
-	cluster, err := connect(kubeconfig, pluginName)
-	return cluster, kubeconfig, namespace, err
+	kubeconfig.QPS, kubeconfig.Burst, kubeconfig.WarningHandler = apiQPS, apiBurst, rest.NoWarnings{}
+	rest.AddUserAgent(kubeconfig, name+"/"+version())
+	cluster, err := client.New(kubeconfig, client.Options{Scheme: controller.NewScheme()})
+	if err != nil {
+		return nil, nil, "", fmt.Errorf("connect to the cluster: %w", err)
+	}
+	return cluster, kubeconfig, namespace, nil
+}
+
+// subject is the Darkroom that a command is about.
+type subject struct {
+	connection
+
+	namespace string
+}
+
+func (s *subject) addFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&s.namespace, "namespace", "n", "", "namespace of the Darkroom; empty means that of the kubeconfig")
+	s.connection.addFlags(flags)
+}
+
+// connect returns a client for the cluster, and the namespace of the subject.
+func (s *subject) connect() (client.Client, *rest.Config, string, error) {
+	cluster, kubeconfig, namespace, err := s.connection.connect(pluginName)
+	return cluster, kubeconfig, cmp.Or(s.namespace, namespace), err
 }
 
 // gather reads what there is on a Darkroom, with its objects if they are wanted.
@@ -100,11 +125,7 @@ func (s *subject) gather(ctx context.Context, name string, withObjects bool) (*d
 
 // kindsOfObjects are the kinds that the operator manages in a cluster, and ReplicaSets; not Secrets.
 func kindsOfObjects(ctx context.Context, kubeconfig *rest.Config) ([]schema.GroupVersionKind, error) {
-	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
-	if err != nil {
-		return nil, fmt.Errorf("make discovery client: %w", err)
-	}
-	served, err := controller.Discover(ctx, api)
+	served, err := discover(ctx, kubeconfig)
 	if err != nil {
 		return nil, err
 	}

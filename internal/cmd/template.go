@@ -72,7 +72,7 @@ The manifests contain the inline credentials of a Darkroom.`,
 	flags.BoolVar(&options.valuesOnly, "values", false, "print the values of the chart instead of the manifests")
 	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "additional API versions of the cluster")
 	options.translation.addFlags(flags)
-	flags.StringVar(&options.translation.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
+	options.translation.addImages(flags)
 	return command
 }
 
@@ -273,6 +273,12 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&t.passProxy, "pass-proxy", false,
 		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except URLs with credentials; "+
 			"a Darkroom overrides them by extraEnv or extraEnvFrom")
+}
+
+// addImages adds the flags of commands for people, who do not set the variables that OLM sets.
+func (t *translation) addImages(flags *pflag.FlagSet) {
+	flags.StringVar(&t.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
+	flags.StringVar(&t.options.GateImage, "gate-image", os.Getenv(envGateImage), "image of the gate. The default is the value of "+envGateImage)
 }
 
 // resolve completes the options when the flags have been parsed. It returns the names of

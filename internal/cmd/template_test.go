@@ -235,6 +235,8 @@ func TestFlagsOfTheOperator(t *testing.T) {
 	out := printed(t, photos, "-f", "-", "--values", "--base-domain", "img.example.net", "--ingress-class", "traefik", "--image", "mirror.example.com/darkroom:v9")
 	wantAll(t, []string{"photos.img.example.net", "className: traefik", "repository: mirror.example.com/darkroom", "tag: v9"}, out)
 	wantAll(t, []string{`base domain "https://example.net"`}, refused(t, photos, "-f", "-", "--base-domain", "https://example.net").Error())
+	gated := document(t, darkrooms.New("photos", "").Spec(func(s *v1alpha1.DarkroomSpec) { s.Gate = &v1alpha1.Gate{} }))
+	wantAll(t, []string{"repository: mirror.example.com/gate", "tag: v2"}, printed(t, gated, "-f", "-", "--values", "--gate-image", "mirror.example.com/gate:v2"))
 	issued := document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "x"}}))
 	wantAll(t, []string{"cert-manager.io/issuer: x"}, printed(t, issued, "-f", "-"))
 	wantAll(t, []string{"spec.ingress.annotations[cert-manager.io/issuer]"}, refused(t, issued, "-f", "-", "--ingress-annotations=example.com/*").Error())

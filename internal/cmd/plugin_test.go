@@ -1,0 +1,32 @@
+package cmd
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Commands for people choose the cluster by the same flags, and name a kubeconfig that is missing.
+func TestEachCommandThatReadsAClusterChoosesItAlike(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	t.Setenv("KUBECONFIG", missing)
+	arguments := map[string][]string{"status": {"photos"}, "report": {"photos"}, "explain": {"https://photos.example.com/cat.jpg"}}
+	for _, command := range newPlugin().Commands() {
+		name := command.Name()
+		if name == "template" || name == "sign" { // need no cluster
+			continue
+		}
+		for _, flag := range []string{"kubeconfig", "context"} {
+			if command.Flags().Lookup(flag) == nil {
+				t.Errorf("%s has no flag --%s", name, flag)
+			}
+		}
+		root := newPlugin()
+		root.SetArgs(append([]string{name}, arguments[name]...))
+		root.SetOut(io.Discard)
+		if err := root.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "KUBECONFIG="+missing+": no such file") {
+			t.Errorf("%s with a kubeconfig that is missing: %v", name, err)
+		}
+	}
+}
