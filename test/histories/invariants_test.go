@@ -87,11 +87,13 @@ func nothingIsLeft(w *world) error {
 		if metav1.GetControllerOfNoCopy(object) != nil || !slices.Contains(writers(object), release.FieldManager) {
 			continue
 		}
-		_, isForeign := w.foreign[referTo(object)]
-		if _, isAsked := w.asked[referTo(object)]; !isForeign && !isAsked {
-			return fmt.Errorf("%s has no owner", referTo(object))
-		}
 		name := object.GetNamespace() + "/" + object.GetAnnotations()[ownership.AnnotationReleaseName]
+		// Where managed fields were emptied, an object of a release that stays may be Helm's.
+		mayBeHelms := releases[name] && slices.Contains(writers(object), "before-first-apply")
+		_, isForeign := w.foreign[referTo(object)]
+		if _, isAsked := w.asked[referTo(object)]; !isForeign && !isAsked && !mayBeHelms {
+			return fmt.Errorf("%s has no owner, and was written by %v", referTo(object), writers(object))
+		}
 		if object.GetKind() == "Deployment" && !releases[name] && !w.ended[name] {
 			return fmt.Errorf("%s has no Helm release", referTo(object))
 		}
