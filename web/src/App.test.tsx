@@ -203,15 +203,58 @@ test("elsewhere it leads to the sign-in view, and back to where the user was", a
   await screen.findByRole("heading", { name: "cats" });
 });
 
-test("signing out removes drafts", async () => {
-  sessionStorage.setItem("darkroom-draft photos/cats", "{}");
-  history.replaceState(null, "", "/ui/photos/cats");
+test("signing out removes drafts, and the path that was last shown", async () => {
+  history.replaceState(null, "", "/ui/photos/cats?tab=playground");
   render(<App />);
   const user = userEvent.setup();
+  await user.type(await screen.findByLabelText(/^Path/), "/private.jpg");
+  await waitFor(() => expect(JSON.stringify(sessionStorage)).toContain("/private.jpg"));
+  sessionStorage.setItem("darkroom-draft alice photos/cats", "{}");
   await user.click(await screen.findByRole("button", { name: "Signed in as alice" }));
   await user.click(await screen.findByRole("menuitem", { name: "Sign out" }));
   await screen.findByRole("heading", { name: "Sign in to Darkrooms" });
   expect(sessionStorage.length).toBe(0);
+});
+
+test("a sign-out that fails says so: the browser still has the session", async () => {
+  sessionStorage.setItem("darkroom-draft alice photos/cats", "{}");
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  const user = userEvent.setup();
+  await user.click(await screen.findByRole("button", { name: "Signed in as alice" }));
+  broken = { "/session": 0 };
+  await user.click(await screen.findByRole("menuitem", { name: "Sign out" }));
+  await screen.findByText("You are still signed in", { exact: false });
+  expect(screen.getByRole("heading", { name: "cats" })).toBeTruthy();
+  expect(sessionStorage.length).toBe(1);
+});
+
+test("what a user has begun is neither shown to the next one in this tab, nor done as them", async () => {
+  history.replaceState(null, "", "/ui/photos/cats/edit");
+  render(<App />);
+  const user = userEvent.setup();
+  const pods = () => screen.findByRole<HTMLInputElement>("spinbutton", { name: "Number of pods" });
+  await user.click(await screen.findByRole("button", { name: "Number of pods: increase" }));
+  expect((await pods()).value).toBe("2");
+  good = false;
+  await user.click(screen.getByRole("button", { name: "Review changes" }));
+  username = "bob";
+  fireEvent.change(await screen.findByLabelText(/^Token/), { target: { value: "good" } });
+  await user.click(screen.getByRole("button", { name: "Sign in" }));
+  await screen.findByRole("button", { name: "Signed in as bob" });
+  expect((await pods()).value).toBe("1");
+  expect(read.filter((path) => path.endsWith("/review"))).toEqual([]);
+});
+
+test("a user who signs in in another tab is the user of this one", async () => {
+  history.replaceState(null, "", "/ui/photos/cats");
+  render(<App />);
+  await screen.findByRole("button", { name: "Signed in as alice" });
+  username = "bob";
+  const tab = new BroadcastChannel("darkroom-user");
+  tab.postMessage("bob");
+  await screen.findByRole("button", { name: "Signed in as bob" });
+  tab.close();
 });
 
 test("a new view has the focus on its heading; Back restores where the list was scrolled to", async () => {

@@ -3,7 +3,7 @@ import { api, onSignedOut } from "./api/client";
 import { asProblem, Problem } from "./api/problem";
 import { reads } from "./api/reads";
 import { keyOf, type ServerSettings, type Who } from "./api/types";
-import { clearDrafts } from "./form/drafts";
+import { clearDrafts, keepDraftsOf } from "./form/drafts";
 import { lazyView, loadInIdleTime } from "./lazyView";
 import { Boundary } from "./layout/Boundary";
 import { Frame } from "./layout/Frame";
@@ -37,6 +37,9 @@ type Session =
       round: number;
     };
 
+/** Tells other tabs who has signed in: all have the same session. */
+const tabs = new BroadcastChannel("darkroom-user");
+
 const isForm = (): boolean => ["create", "edit"].includes(routeOf(location.pathname).view);
 
 export function App() {
@@ -45,6 +48,8 @@ export function App() {
   const waiting = useRef<((again: boolean) => void)[]>([]);
   const settle = useCallback((again: boolean) => waiting.current.splice(0).forEach((resolve) => resolve(again)), []);
   const signedIn = useRef(false);
+  /** Who was last signed in. */
+  const user = useRef<string>(undefined);
 
   const leave = useCallback(
     (expired: boolean) => {
@@ -61,10 +66,15 @@ export function App() {
         reads.query({ queryKey: ["session"], queryFn: api.whoAmI }),
         reads.query({ queryKey: ["settings"], queryFn: api.settings }),
       ]);
-      reads.removeQueries({ type: "inactive" });
+      const isAnother = user.current !== undefined && user.current !== who.username;
+      reads.removeQueries(isAnother ? {} : { type: "inactive" });
       signedIn.current = true;
+      user.current = who.username;
+      keepDraftsOf(who.username);
+      tabs.postMessage(who.username);
       setSession((before) => ({ state: "signedIn", who, settings, expired: false, round: before.state === "signedIn" ? before.round + 1 : 0 }));
-      settle(true);
+      // What one user has sent is not done as another.
+      settle(!isAnother);
     } catch (thrown) {
       const problem = asProblem(thrown);
       setSession((before) =>
@@ -72,6 +82,15 @@ export function App() {
       );
     }
   }, [settle]);
+  useEffect(() => {
+    const follow = ({ data }: MessageEvent) => {
+      if (signedIn.current && data !== user.current) {
+        void enter();
+      }
+    };
+    tabs.addEventListener("message", follow);
+    return () => tabs.removeEventListener("message", follow);
+  }, [enter]);
   useEffect(() => {
     onSignedOut(() => {
       if (!signedIn.current) {
@@ -103,6 +122,7 @@ export function App() {
       return (
         <SettingsContext value={session.settings}>
           <SignedIn
+            key={session.who.username}
             who={session.who}
             round={session.round}
             onSignOut={() => {

@@ -2,6 +2,7 @@ import { Alert, Button, Card, CardBody, CardTitle, Checkbox, Form, FormGroup, Fo
 import { useEffect, useState } from "react";
 import { attempt } from "../attempt";
 import { keyOf, type Darkroom } from "../api/types";
+import { ofUser } from "../form/drafts";
 import { Folded } from "../layout/Folded";
 import { MissingRight } from "../layout/MissingRight";
 import { PlainField } from "../layout/PlainField";
@@ -15,7 +16,7 @@ import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params 
 /** For how long the fields must rest before the image is requested, in milliseconds. */
 const rest = 300;
 
-const remembered = (darkroom: Darkroom) => `darkroom-path ${keyOf(darkroom)}`;
+const remembered = (darkroom: Darkroom) => ofUser(`path ${keyOf(darkroom)}`);
 
 /** An image of the running Darkroom before and after, with every change of the parameters. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {

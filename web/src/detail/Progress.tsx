@@ -1,7 +1,5 @@
 import { Card, CardBody, CardTitle, ProgressStep, ProgressStepper } from "@patternfly/react-core";
-import { useState } from "react";
 import type { Darkroom } from "../api/types";
-import { ToneIcon } from "../words/ToneIcon";
 import { phaseOf } from "../words/phases";
 import { hasArrived, stepsOf, type StepState } from "./progress";
 
@@ -13,24 +11,11 @@ const looks: Record<StepState, { variant: "success" | "info" | "danger" | "pendi
   unchecked: { variant: "warning", word: "not checked" },
 };
 
-/** How far a Darkroom is on the way to its first image; one line once it has arrived. */
+/** How far a Darkroom is on the way to its first image. */
 export function Progress({ darkroom }: { darkroom: Darkroom }) {
   const steps = stepsOf(darkroom);
-  const [begun, setBegun] = useState(false);
-  const relevant = ["Pending", "Deploying"].includes(phaseOf(darkroom)) && !hasArrived(steps);
-  if (relevant && !begun) {
-    setBegun(true);
-  }
-  // What was seen to begin is seen to end.
-  if (!relevant && !(begun && hasArrived(steps))) {
+  if (!["Pending", "Deploying"].includes(phaseOf(darkroom)) || hasArrived(steps)) {
     return null;
-  }
-  if (!relevant) {
-    return (
-      <p role="status">
-        <ToneIcon tone="good" /> {steps.at(-1)?.state === "done" ? "Installed, routed and serving its first image" : "Installed and routed"}
-      </p>
-    );
   }
   return (
     <Card id="card-progress">

@@ -494,7 +494,7 @@ test("an error in a folded setting unfolds it", async () => {
 
 test("a clone is a filled form without hosts and secrets, and has a draft of its own", async () => {
   stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentials: "inline" }, replicas: 3 });
-  sessionStorage.setItem("darkroom-draft ", JSON.stringify({ input: emptyInput("other"), withheld: [] }));
+  sessionStorage.setItem("darkroom-draft  ", JSON.stringify({ input: emptyInput("other"), withheld: [] }));
   history.replaceState(null, "", "/ui/create?from=photos%2Fcats");
   open();
   expect(await screen.findByText(/Secrets are not copied. Enter: source.accessKey, source.secretKey/)).toBeTruthy();
@@ -504,8 +504,8 @@ test("a clone is a filled form without hosts and secrets, and has a draft of its
   expect(await screen.findAllByText(/Enter at least one/)).toBeTruthy();
   expect(saves()).toEqual([]);
   fill("field-name", "dogs");
-  await waitFor(() => expect(sessionStorage.getItem("darkroom-draft copy of photos/cats")).toContain("dogs"));
-  expect(sessionStorage.getItem("darkroom-draft ")).toContain("other");
+  await waitFor(() => expect(sessionStorage.getItem("darkroom-draft  copy of photos/cats")).toContain("dogs"));
+  expect(sessionStorage.getItem("darkroom-draft  ")).toContain("other");
 });
 
 test("one of several base domains is chosen, and the hosts are below it", async () => {

@@ -15,8 +15,14 @@ export interface Draft {
 export type DraftKey = Key | { copyOf: Key } | undefined;
 
 const prefix = "darkroom-draft ";
+/** Whose drafts are kept: another user of this tab is not to see them. */
+let user = "";
+export const keepDraftsOf = (username: string): void => void (user = username);
 
-const nameOf = (key: DraftKey): string => prefix + (key ? ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key)) : "");
+/** The name of something that is kept until the user signs out. */
+export const ofUser = (name: string): string => `${prefix}${user} ${name}`;
+
+const nameOf = (key: DraftKey): string => ofUser(key ? ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key)) : "");
 
 /**
  * Takes out what must not be stored: inline keys, and literal values of environment
@@ -48,7 +54,7 @@ export const readDraft = (edited: DraftKey): Draft | undefined => attempt(() => 
 
 export const dropDraft = (edited: DraftKey): void => attempt(() => sessionStorage.removeItem(nameOf(edited)));
 
-/** Removes all drafts: the next user of this tab is not to see them. */
+/** Removes the drafts of all users. */
 export function clearDrafts(): void {
   for (const name of attempt(() => Object.keys(sessionStorage)) ?? []) {
     if (name.startsWith(prefix)) {

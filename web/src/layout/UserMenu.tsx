@@ -1,8 +1,10 @@
 import { Divider, DropdownGroup, DropdownItem } from "@patternfly/react-core";
 import UserIcon from "@patternfly/react-icons/dist/esm/icons/user-icon";
 import { api } from "../api/client";
+import { asProblem } from "../api/problem";
 import type { Who } from "../api/types";
 import { Menu } from "./Menu";
+import { toast } from "./toasts";
 
 /** Names of service accounts are long, and differ at their end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
@@ -11,11 +13,13 @@ export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }
   const signOut = async () => {
     try {
       await api.signOut();
-    } finally {
-      onSignOut();
-      if (who.signOutUrl) {
-        location.assign(who.signOutUrl);
-      }
+    } catch (thrown) {
+      toast(`You are still signed in: ${asProblem(thrown).message}`, undefined, "danger");
+      return;
+    }
+    onSignOut();
+    if (who.signOutUrl) {
+      location.assign(who.signOutUrl);
     }
   };
   return (
