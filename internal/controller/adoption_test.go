@@ -115,6 +115,13 @@ func TestAnAdoptionThatWasRefusedIsTriedAgain(t *testing.T) {
 	eventually(t, "the adoption", adopted(t, darkroom))
 }
 
+func TestADarkroomThatMayAdoptIsInstalledWhereNoReleaseIs(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	startOperator(t, namespace)
+	install(t, adopting(namespace, "photos"))
+}
+
 // kubectl delete --cascade=orphan. The garbage collector, which does not run here, takes the owner
 // references away.
 func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {

@@ -297,8 +297,9 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	}
 	eventuallyEvent(t, namespace, release.EventContested)
 	begins := fmt.Sprintf("restored %d times", drift.ContestedAfter)
-	if contests := events(t, namespace, release.EventContested); len(contests) != 1 || !strings.Contains(contests[0].Note, begins) {
-		t.Errorf("the contest is reported as %v, want once, when it begins: %s", contests, begins)
+	if contests := events(t, namespace, release.EventContested); len(contests) != 1 || !strings.Contains(contests[0].Note, begins) ||
+		!strings.Contains(contests[0].Note, `"rival"`) {
+		t.Errorf("the contest is reported as %v, want once, when it begins, with the writer: %s", contests, begins)
 	}
 	eventuallyStatus(t, darkroom, "who it is", explains(v1alpha1.ConditionContested, `"rival"`), explains(v1alpha1.ConditionContested, "Service photos"))
 }
@@ -353,7 +354,8 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 			return nil
 		}
 	}
-	eventuallyStatus(t, darkroom, "failed", isIn(v1alpha1.PhaseFailed), says("Deployment photos", "tolerations"), isNotReady(v1alpha1.ReasonReleaseFailed))
+	eventuallyStatus(t, darkroom, "failed", isIn(v1alpha1.PhaseFailed), isNotReady(v1alpha1.ReasonReleaseFailed),
+		says("upgrade release", "Deployment photos", "tolerations"))
 	eventually(t, "an attempt", attempts(1))
 	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
 	for attempt := range 3 {
