@@ -32,6 +32,11 @@ func encode(t *testing.T, write func(*bytes.Buffer) error) []byte {
 func TestImagesAreDescribedByTheirContent(t *testing.T) {
 	bounds := image.Rect(0, 0, 30, 20)
 	photo := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(bounds), nil) })
+	gray := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) })
+	boxes := func(brand string) []byte { // with the sizes of the image and of a part of it
+		const size = " ispe\x00\x00\x00\x00\x00\x00\x00"
+		return []byte("\x00\x00\x00\x1cftyp" + brand + "\x00\x00\x00\x00" + size + "\x1e\x00\x00\x00\x14" + size + "\x01\x00\x00\x00\x14")
+	}
 	for name, test := range map[string]struct {
 		body []byte
 		want Info
@@ -48,9 +53,13 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 			}),
 			Info{ContentType: "image/gif", BytesPerPixel: 1},
 		},
-		"AVIF": {
-			[]byte("\x00\x00\x00\x1cftypavif\x00\x00\x00\x00 ispe\x00\x00\x00\x00\x00\x00\x00\x1e\x00\x00\x00\x14 ispe\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x14"),
-			Info{ContentType: "image/avif"},
+		"AVIF":      {boxes("avif"), Info{ContentType: "image/avif"}},
+		"HEIC":      {boxes("heix"), Info{ContentType: "image/heic"}},
+		"HEIF":      {boxes("mif1"), Info{ContentType: "image/heif"}},
+		"gray JPEG": {gray, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 1, JPEG: JPEG{Scans: 1, Samples: 1, Length: len(gray)}}},
+		"CMYK": {
+			[]byte("\xff\xd8\xff\xc0\x00\x14\x08\x00\x14\x00\x1e\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00\xff\xda\x00\x04ab"),
+			Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 8, JPEG: JPEG{CMYK: true, Scans: 1, Samples: 4, Length: 30}},
 		},
 		"JPEG, unreadable": {slices.Concat(photo[:2], photo), Info{ContentType: "image/jpeg", JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo) + 2}}},
 	} {
@@ -58,6 +67,30 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 		test.want.Size, test.want.Orientation = request.Size{Width: 30, Height: 20}, 1
 		if err != nil || got != test.want {
 			t.Errorf("%s: %+v %v, want %+v", name, got, err, test.want)
+		}
+	}
+}
+
+func TestTheSizeIsThatOfTheUprightImage(t *testing.T) {
+	photo := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(image.Rect(0, 0, 30, 20)), nil) })
+	for orientation := 1; orientation <= 8; orientation++ {
+		exif := "Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(rune(orientation)) + "\x00\x00\x00"
+		info, err := Inspect(slices.Insert(bytes.Clone(photo), 2, segment(0xe1, []byte(exif))...))
+		want := request.Size{Width: 30, Height: 20}
+		if orientation >= 5 {
+			want = request.Size{Width: 20, Height: 30}
+		}
+		if err != nil || info.Orientation != orientation || info.Size != want {
+			t.Errorf("%d: %+v %v, want %+v", orientation, info, err, want)
+		}
+	}
+}
+
+func TestAnImageWithoutPixelsIsNotTransformed(t *testing.T) {
+	for _, size := range []string{"\x00\x00\x02\x00", "\x02\x00\x00\x00"} {
+		frame := webpChunk("VP8 ", []byte("\x10\x00\x00\x9d\x01\x2a"+size))
+		if info, err := Inspect(slices.Concat([]byte("RIFF\x16\x00\x00\x00WEBP"), frame)); err != nil || info.Format != "" {
+			t.Errorf("%q: %+v %v", size, info, err)
 		}
 	}
 }
