@@ -25,7 +25,7 @@ func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
 }
 
 func entry(size int) *Entry {
-	e := NewEntry(bytes.Repeat([]byte{7}, size), "image/jpeg", time.Unix(1000, 0))
+	e := NewEntry(bytes.Repeat([]byte{7}, size), "image/jpeg", Origin{Validated: time.Unix(1000, 0)})
 	e.Source.ETag = `"1"`
 	return e
 }
@@ -250,7 +250,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%v %v", same, err)
 			}
 		}
-		e := NewEntry(file, key, time.Now())
+		e := NewEntry(file, key, Origin{Validated: time.Now()})
 		e.Source.ETag = key
 		if encoded, err := encode("k", e); err == nil {
 			if got, err := decode("k", encoded); err != nil || !bytes.Equal(got.Body, file) {

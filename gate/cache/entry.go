@@ -19,9 +19,14 @@ type Entry struct {
 	ContentType string
 	// ETag is strong: the digest of the body, in quotes.
 	ETag string
-	// Original is the digest of the original that the result was made of.
+	Origin
+}
+
+// Origin is the original that a result was made of, and what its source has said about it.
+type Origin struct {
+	// Original is the digest of the original.
 	Original string
-	// OriginalBytes is the size of that original; 0 if it is not known, as in files of earlier versions.
+	// OriginalBytes is its size; 0 if it is not known.
 	OriginalBytes int64
 	// Source holds what the source needs to confirm that the original is unchanged.
 	Source original.Validators
@@ -32,9 +37,9 @@ type Entry struct {
 }
 
 // NewEntry returns an entry with its ETag.
-func NewEntry(body []byte, contentType string, now time.Time) *Entry {
+func NewEntry(body []byte, contentType string, of Origin) *Entry {
 	sum := sha256.Sum256(body)
-	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Validated: now}
+	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Origin: of}
 }
 
 var errCorrupt = errors.New("cache file is corrupt")

@@ -136,7 +136,7 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 					failure = "a hit of what is not fresh"
 				case state == Revalidated && restarted: // what the earlier process knew is known when the source has responded
 					if last, _ := p.versions.GetIfPresent("/a.png"); unchanged {
-						said = last.control
+						said = last.Control
 					}
 					if !slices.Contains(ever, said) {
 						failure = fmt.Sprintf("the source has never said %+v", said)

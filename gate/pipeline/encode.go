@@ -56,29 +56,23 @@ func (p *Pipeline) encode(ctx context.Context, e *cache.Entry, quality int) (*ca
 	}
 	defer release(0)
 	start := time.Now()
-	body, result := asWebP(img, quality)
+	body, err := asWebP(img, quality)
 	timing.Add(ctx, "encode", time.Since(start))
+	result := "ok"
+	switch {
+	case err != nil:
+		result = "error"
+	case body == nil:
+		result = "larger"
+	}
 	p.metrics.encodes.WithLabelValues(result).Observe(time.Since(start).Seconds())
 	if body == nil {
 		return e, nil
 	}
-	made := cache.NewEntry(body, "image/webp", e.Validated)
-	made.Source, made.Original, made.OriginalBytes, made.Control = e.Source, e.Original, e.OriginalBytes, e.Control
-	return made, nil
+	return cache.NewEntry(body, "image/webp", e.Origin), nil
 }
 
-// asWebP returns nil if the image is to be served as it is, and why.
-func asWebP(img encode.Image, quality int) (body []byte, result string) {
-	var err error
-	func() {
-		defer recovered(&err)
-		body, err = img.WebP(quality)
-	}()
-	switch {
-	case err != nil:
-		return nil, "error"
-	case body == nil:
-		return nil, "larger"
-	}
-	return body, "ok"
+func asWebP(img encode.Image, quality int) (body []byte, err error) {
+	defer recovered(&err)
+	return img.WebP(quality)
 }

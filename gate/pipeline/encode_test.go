@@ -115,14 +115,16 @@ func TestOnlyWhatMayBeServedIsEncoded(t *testing.T) {
 				return respond(square(), nil)
 			})
 			put := func(key string, age time.Duration) *cache.Entry {
-				entry := cache.NewEntry(square(), "image/png", time.Now().Add(-age))
-				entry.Original, entry.Source.ETag, entry.Control = "original", `"1"`, original.Control{Bounded: true, MaxAge: 2 * time.Hour}
+				entry := cache.NewEntry(square(), "image/png", cache.Origin{
+					Original: "original", Source: original.Validators{ETag: `"1"`}, Validated: time.Now().Add(-age),
+					Control: original.Control{Bounded: true, MaxAge: 2 * time.Hour},
+				})
 				if age != 0 {
 					p.cache.Put(key, entry)
 				}
 				return entry
 			}
-			p.confirm(request.Request{Path: "/a.png"}, "original", time.Time{}, original.Control{}) // by this process, some time
+			p.confirm(request.Request{Path: "/a.png"}, cache.Origin{Original: "original"}) // by this process, some time
 			from := put(own, test.own)
 			put(webp, test.webp)
 			first, _, status := getWebP(t, p)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -20,14 +21,10 @@ import (
 // held is an original in memory, while results are made of it.
 type held struct {
 	// unchanged is set if the source has confirmed the known version; there is no body.
-	unchanged  bool
-	body       []byte
-	info       original.Info
-	digest     string
-	validators original.Validators
-	control    original.Control
-	// at is the time of the response.
-	at      time.Time
+	unchanged bool
+	body      []byte
+	info      original.Info
+	cache.Origin
 	release admission.Release
 }
 
@@ -74,7 +71,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (*held, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(h.body)
-	h.digest = hex.EncodeToString(sum[:16])
+	h.Original, h.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(h.body))
 	return h, nil
 }
 
@@ -99,8 +96,8 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (
 	}
 	defer response.Body.Close()
 	h = &held{
-		unchanged: response.Unchanged, validators: response.Validators, control: response.Control, at: time.Now(),
-		release: func(int64) {},
+		unchanged: response.Unchanged, release: func(int64) {},
+		Origin: cache.Origin{Source: response.Validators, Control: response.Control, Validated: time.Now()},
 	}
 	if response.Unchanged {
 		return h, nil

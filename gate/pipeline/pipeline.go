@@ -14,7 +14,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
@@ -61,9 +60,9 @@ type Pipeline struct {
 	pixels    share.Group[prepared, *decoded]
 	// refreshing has the originals that are checked behind responses.
 	refreshing sync.Map
-	// versions are those that the source has confirmed, by original. An entry of the same
+	// versions are those that the source has confirmed, by original, without their validators. An entry of the same
 	// version is as fresh. Without it each result of an original is revalidated by itself.
-	versions *otter.Cache[string, confirmed]
+	versions *otter.Cache[string, cache.Origin]
 	// failures are kept for seconds, so that a source that fails, or has no image, is not asked
 	// by each client. They are kept by the keys of requests and of originals.
 	failures *otter.Cache[string, *problem.Problem]
@@ -72,13 +71,6 @@ type Pipeline struct {
 type result struct {
 	entry *cache.Entry
 	state State
-}
-
-// confirmed is an original that the source had at a time, and what it said about keeping it.
-type confirmed struct {
-	digest  string
-	at      time.Time
-	control original.Control
 }
 
 const (
@@ -96,7 +88,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 	failures.ExpiryCalculator = otter.ExpiryWriting[string, *problem.Problem](failureLifetime)
 	p := &Pipeline{
 		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),
-		versions: otter.Must(remembered[confirmed](options.Memory)), failures: otter.Must(failures),
+		versions: otter.Must(remembered[cache.Origin](options.Memory)), failures: otter.Must(failures),
 	}
 	p.originals.Drop = func(h *held) { h.release(0) }
 	p.pixels.Drop = func(d *decoded) { d.release(0) }
@@ -180,12 +172,12 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
 	now, found := p.versions.GetIfPresent(r.Original())
 	switch {
-	case !found || now.at.Before(known.Validated):
-	case now.digest != known.Original:
+	case !found || now.Validated.Before(known.Validated):
+	case now.Original != known.Original:
 		return known, Miss
-	case now.control != known.Control || !now.at.Equal(known.Validated):
+	case now.Control != known.Control || !now.Validated.Equal(known.Validated):
 		confirmed := *known
-		confirmed.Validated, confirmed.Control = now.at, now.control
+		confirmed.Validated, confirmed.Control = now.Validated, now.Control
 		known = &confirmed
 	}
 	switch {

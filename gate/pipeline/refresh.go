@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -30,10 +29,10 @@ func (p *Pipeline) refresh(ctx context.Context, key string, r request.Request, k
 	if err != nil {
 		return p.recover(r.Original(), key, known, err)
 	}
-	if known != nil && (fetched.unchanged || fetched.digest == known.Original) {
+	if known != nil && (fetched.unchanged || fetched.Original == known.Original) {
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
-	p.confirm(r, fetched.digest, fetched.at, fetched.control)
+	p.confirm(r, fetched.Origin)
 	body, err := p.transform(ctx, fetched, r)
 	if err != nil {
 		return p.recover(key, key, known, err)
@@ -42,13 +41,11 @@ func (p *Pipeline) refresh(ctx context.Context, key string, r request.Request, k
 	if contentType == "" {
 		return p.recover(key, key, known, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image"))
 	}
-	entry := cache.NewEntry(body, contentType, fetched.at)
-	entry.Source, entry.Original, entry.Control = fetched.validators, fetched.digest, fetched.control
-	entry.OriginalBytes = int64(len(fetched.body))
-	if entry, err = p.encode(ctx, entry, r.WebP); err != nil {
+	entry, err := p.encode(ctx, cache.NewEntry(body, contentType, fetched.Origin), r.WebP)
+	if err != nil {
 		return p.recover(key, key, known, err)
 	}
-	if fetched.control.NoStore {
+	if fetched.Control.NoStore {
 		p.cache.Remove(key)
 	} else {
 		p.cache.Put(key, entry)
@@ -57,19 +54,20 @@ func (p *Pipeline) refresh(ctx context.Context, key string, r request.Request, k
 }
 
 // confirm records that the source has an original.
-func (p *Pipeline) confirm(r request.Request, digest string, at time.Time, control original.Control) {
-	_, _ = p.versions.Set(r.Original(), confirmed{digest, at, control})
+func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
+	of.Source = original.Validators{} // of any length
+	_, _ = p.versions.Set(r.Original(), of)
 }
 
 // renew returns an entry whose original the source still has, with what the source says now. That may be another name of the
 // same original, or another source, which does not know the validators of the former.
 func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *held) *cache.Entry {
 	renewed := *known
-	renewed.Validated, renewed.Source = fetched.at, fetched.validators
-	if !fetched.unchanged || fetched.control != (original.Control{}) {
-		renewed.Control = fetched.control
+	renewed.Validated, renewed.Source = fetched.Validated, fetched.Source
+	if !fetched.unchanged || fetched.Control != (original.Control{}) {
+		renewed.Control = fetched.Control
 	}
-	p.confirm(r, renewed.Original, renewed.Validated, renewed.Control)
+	p.confirm(r, renewed.Origin)
 	switch {
 	case renewed.Control.NoStore:
 		p.cache.Remove(key)
