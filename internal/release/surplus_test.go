@@ -2,11 +2,13 @@ package release
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"helm.sh/helm/v3/pkg/action"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -22,6 +24,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -289,6 +292,28 @@ func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
 			t.Errorf("%s: rendered %+v (%v)", name, c.desired, err)
 		}
 	}
+}
+
+// Without a rendering nothing is desired, and what the Darkroom owns would be surplus.
+func TestNothingIsWrittenWithoutARendering(t *testing.T) {
+	c := clientWith(cached{services: {metadata("photos", nil)}})
+	c.Metrics = metrics.New(nil, "", "")
+	for name, write := range map[string]func() error{
+		"Install":      func() error { _, err := c.Install("", "", nil, nil); return err },
+		"Upgrade":      func() error { _, err := c.Upgrade("", "", nil, nil); return err },
+		"Upgrade, dry": func() error { _, err := c.Upgrade("", "", nil, nil, asDryRun); return err },
+		"Reconcile":    func() error { return c.Reconcile(nil) },
+		"Rolls":        func() error { _, err := c.Rolls(); return err },
+	} {
+		if err := write(); !errors.Is(err, errNotRendered) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func asDryRun(upgrade *action.Upgrade) error {
+	upgrade.DryRun = true
+	return nil
 }
 
 func TestContestsAreDescribed(t *testing.T) {
