@@ -49,6 +49,24 @@ func operations(t *testing.T, namespace string) []operation {
 	return out
 }
 
+// filled returns the path of an operation with the parameters that it needs in a namespace, and a body.
+func (o operation) filled(namespace string) (path, body string) {
+	path = o.path
+	switch _, last, _ := strings.Cut(path, "/photos/"); {
+	case last == "image", last == "signed-url":
+		path += "?path=/a.jpg"
+	case o.method == http.MethodGet && !strings.Contains(path, namespace):
+		path += "?namespace=" + namespace
+	case last == "rollback":
+		body = `{"revision":1}`
+	case path == "/secrets":
+		body = fmt.Sprintf(`{"namespace":%q,"name":"keys","accessKey":"a","secretKey":"b"}`, namespace)
+	case o.method != http.MethodGet && o.method != http.MethodDelete:
+		body = webFolder(namespace, "photos")
+	}
+	return path, body
+}
+
 // TestWhoSendsSlowlyHoldsNothingOfOthers has ServiceAccounts without any right begin the body of every
 // operation, and never end it. Meanwhile an editor uses every operation.
 func TestWhoSendsSlowlyHoldsNothingOfOthers(t *testing.T) {
