@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,6 +80,71 @@ func TestClientsTakeTurns(t *testing.T) {
 	if got := order(t, New(1, 10, 0), "a", "a", "a", "b", "b", "c"); !slices.Equal(got, want) {
 		t.Errorf("admitted %v, want %v", got, want)
 	}
+}
+
+// Clients wait while others work: each letter is a request of that client, and the next client joins the request at a place.
+func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
+	for _, test := range []struct {
+		asked, joins string
+		at           int
+		want         []string
+	}{
+		{asked: "aaa", joins: "b", at: 2, want: []string{"a0", "a2", "a1"}},
+		{asked: "ac", joins: "b", at: 0, want: []string{"a0", "c1"}},                      // nothing is gained
+		{asked: "bbaab", joins: "b", at: 3, want: []string{"b0", "a2", "b1", "a3", "b4"}}, // its own turn is later
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := New(1, 10, 0)
+			release, _ := q.Acquire(t.Context(), 1)
+			var joins []func(context.Context)
+			var admitted []string
+			for i, client := range test.asked {
+				ctx, join := Share(For(t.Context(), string(client)))
+				joins = append(joins, join)
+				go func() {
+					done, err := q.Acquire(ctx, 1)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					admitted = append(admitted, fmt.Sprintf("%c%d", client, i))
+					done(0)
+				}()
+				synctest.Wait()
+			}
+			joins[test.at](For(t.Context(), test.joins))
+			release(0)
+			synctest.Wait()
+			joins[test.at](For(t.Context(), "late")) // it has ended
+			if used, waiting := q.Load(); !slices.Equal(admitted, test.want) || used != 0 || waiting != 0 {
+				t.Errorf("%s: admitted %v, want %v; %d used, %d waiting", test.asked, admitted, test.want, used, waiting)
+			}
+		})
+	}
+}
+
+// Who has all that it may have waits, until another client joins that has not.
+func TestSharedWorkIsThatOfAClientThatMayHaveMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(4, 10, 1)
+		for _, client := range []string{"a", "b"} {
+			if _, err := q.Acquire(For(t.Context(), client), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, join := Share(For(t.Context(), "a"))
+		var done atomic.Bool
+		go func() {
+			_, err := q.Acquire(ctx, 1)
+			done.Store(err == nil)
+		}()
+		for client, want := range []bool{false, false, true} {
+			join(For(t.Context(), string(rune('a'+client))))
+			if synctest.Wait(); done.Load() != want {
+				t.Errorf("with client %c: admitted %t", 'a'+client, done.Load())
+			}
+		}
+	})
 }
 
 func TestAFullQueueMakesPlaceForClientsWithFewerWaiters(t *testing.T) {
