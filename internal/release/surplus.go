@@ -65,6 +65,9 @@ func (c *ActionClient) removeSurplus() error {
 	for _, object := range c.memory.objects.Desired() {
 		desired = append(desired, object.Key)
 	}
+	if len(desired) == 0 {
+		return fmt.Errorf("release %s: %w", c.key, errNotRendered) // otherwise everything would be surplus
+	}
 	surplus, err := c.inventory(desired)
 	if err != nil || len(surplus) == 0 {
 		return err

@@ -221,6 +221,14 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	return route
 }
 
+func TestNothingIsSurplusOfAReleaseThatWasNotRendered(t *testing.T) {
+	kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
+	c := clientWith(cached{kind: {&appsv1.Deployment{ObjectMeta: ownedMeta("photos")}}})
+	if err := c.removeSurplus(); !errors.Is(err, errNotRendered) { // it has no client: a delete would panic
+		t.Errorf("%v, want %v", err, errNotRendered)
+	}
+}
+
 func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 	// The Deployment is rolled out unless the cache has another one.
 	for name, test := range map[string]struct {
