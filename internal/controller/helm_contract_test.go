@@ -135,6 +135,24 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 	})
 }
 
+func TestHelmByHandSeesWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	darkroom := webFolder(newNamespace(t), "photos")
+	seen := watched[*corev1.Secret](t, &corev1.SecretList{}, darkroom.Namespace)
+	startOperator(t, darkroom.Namespace)
+	install(t, darkroom)
+	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "error" })
+	var got []string
+	for _, secret := range seen() {
+		if labels := secret.Labels; labels["owner"] == "helm" {
+			got = append(got, labels["version"]+" "+labels["status"])
+		}
+	}
+	if want := "[1 pending-install 1 deployed 2 pending-upgrade 1 superseded 2 deployed]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
 func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
