@@ -50,7 +50,7 @@ const (
 	// namespace is being deleted.
 	namespaceRetry = 5 * time.Second
 	// staleRetry is the time until the next reconcile of a Darkroom that was stale in the
-	// cache.
+	// cache, or whose revision was deleted meanwhile.
 	staleRetry = 200 * time.Millisecond
 	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
 	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
@@ -254,7 +254,7 @@ func waitFor(err error) time.Duration {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
 		return namespaceRetry
-	case errors.Is(err, errStale):
+	case errors.Is(err, errStale), errors.Is(err, storage.ErrDeleted):
 		return staleRetry
 	case errors.Is(err, release.ErrLeaving):
 		return wait.Jitter(foreignRetry, jitter)

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +12,15 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
 // helmByHand is the configuration of the helm command in a namespace.
@@ -176,4 +180,42 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	}
 	eventually(t, "the upgrade", installed(namespace, "photos"))
 	eventuallyEvent(t, namespace, "Recovered")
+}
+
+// Tools that prune what is in no file, and users, delete what is a Darkroom's at any moment. That is no failure: it is restored.
+func TestWhatBelongsToADarkroomMayBeDeletedBeforeAnyRequest(t *testing.T) {
+	t.Parallel()
+	for _, kind := range append(darkrooms.Belongings(), appsv1.SchemeGroupVersion.WithKind("ControllerRevision")) {
+		t.Run(kind.Kind, func(t *testing.T) {
+			t.Parallel()
+			namespace := newNamespace(t)
+			before := &quoting{refused: map[string]bool{}}
+			victims := &metav1.PartialObjectMetadata{}
+			victims.SetGroupVersionKind(kind)
+			startOperator(t, namespace, func(s *settings) {
+				s.kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper {
+					return roundTripper(func(request *http.Request) (*http.Response, error) {
+						resource := resourceIn(request.URL.Path)
+						if request.URL.Query().Get("watch") == "" && resource != "events" && before.isFirst(request.Method+" "+resource) {
+							of := client.MatchingLabels{v1alpha1.LabelDarkroom: "photos"}
+							if err := kube.DeleteAllOf(request.Context(), victims, client.InNamespace(namespace), of); err != nil {
+								t.Error(err)
+							}
+						}
+						return next.RoundTrip(request)
+					})
+				})
+			})
+			live(t, webFolder(namespace, "photos"))
+			recorded := &eventsv1.EventList{}
+			if err := kube.List(t.Context(), recorded, client.InNamespace(namespace)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range recorded.Items {
+				if event := &recorded.Items[i]; event.Type == corev1.EventTypeWarning {
+					t.Errorf("%s: %s", event.Reason, event.Note)
+				}
+			}
+		})
+	}
 }

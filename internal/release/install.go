@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -60,6 +61,9 @@ func (c *ActionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, op
 	}
 	next := desired.release
 	history, err := c.revisions.Current(c.ctx)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		err = storage.ErrDeleted // the Helm reconciler has just read one
+	}
 	if err != nil {
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
 	}
@@ -99,10 +103,10 @@ func (c *ActionClient) measure(operation string, err *error) func() {
 	}
 }
 
-// isWaiting reports whether an error is no failure: the namespace is being deleted, and the Darkroom with it, or another
-// Helm client is changing the release.
+// isWaiting reports whether an error is no failure: the namespace is being deleted, and the Darkroom with it, another
+// Helm client is changing the release, or somebody has deleted a revision.
 func isWaiting(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy)
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy) || errors.Is(err, storage.ErrDeleted)
 }
 
 // isDryRun reports whether an upgrade with some options only shows what it would do.

@@ -40,6 +40,8 @@ var (
 	// ErrPredecessor is returned while revisions of a deleted Darkroom of the same name are
 	// still there. Kubernetes deletes them, because their owner is gone.
 	ErrPredecessor = errors.New("the release of a deleted Darkroom of this name is still being removed")
+	// ErrDeleted is returned if somebody has deleted a revision since it was read. The next reconcile stores another.
+	ErrDeleted = errors.New("a revision of the release has been deleted since it was read")
 )
 
 // Store reads and writes revisions.
@@ -130,7 +132,8 @@ func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) er
 	return err
 }
 
-// Update overwrites a revision. It fails if another Secret than one of the Darkroom has the name.
+// Update overwrites a revision. It fails if another Secret than one of the Darkroom has the name, and with ErrDeleted if there is
+// none.
 func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) error {
 	secret, err := r.secretOf(release, (*driver.Secrets).Update)
 	if err != nil {
@@ -141,6 +144,9 @@ func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) er
 		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
 	}
 	written, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+	if apierrors.IsNotFound(err) {
+		err = fmt.Errorf("%w: %w", ErrDeleted, err)
+	}
 	return r.wrote(release, written, err)
 }
 
