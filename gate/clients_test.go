@@ -38,7 +38,8 @@ func TestClientLibrariesGetTheSizesAndTypesThatTheyPromise(t *testing.T) {
 			signed.expect(strings.Replace(url, "&s=", "&s=0", 1), http.StatusForbidden)
 		}
 		got := g.do(http.MethodGet, url, acceptsWebP)
-		if want := "image/" + map[bool]string{true: "webp", false: "jpeg"}[strings.Contains(url, "format")]; got.header.Get("Content-Type") != want {
+		want := "image/" + map[bool]string{true: "webp", false: "jpeg"}[strings.Contains(url, "format")]
+		if got.header.Get("Content-Type") != want {
 			t.Errorf("%s %s: %d %s, want %s", client, url, got.status, got.header.Get("Content-Type"), want)
 		}
 		config, _, err := image.DecodeConfig(bytes.NewReader(got.body))
@@ -55,11 +56,13 @@ func TestABrowserIsToldWhatTakesTime(t *testing.T) {
 		`^cache;desc=miss, queue;dur=[0-9.]+, fetch;dur=[0-9.]+, transform;dur=[0-9.]+, total;dur=[0-9.]+$`,
 		`^cache;desc=hit, total;dur=[0-9.]+$`,
 	} {
-		if got := g.expect("/photo.jpg?w=20", http.StatusOK).header.Get("Server-Timing"); !regexp.MustCompile(want).MatchString(got) {
+		got := g.expect("/photo.jpg?w=20", http.StatusOK).header.Get("Server-Timing")
+		if !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%q does not match %s", got, want)
 		}
 	}
-	if got := g.expect("/none.jpg", http.StatusNotFound).header.Get("Server-Timing"); !strings.Contains(got, "fetch;dur=") {
+	got := g.expect("/none.jpg", http.StatusNotFound).header.Get("Server-Timing")
+	if !strings.Contains(got, "fetch;dur=") {
 		t.Errorf("a missing image: %q", got)
 	}
 	silent := start(t, o.url, map[string]string{"GATE_SERVER_TIMING": "false"})
@@ -73,9 +76,13 @@ func TestSignedURLsAreKeptUntilTheyExpire(t *testing.T) {
 	if err := os.WriteFile(keys, []byte("the first key, 0123456789"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := start(t, newOrigin(t).url, map[string]string{"GATE_SIGNING_KEYS_FILE": keys, "GATE_PUBLIC_REQUEST": "/photo.jpg?w=16"})
+	g := start(t, newOrigin(t).url, map[string]string{
+		"GATE_SIGNING_KEYS_FILE": keys,
+		"GATE_PUBLIC_REQUEST":    "/photo.jpg?w=16",
+	})
 	// Of testdata/signatures.txt, which another program has written.
-	g.expect("/a.jpg?expires=4102444800&w=20&s=9c12fbf807b155f79a798fbebf614338515143d1568085a06b527bd7e060fd6a", http.StatusNotFound)
+	g.expect("/a.jpg?expires=4102444800&w=20&s=9c12fbf807b155f79a798fbebf614338515143d1568085a06b527bd7e060fd6a",
+		http.StatusNotFound)
 	g.expect("/photo.jpg?w=16", http.StatusOK)
 	if got := g.expect("/photo.jpg?w=17", http.StatusForbidden); got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("a refusal may be kept: %v", got.header)
@@ -89,7 +96,8 @@ func TestSignedURLsAreKeptUntilTheyExpire(t *testing.T) {
 		t.Errorf("a URL that expires may be kept: %v", got.header)
 	}
 	g.url = g.metrics
-	if counted := string(g.expect("/metrics", http.StatusOK).body); !strings.Contains(counted, `darkroom_gate_signatures_total{result="missing"} 1`) {
+	counted := string(g.expect("/metrics", http.StatusOK).body)
+	if !strings.Contains(counted, `darkroom_gate_signatures_total{result="missing"} 1`) {
 		t.Error(counted)
 	}
 }

@@ -47,10 +47,13 @@ var corpus = sync.OnceValue(func() map[string][]byte {
 	}
 	turned := withSegments(asJPEG(storedAs(large, 6)), append([]byte("Exif\x00\x00"), exifOf(6, nil)...))
 	thumbnail := withSegments(asJPEG(storedAs(small, 8)), append([]byte("Exif\x00\x00"), exifOf(8, nil)...))
-	files["small-orientation6.jpg"] = withSegments(asJPEG(storedAs(small, 6)), append([]byte("Exif\x00\x00"), exifOf(6, nil)...))
-	files["thumbnail.jpg"] = withSegments(asJPEG(storedAs(large, 6)), append([]byte("Exif\x00\x00"), exifOf(6, thumbnail)...))
+	files["small-orientation6.jpg"] = withSegments(asJPEG(storedAs(small, 6)),
+		append([]byte("Exif\x00\x00"), exifOf(6, nil)...))
+	files["thumbnail.jpg"] = withSegments(asJPEG(storedAs(large, 6)),
+		append([]byte("Exif\x00\x00"), exifOf(6, thumbnail)...))
 	files["big-endian.jpg"] = withSegments(asJPEG(storedAs(large, 6)), append([]byte("Exif\x00\x00"), exifBigEndian(6)...))
-	files["exif-twice.jpg"] = withSegments(turned, append([]byte("Exif\x00\x00"), exifOf(1, nil)...)) // behind the first one
+	// The second orientation is behind the first one.
+	files["exif-twice.jpg"] = withSegments(turned, append([]byte("Exif\x00\x00"), exifOf(1, nil)...))
 	files["mpo.jpg"] = append(bytes.Clone(photo), thumbnail...)
 	files["motion.jpg"] = append(bytes.Clone(photo), noise(300_000)...)
 	files["huge-metadata.jpg"] = hugeMetadata(photo)
@@ -167,13 +170,15 @@ func asGIF(frames ...*image.Paletted) []byte {
 
 // exifOf has an orientation, and the thumbnail that cameras add.
 func exifOf(orientation int, thumbnail []byte) []byte {
-	out := []byte("II\x2a\x00\x08\x00\x00\x00\x02\x00" + "\x0f\x01\x02\x00\x04\x00\x00\x00abc\x00" + "\x12\x01\x03\x00\x01\x00\x00\x00")
+	out := []byte("II\x2a\x00\x08\x00\x00\x00\x02\x00" + "\x0f\x01\x02\x00\x04\x00\x00\x00abc\x00" +
+		"\x12\x01\x03\x00\x01\x00\x00\x00")
 	out = append(out, byte(orientation), 0, 0, 0)
 	return append(append(out, 0, 0, 0, 0), thumbnail...)
 }
 
 func exifBigEndian(orientation int) []byte {
-	return append([]byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01"+"\x01\x12\x00\x03\x00\x00\x00\x01"), 0, byte(orientation), 0, 0, 0, 0, 0, 0)
+	return append([]byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01"+"\x01\x12\x00\x03\x00\x00\x00\x01"), 0,
+		byte(orientation), 0, 0, 0, 0, 0, 0)
 }
 
 // withSegments adds segments of applications behind what starts a JPEG file.

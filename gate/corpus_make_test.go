@@ -38,8 +38,9 @@ func makeCorpus(t *testing.T) {
 	}
 	run("convert " + large + " " + folder + "/large.ppm; convert " + small + " " + folder + "/small.ppm")
 	for name, arguments := range map[string]string{
-		"progressive.jpg": "-progressive", "gray.jpg": "-grayscale", "rgb.jpg": "-rgb", "restart.jpg": "-restart 1", "optimized.jpg": "-optimize",
-		"444.jpg": "-sample 1x1", "440.jpg": "-sample 1x2", "411.jpg": "-sample 4x1", "410.jpg": "-sample 4x2",
+		"progressive.jpg": "-progressive", "gray.jpg": "-grayscale", "rgb.jpg": "-rgb", "restart.jpg": "-restart 1",
+		"optimized.jpg": "-optimize",
+		"444.jpg":       "-sample 1x1", "440.jpg": "-sample 1x2", "411.jpg": "-sample 4x1", "410.jpg": "-sample 4x2",
 	} {
 		run("cjpeg -quality 85 " + arguments + " " + folder + "/large.ppm > " + out + "/" + name)
 	}

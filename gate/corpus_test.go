@@ -83,11 +83,13 @@ func TestCorpus(t *testing.T) {
 				}
 				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, acceptsWebP)
 				sandboxed := strings.Contains(got.header.Get("Content-Security-Policy"), "sandbox; default-src 'none'")
-				if sandboxed != (got.header.Get("Content-Type") == original.SVG) || got.header.Get("X-Content-Type-Options") != "nosniff" {
+				if sandboxed != (got.header.Get("Content-Type") == original.SVG) ||
+					got.header.Get("X-Content-Type-Options") != "nosniff" {
 					t.Errorf("%s?%s may run scripts: %v", kind, transformation.query, got.header)
 				}
 				fmt.Fprintf(&table, "%-24s %-30s shrink=%-6s %d %-16s %s\n", kind, transformation.query, shrink,
-					got.status, strings.TrimPrefix(got.header.Get("Content-Type"), "image/"), compare(kind, got, transformation.query, transformation.size))
+					got.status, strings.TrimPrefix(got.header.Get("Content-Type"), "image/"),
+					compare(kind, got, transformation.query, transformation.size))
 			}
 		}
 	}
@@ -124,7 +126,8 @@ func compare(kind string, got answer, query string, size func(image.Point) image
 		return err.Error()
 	}
 	original := photoSize
-	if config, _, err := image.DecodeConfig(bytes.NewReader(corpus()[kind])); err == nil && max(config.Width, config.Height) == webSize.X {
+	config, _, err := image.DecodeConfig(bytes.NewReader(corpus()[kind]))
+	if err == nil && max(config.Width, config.Height) == webSize.X {
 		original = webSize
 	}
 	want := size(original)

@@ -38,7 +38,8 @@ func TestCachedImagesAreServedWithoutDarkroom(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 	g.startDark()
-	g.waitUntil("Darkroom is used again", func() bool { return g.do(http.MethodGet, "/photo.jpg?w=11", nil).status == 200 })
+	g.waitUntil("Darkroom is used again",
+		func() bool { return g.do(http.MethodGet, "/photo.jpg?w=11", nil).status == 200 })
 }
 
 func TestTheDiskCacheSurvivesARestart(t *testing.T) {
@@ -46,7 +47,8 @@ func TestTheDiskCacheSurvivesARestart(t *testing.T) {
 	folder := t.TempDir()
 	g := start(t, o.url, map[string]string{"GATE_CACHE_FOLDER": folder})
 	want := g.expect("/photo.jpg?w=10", http.StatusOK)
-	g.waitUntil("the file is written", func() bool { files, _ := filepath.Glob(folder + "/[0-9a-f]*"); return len(files) == 1 })
+	g.waitUntil("the file is written",
+		func() bool { files, _ := filepath.Glob(folder + "/[0-9a-f]*"); return len(files) == 1 })
 	g.stop()
 	if err := <-g.stopped; err != nil {
 		t.Fatal(err)

@@ -126,9 +126,10 @@ var images = sync.OnceValue(func() map[string][]byte {
 	}
 	photo := asJPEG(draw(600, 400))
 	return map[string][]byte{
-		"photo.jpg": photo, "large.jpg": asJPEG(draw(3000, 2000)), "clear.png": asPNG(image.NewNRGBA(image.Rect(0, 0, 60, 40))),
-		"bomb.png": asPNG(image.NewPaletted(image.Rect(0, 0, 16000, 16000), color.Palette{color.Black})),
-		"page.jpg": []byte("<html><script>alert(1)</script></html>"), "cut.jpg": photo[:len(photo)/2],
+		"photo.jpg": photo, "large.jpg": asJPEG(draw(3000, 2000)),
+		"clear.png": asPNG(image.NewNRGBA(image.Rect(0, 0, 60, 40))),
+		"bomb.png":  asPNG(image.NewPaletted(image.Rect(0, 0, 16000, 16000), color.Palette{color.Black})),
+		"page.jpg":  []byte("<html><script>alert(1)</script></html>"), "cut.jpg": photo[:len(photo)/2],
 	}
 })
 
@@ -170,7 +171,8 @@ func start(t *testing.T, sourceURL string, environ map[string]string) *gate {
 	public, inner, metrics, dark := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
 	g := &gate{t: t, url: "http://" + public, metrics: "http://" + metrics, environ: map[string]string{
 		"SOURCE_KIND": "webfolder", "SOURCE_BASEURL": sourceURL, "LOG_LEVEL": "fatal",
-		"GATE_ADDRESS": public, "GATE_INNER_ADDRESS": inner, "GATE_METRICS_ADDRESS": metrics, "GATE_DARKROOM_URL": "http://" + dark,
+		"GATE_ADDRESS": public, "GATE_INNER_ADDRESS": inner, "GATE_METRICS_ADDRESS": metrics,
+		"GATE_DARKROOM_URL": "http://" + dark,
 	}}
 	for name, value := range environ {
 		g.environ[name] = value

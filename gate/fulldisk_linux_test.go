@@ -18,7 +18,8 @@ func TestAFullDiskIsOnlyASmallerCache(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
 	g := start(t, newOrigin(t).url, map[string]string{"GATE_CACHE_FOLDER": folder, "GATE_CACHE_DISK_BYTES": "1073741824"})
 	known := g.expect("/photo.jpg?w=10", http.StatusOK)
-	g.waitUntil("the file is written", func() bool { files, _ := filepath.Glob(folder + "/[0-9a-f]*"); return len(files) == 1 })
+	g.waitUntil("the file is written",
+		func() bool { files, _ := filepath.Glob(folder + "/[0-9a-f]*"); return len(files) == 1 })
 	for width := 200; width < 230; width++ {
 		g.expect("/photo.jpg?w="+strconv.Itoa(width), http.StatusOK)
 	}
@@ -29,7 +30,8 @@ func TestAFullDiskIsOnlyASmallerCache(t *testing.T) {
 	g.url = g.metrics
 	g.waitUntil("failures are counted, and leave no files", func() bool {
 		left, _ := filepath.Glob(folder + "/tmp-*")
-		return len(left) == 0 && !strings.Contains(string(g.expect("/metrics", http.StatusOK).body), "darkroom_gate_cache_disk_errors_total 0\n")
+		return len(left) == 0 && !strings.Contains(string(g.expect("/metrics", http.StatusOK).body),
+			"darkroom_gate_cache_disk_errors_total 0\n")
 	})
 
 	g.stop() // what was written is complete

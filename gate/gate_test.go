@@ -33,8 +33,10 @@ func TestImagesAreTransformedByDarkroom(t *testing.T) {
 		if err != nil || image.Pt(config.Width, config.Height) != want {
 			t.Errorf("%s: %dx%d %v, want %v", target, config.Width, config.Height, err, want)
 		}
-		if !strings.HasPrefix(got.header.Get("Content-Type"), "image/") || got.header.Get("X-Content-Type-Options") != "nosniff" ||
-			got.header.Get("ETag") == "" || got.header.Get("Vary") != "" || got.header.Get("Cache-Control") != "public, max-age=31536000" {
+		if !strings.HasPrefix(got.header.Get("Content-Type"), "image/") ||
+			got.header.Get("X-Content-Type-Options") != "nosniff" ||
+			got.header.Get("ETag") == "" || got.header.Get("Vary") != "" ||
+			got.header.Get("Cache-Control") != "public, max-age=31536000" {
 			t.Errorf("%s: header %v", target, got.header)
 		}
 	}
@@ -72,7 +74,10 @@ func TestFailuresAreProblemsThatAreNotStored(t *testing.T) {
 }
 
 func TestPresetsOfTheEnvironment(t *testing.T) {
-	g := start(t, newOrigin(t).url, map[string]string{"GATE_PRESETS": `{"small":"w=30"}`, "GATE_ONLY_PRESETS": "true", "LOG_LEVEL": "Error"})
+	g := start(t, newOrigin(t).url, map[string]string{
+		"GATE_PRESETS":      `{"small":"w=30"}`,
+		"GATE_ONLY_PRESETS": "true", "LOG_LEVEL": "Error",
+	})
 	g.expect("/photo.jpg?preset=small", http.StatusOK)
 	g.expect("/photo.jpg?w=30", http.StatusBadRequest)
 }
@@ -95,7 +100,8 @@ func TestConditionalRequestsRangesAndHEAD(t *testing.T) {
 	} {
 		got := g.do(test.method, "/photo.jpg?w=100", test.header)
 		if got.status != test.status || (test.status != 416 && !bytes.Equal(got.body, test.body)) {
-			t.Errorf("%s %v: %d with %d bytes, want %d with %d", test.method, test.header, got.status, len(got.body), test.status, len(test.body))
+			t.Errorf("%s %v: %d with %d bytes, want %d with %d", test.method, test.header, got.status, len(got.body),
+				test.status, len(test.body))
 		}
 	}
 	if got := g.do(http.MethodPost, "/photo.jpg", nil); got.status != 405 || got.header.Get("Allow") != "GET, HEAD" {
@@ -148,7 +154,8 @@ func TestAChangedImageIsServedOnceTheOldOneIsRevalidated(t *testing.T) {
 		return g.expect("/photo.jpg?w=10", http.StatusOK).header.Get("ETag") != first.header.Get("ETag")
 	})
 	o.respond(http.NotFound)
-	g.waitUntil("the image is gone", func() bool { return g.do(http.MethodGet, "/photo.jpg?w=10", nil).status == http.StatusNotFound })
+	g.waitUntil("the image is gone",
+		func() bool { return g.do(http.MethodGet, "/photo.jpg?w=10", nil).status == http.StatusNotFound })
 }
 
 func TestAllSizesOfAnImageAreMadeOfOneOriginal(t *testing.T) {
@@ -189,7 +196,8 @@ func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 		t.Errorf("the source was asked %d times", got)
 	}
 	g.expect("/photo.jpg", http.StatusOK)
-	if got := g.do(http.MethodGet, "/other.jpg", map[string]string{"CDN-Loop": "other-cdn, darkroom-gate-0000000000000000"}); got.status != http.StatusOK {
+	got := g.do(http.MethodGet, "/other.jpg", map[string]string{"CDN-Loop": "other-cdn, darkroom-gate-0000000000000000"})
+	if got.status != http.StatusOK {
 		t.Errorf("a request through another gate: %d", got.status)
 	}
 	for i := range 3 { // some CDNs count in it
@@ -271,7 +279,8 @@ func TestBytesSavedAreThoseOfOriginalsLessResults(t *testing.T) {
 	g.do("GET", "/photo.jpg?w=10", map[string]string{"If-None-Match": "*"})
 	g.expect("/none.jpg?w=10", http.StatusNotFound)
 	g.url = g.metrics
-	if line := fmt.Sprintf("darkroom_gate_saved_bytes_total %d\n", want); want <= 0 || !strings.Contains(string(g.expect("/metrics", http.StatusOK).body), line) {
+	line := fmt.Sprintf("darkroom_gate_saved_bytes_total %d\n", want)
+	if want <= 0 || !strings.Contains(string(g.expect("/metrics", http.StatusOK).body), line) {
 		t.Errorf("no %s", line)
 	}
 }
@@ -285,7 +294,8 @@ func mustHaveRecorded(t *testing.T, metrics string) {
 	var series strings.Builder
 	for line := range strings.Lines(metrics) {
 		name, _, _ := strings.Cut(line, " ")
-		if strings.HasPrefix(name, "darkroom_gate_") && (!strings.Contains(name, "le=") || strings.Contains(name, `le="+Inf"`)) {
+		if strings.HasPrefix(name, "darkroom_gate_") &&
+			(!strings.Contains(name, "le=") || strings.Contains(name, `le="+Inf"`)) {
 			series.WriteString(name + "\n")
 		}
 	}

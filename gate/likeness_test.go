@@ -25,7 +25,10 @@ func leastAlike(kind string) float64 {
 }
 
 // orientations as ImageMagick names them. It reads that of JPEG files only.
-var orientations = []string{"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop", "RightBottom", "LeftBottom"}
+var orientations = []string{
+	"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop",
+	"RightBottom", "LeftBottom",
+}
 
 // Results of the corpus are compared with those of ImageMagick: it decodes the original, turns it
 // upright and resizes it, and decodes the result of the gate. testdata/likeness.txt has the decibels;
@@ -45,7 +48,8 @@ func TestLikeness(t *testing.T) {
 		for _, kind := range slices.Sorted(maps.Keys(corpus())) {
 			for _, transformation := range transformations {
 				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, acceptsWebP)
-				if got.status != http.StatusOK || bytes.Equal(got.body, corpus()[kind]) || shrink == "false" && !strings.HasSuffix(kind, ".jpg") {
+				if got.status != http.StatusOK || bytes.Equal(got.body, corpus()[kind]) ||
+					shrink == "false" && !strings.HasSuffix(kind, ".jpg") {
 					continue
 				}
 				alike := alikeInMagick(t, kind, got.body, transformation.query)
@@ -79,7 +83,8 @@ func magick(t *testing.T, body []byte, arguments ...string) []byte {
 	if debian, err := exec.LookPath("convert-im6.q16"); err == nil {
 		program = debian
 	}
-	arguments = slices.Concat([]string{"-[0]", "-auto-orient", "+repage", "-background", "gray50", "-alpha", "remove"}, arguments,
+	arguments = slices.Concat([]string{"-[0]", "-auto-orient", "+repage", "-background", "gray50", "-alpha", "remove"},
+		arguments,
 		[]string{"-colorspace", "sRGB", "-depth", "8", "rgb:-"})
 	command := exec.Command(program, arguments...)
 	command.Stdin = bytes.NewReader(body)
@@ -99,7 +104,10 @@ func alikeInMagick(t *testing.T, kind string, result []byte, query string) float
 	}
 	arguments := []string{"-resize", fmt.Sprintf("%dx%d!", config.Width, config.Height)}
 	if strings.Contains(query, "crop=left") {
-		arguments = []string{"-resize", fmt.Sprintf("x%d", config.Height), "-crop", fmt.Sprintf("%dx%d+0+0", config.Width, config.Height)}
+		arguments = []string{
+			"-resize", fmt.Sprintf("x%d", config.Height), "-crop",
+			fmt.Sprintf("%dx%d+0+0", config.Width, config.Height),
+		}
 	}
 	var orientation int
 	if n, _ := fmt.Sscanf(kind, "orientation%d", &orientation); n == 1 && !strings.HasSuffix(kind, ".jpg") {

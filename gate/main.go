@@ -56,7 +56,8 @@ func command(ctx context.Context, args []string) error {
 func run(ctx context.Context, getenv func(string) string) error {
 	c, err := config.Read(getenv)
 	metrics := pipeline.NewMetrics(version)
-	from, sourceErr := source.NewTable(c.Sources, metrics.FellBack) //nolint:contextcheck // it requests tokens for as long as the gate runs
+	//nolint:contextcheck // it requests tokens for as long as the gate runs
+	from, sourceErr := source.NewTable(c.Sources, metrics.FellBack)
 	if err := errors.Join(err, sourceErr); err != nil {
 		return err
 	}
@@ -89,9 +90,9 @@ func run(ctx context.Context, getenv func(string) string) error {
 		serve.Face{Name: "metrics", Address: c.Metrics, Handler: serve.NewHealth(metrics, transformer.Ping)})
 }
 
-// tuneGarbageCollector lets garbage grow to half of the heap: originals and pixels have no pointers, so it costs little to
-// look for more often. It returns a part of that heap, which is never written and takes no memory, but without which the
-// small heap of a gate that serves cached images would be collected all the time.
+// tuneGarbageCollector lets garbage grow to half of the heap: originals and pixels have no pointers, so it
+// costs little to look for more often. It returns a part of that heap, which is never written and takes no
+// memory, but without which the small heap of a gate that serves cached images would be collected all the time.
 func tuneGarbageCollector(memory int64) (floor []byte) {
 	floor = make([]byte, memory/16)
 	debug.SetGCPercent(50)

@@ -15,7 +15,8 @@ import (
 
 func TestInvalidSettingsAreNamed(t *testing.T) {
 	environ := map[string]string{
-		"GATE_MAX_WIDTH": "wide", "GATE_PARAMETERS": "w,size", "LOG_LEVEL": "loud", "SOURCE_KIND": "ftp", "GATE_PRESETS": "{", "DEFAULTPARAMS": "w",
+		"GATE_MAX_WIDTH": "wide", "GATE_PARAMETERS": "w,size", "LOG_LEVEL": "loud", "SOURCE_KIND": "ftp",
+		"GATE_PRESETS": "{", "DEFAULTPARAMS": "w",
 	}
 	err := run(t.Context(), func(name string) string { return environ[name] })
 	for name := range environ {
@@ -32,8 +33,10 @@ func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
 	names := map[string]bool{}
 	start := func(name, value string) error {
 		environ := map[string]string{
-			"SOURCE_BASEURL": "http://127.0.0.1", "GATE_ADDITIONAL_SOURCES": "other", "SOURCE_1_BASEURL": "http://127.0.0.1", "GATE_SOURCE_1_FALLBACK": "true",
-			"GATE_ADDRESS": "127.0.0.1:0", "GATE_INNER_ADDRESS": "127.0.0.1:0", "GATE_METRICS_ADDRESS": "127.0.0.1:0", "LOG_LEVEL": "fatal",
+			"SOURCE_BASEURL": "http://127.0.0.1", "GATE_ADDITIONAL_SOURCES": "other", "SOURCE_1_BASEURL": "http://127.0.0.1",
+			"GATE_SOURCE_1_FALLBACK": "true",
+			"GATE_ADDRESS":           "127.0.0.1:0", "GATE_INNER_ADDRESS": "127.0.0.1:0",
+			"GATE_METRICS_ADDRESS": "127.0.0.1:0", "LOG_LEVEL": "fatal",
 		}
 		environ[name] = value
 		return run(ended, func(read string) string {
@@ -52,12 +55,15 @@ func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		values := []string{
-			"x", " ", "-1", "0", "1", "9223372036854775807", "99999999999999999999", "a\nb", "null", "{}", "/", "http://", "a,,b", "w=99999", ":0", "s3",
+			"x", " ", "-1", "0", "1", "9223372036854775807", "99999999999999999999", "a\nb", "null", "{}", "/", "http://",
+			"a,,b", "w=99999", ":0", "s3",
 		}
 		for _, value := range append(values, refused[name]...) {
 			err := start(name, value)
-			about := strings.TrimSuffix(strings.TrimSuffix(name, "KIND"), "FALLBACK") // what a source needs has a name of its own
-			if err != nil && !strings.Contains(err.Error(), about) && name != "GATE_ADDITIONAL_SOURCES" && !strings.HasSuffix(name, "ADDRESS") {
+			// What a source needs has a name of its own.
+			about := strings.TrimSuffix(strings.TrimSuffix(name, "KIND"), "FALLBACK")
+			if err != nil && !strings.Contains(err.Error(), about) && name != "GATE_ADDITIONAL_SOURCES" &&
+				!strings.HasSuffix(name, "ADDRESS") {
 				t.Errorf("%s=%q: %v does not name it", name, value, err)
 			}
 			if err == nil && slices.Contains(refused[name], value) {
@@ -69,23 +75,32 @@ func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
 
 func TestASettingOfTheSourceIsNamed(t *testing.T) {
 	for name, environ := range map[string]map[string]string{
-		"SOURCE_BASEURL":                {"SOURCE_KIND": "webfolder", "SOURCE_BASEURL": "example.com"},
-		"SOURCE_HOST":                   {"SOURCE_KIND": "cloudfront"},
-		"SOURCE_BUCKET_NAME":            {"SOURCE_KIND": "s3"},
-		"SOURCE_BUCKET_REGION":          {"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": "a"},
-		"SOURCE_BUCKET_ENDPOINT":        {"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": "a", "SOURCE_BUCKET_REGION": "b", "SOURCE_BUCKET_ENDPOINT": "c"},
-		"SOURCE_BUCKET_CREDENTIALSJSON": {"SOURCE_KIND": "gcs", "SOURCE_BUCKET_NAME": "a", "SOURCE_BUCKET_CREDENTIALSJSON": "{}"},
-		"DEFAULTPARAMS":                 {"SOURCE_BASEURL": "http://a", "DEFAULTPARAMS": "w=wide"},
+		"SOURCE_BASEURL":       {"SOURCE_KIND": "webfolder", "SOURCE_BASEURL": "example.com"},
+		"SOURCE_HOST":          {"SOURCE_KIND": "cloudfront"},
+		"SOURCE_BUCKET_NAME":   {"SOURCE_KIND": "s3"},
+		"SOURCE_BUCKET_REGION": {"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": "a"},
+		"SOURCE_BUCKET_ENDPOINT": {
+			"SOURCE_KIND": "s3", "SOURCE_BUCKET_NAME": "a", "SOURCE_BUCKET_REGION": "b",
+			"SOURCE_BUCKET_ENDPOINT": "c",
+		},
+		"SOURCE_BUCKET_CREDENTIALSJSON": {
+			"SOURCE_KIND": "gcs", "SOURCE_BUCKET_NAME": "a",
+			"SOURCE_BUCKET_CREDENTIALSJSON": "{}",
+		},
+		"DEFAULTPARAMS": {"SOURCE_BASEURL": "http://a", "DEFAULTPARAMS": "w=wide"},
 	} {
 		err := run(t.Context(), func(name string) string { return environ[name] })
-		if err == nil || !strings.Contains(err.Error(), "environment variable "+name) || strings.Contains(err.Error(), "SOURCE_KIND") {
+		if err == nil || !strings.Contains(err.Error(), "environment variable "+name) ||
+			strings.Contains(err.Error(), "SOURCE_KIND") {
 			t.Errorf("%v does not name %s", err, name)
 		}
 	}
 }
 
 func TestCertificatesOfPrivateAuthoritiesAreReadFromAFile(t *testing.T) {
-	source := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["photo.jpg"]) }))
+	source := httptest.NewTLSServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["photo.jpg"]) }),
+	)
 	t.Cleanup(source.Close)
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: source.Certificate().Raw})

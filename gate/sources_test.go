@@ -12,7 +12,10 @@ import (
 // behind starts a gate with a fallback behind an origin.
 func behind(t *testing.T, first, fallback *origin, environ map[string]string) *gate {
 	t.Helper()
-	all := map[string]string{"GATE_ADDITIONAL_SOURCES": "old", "SOURCE_1_BASEURL": fallback.url, "GATE_SOURCE_1_FALLBACK": "true"}
+	all := map[string]string{
+		"GATE_ADDITIONAL_SOURCES": "old", "SOURCE_1_BASEURL": fallback.url,
+		"GATE_SOURCE_1_FALLBACK": "true",
+	}
 	maps.Copy(all, environ)
 	return start(t, first.url, all)
 }
@@ -83,7 +86,8 @@ func TestASourceThatFailsIsNamedAndNoOtherIsAsked(t *testing.T) {
 	}
 	first.respond(nil)
 	old.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-	if got := g.expect("/none.jpg", http.StatusBadGateway); !strings.Contains(string(got.body), "additional source old: ") {
+	got := g.expect("/none.jpg", http.StatusBadGateway)
+	if !strings.Contains(string(got.body), "additional source old: ") {
 		t.Errorf("%s does not name the source", got.body)
 	}
 }
@@ -104,7 +108,8 @@ func TestEachSourceHasItsOwnCredentialsAndPath(t *testing.T) {
 	}
 	for prefix, name := range map[string]string{"SOURCE_": "one", "SOURCE_1_": "two"} {
 		maps.Copy(environ, map[string]string{
-			prefix + "KIND": "s3", prefix + "BUCKET_NAME": name, prefix + "BUCKET_REGION": "r", prefix + "BUCKET_ENDPOINT": bucket.URL,
+			prefix + "KIND": "s3", prefix + "BUCKET_NAME": name, prefix + "BUCKET_REGION": "r",
+			prefix + "BUCKET_ENDPOINT":  bucket.URL,
 			prefix + "BUCKET_ACCESSKEY": name, prefix + "BUCKET_SECRETKEY": name,
 		})
 	}

@@ -44,7 +44,8 @@ func TestTheFormatFollowsTheClient(t *testing.T) {
 				}
 				got := do(http.MethodGet)
 				webp := accepts && u.webp
-				if kind := original.Type(got.body); got.status != http.StatusOK || (kind == "image/webp") != webp || got.header.Get("Content-Type") != kind {
+				kind := original.Type(got.body)
+				if got.status != http.StatusOK || (kind == "image/webp") != webp || got.header.Get("Content-Type") != kind {
 					t.Errorf("%s for %q: %d %s", u.path, client["Accept"], got.status, got.header.Get("Content-Type"))
 				}
 				tags[accepts] = got.header.Get("ETag")
@@ -60,9 +61,11 @@ func TestTheFormatFollowsTheClient(t *testing.T) {
 					{do(http.MethodGet, "Range", "bytes=3-9"), 206, got.body[3:10]},
 				} {
 					other := test.answer
-					if other.status != test.status || !bytes.Equal(other.body, test.body) || other.header.Get("ETag") != tags[accepts] ||
+					if other.status != test.status || !bytes.Equal(other.body, test.body) ||
+						other.header.Get("ETag") != tags[accepts] ||
 						(other.header.Get("Vary") == "Accept") != u.varies {
-						t.Errorf("%s for %q: %d with %d bytes, want %d, %v", u.path, client["Accept"], other.status, len(other.body), test.status, other.header)
+						t.Errorf("%s for %q: %d with %d bytes, want %d, %v", u.path, client["Accept"], other.status,
+							len(other.body), test.status, other.header)
 					}
 				}
 			}
@@ -81,7 +84,8 @@ func TestAResultInItsFormatIsEncodedWithoutTheSourceAndDarkroom(t *testing.T) {
 	_ = g.darkroom.Process.Kill()
 	_ = g.darkroom.Wait()
 	got := g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP)
-	if got.status != http.StatusOK || got.header.Get("Content-Type") != "image/webp" || got.header.Get("Cache-Control") != "public, max-age=60" {
+	if got.status != http.StatusOK || got.header.Get("Content-Type") != "image/webp" ||
+		got.header.Get("Cache-Control") != "public, max-age=60" {
 		t.Errorf("%d %v", got.status, got.header)
 	}
 }
@@ -93,6 +97,7 @@ func TestAnEncodedResultIsAsFreshAsItsOriginal(t *testing.T) {
 	first := g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP)
 	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["large.jpg"]) })
 	g.waitUntil("the new image is served", func() bool {
-		return g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP).header.Get("ETag") != first.header.Get("ETag")
+		return g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP).
+			header.Get("ETag") != first.header.Get("ETag")
 	})
 }

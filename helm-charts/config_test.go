@@ -18,7 +18,8 @@ const (
 
 // TestNoCredentialLeavesItsSecret in a release with all that is rendered for some only.
 func TestNoCredentialLeavesItsSecret(t *testing.T) {
-	const others = "{autoscaling: {enabled: true}, networkPolicy: {enabled: true}, metrics: {enabled: true, serviceMonitor: {enabled: true}}, source"
+	const others = "{autoscaling: {enabled: true}, networkPolicy: {enabled: true}, metrics: {enabled: true, " +
+		"serviceMonitor: {enabled: true}}, source"
 	const accessKey, secretKey, serviceAccount = "AKIAEXAMPLE", "not-a-real-key", `{"private_key":"not-a-real-one"}`
 	for name, test := range map[string]struct {
 		values string
@@ -44,7 +45,8 @@ func TestNoCredentialLeavesItsSecret(t *testing.T) {
 			for document := range strings.SplitSeq(rendered.Manifest+"\n---\n"+rendered.Info.Notes, "\n---\n") {
 				for _, credential := range test.keys {
 					encoded := base64.StdEncoding.EncodeToString([]byte(credential))
-					if strings.Contains(document, credential) || (strings.Contains(document, encoded) && !strings.Contains(document, "kind: Secret")) {
+					if strings.Contains(document, credential) ||
+						(strings.Contains(document, encoded) && !strings.Contains(document, "kind: Secret")) {
 						t.Errorf("a credential is shown in\n%s", document)
 					}
 				}
@@ -59,10 +61,13 @@ func TestCredentialsComeByReference(t *testing.T) {
 		want   map[string]string
 	}{
 		"existing Secret wins over inline credentials": {
-			`{source: {type: S3, bucket: {name: b, region: r}, credentials: {accessKey: a, secretKey: s, existingSecret: {name: mine, accessKeyKey: id, secretKeyKey: key}}}}`,
+			`{source: {type: S3, bucket: {name: b, region: r}, credentials: {accessKey: a, secretKey: s,
+				existingSecret: {name: mine, accessKeyKey: id, secretKeyKey: key}}}}`,
 			map[string]string{"SOURCE_BUCKET_ACCESSKEY": "mine id", "SOURCE_BUCKET_SECRETKEY": "mine key"},
 		},
-		"credentials of another kind of source": {`{source: {credentials: {accessKey: a, secretKey: s, credentialsJson: "{}"}}}`, map[string]string{}},
+		"credentials of another kind of source": {
+			`{source: {credentials: {accessKey: a, secretKey: s, credentialsJson: "{}"}}}`, map[string]string{},
+		},
 		"extraEnv replaces a credential": {
 			strings.Replace(secretS3, "{source", "{extraEnv: [{name: SOURCE_BUCKET_SECRETKEY, value: other}], source", 1),
 			map[string]string{"SOURCE_BUCKET_ACCESSKEY": "mine accessKey"},
@@ -84,7 +89,8 @@ func TestCredentialsComeByReference(t *testing.T) {
 }
 
 func TestDebugIsNeverOn(t *testing.T) {
-	container := containerOf(t, `{extraEnv: [{name: FOO, value: bar}], extraEnvFrom: [{configMapRef: {name: sets-debug}}]}`)
+	container := containerOf(t,
+		`{extraEnv: [{name: FOO, value: bar}], extraEnvFrom: [{configMapRef: {name: sets-debug}}]}`)
 	// Kubernetes lets env win over every envFrom.
 	expect.Equal(t, "env", []corev1.EnvVar{{Name: "DEBUG", Value: "false"}, {Name: "FOO", Value: "bar"}}, container.Env)
 	if last := container.EnvFrom[len(container.EnvFrom)-1].ConfigMapRef.Name; last != "sets-debug" {

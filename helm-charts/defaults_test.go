@@ -21,7 +21,10 @@ func TestDescriptionsOfTheGateHaveTheDefaultsOfTheChart(t *testing.T) {
 	var values struct {
 		Gate map[string]any `json:"gate"`
 	}
-	for file, to := range map[string]any{"../config/crd/bases/deployments.example.com_darkrooms.yaml": &crd, "darkroom/values.yaml": &values} {
+	for file, to := range map[string]any{
+		"../config/crd/bases/deployments.example.com_darkrooms.yaml": &crd,
+		"darkroom/values.yaml": &values,
+	} {
 		text, err := os.ReadFile(file)
 		if err == nil {
 			err = yaml.Unmarshal(text, to)

@@ -40,7 +40,8 @@ func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 		t.Errorf("Darkroom reads %v", darkroom.EnvFrom)
 	}
 	for _, variable := range darkroom.Env {
-		if (variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef == nil) || strings.Contains(variable.Name, "BUCKET") || strings.Contains(variable.Name, "PROXY") {
+		if (variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef == nil) ||
+			strings.Contains(variable.Name, "BUCKET") || strings.Contains(variable.Name, "PROXY") {
 			t.Errorf("Darkroom has %s", variable.Name)
 		}
 	}
@@ -48,7 +49,10 @@ func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 	for _, variable := range gate.Env {
 		has[variable.Name] = true
 	}
-	for _, name := range []string{"SOURCE_BUCKET_ACCESSKEY", "SOURCE_BUCKET_SECRETKEY", "HTTPS_PROXY", "GATE_MEMORY_LIMIT", "GATE_DARKROOM_MEMORY_LIMIT"} {
+	for _, name := range []string{
+		"SOURCE_BUCKET_ACCESSKEY", "SOURCE_BUCKET_SECRETKEY", "HTTPS_PROXY", "GATE_MEMORY_LIMIT",
+		"GATE_DARKROOM_MEMORY_LIMIT",
+	} {
 		if !has[name] {
 			t.Errorf("the gate has no %s", name)
 		}
@@ -60,17 +64,21 @@ func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 
 func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 	for kind, networks := range map[string]string{"S3": "169.254.170.23/32", "GoogleCloudStorage": "169.254.169.254/32"} {
-		values := `{source: {type: ` + kind + `, bucket: {name: b, region: r}, auth: WorkloadIdentity}, gate: {enabled: true}, networkPolicy: {enabled: true}}`
+		values := `{source: {type: ` + kind +
+			`, bucket: {name: b, region: r}, auth: WorkloadIdentity}, gate: {enabled: true}, networkPolicy: {enabled: true}}`
 		rendered := objectsOf(t, values)
 		template := deploymentOf(t, values).Spec.Template
-		if got := template.Annotations["eks.amazonaws.com/skip-containers"]; (got == "darkroom,gate-install") != (kind == "S3") {
+		got := template.Annotations["eks.amazonaws.com/skip-containers"]
+		if (got == "darkroom,gate-install") != (kind == "S3") {
 			t.Errorf("%s: containers without the identity: %q", kind, got)
 		}
-		if manifests.Only[*corev1.ConfigMap](t, rendered).Data["GATE_WORKLOAD_IDENTITY"] != "true" || len(manifests.All[*corev1.Secret](rendered)) != 0 {
+		if manifests.Only[*corev1.ConfigMap](t, rendered).Data["GATE_WORKLOAD_IDENTITY"] != "true" ||
+			len(manifests.All[*corev1.Secret](rendered)) != 0 {
 			t.Errorf("%s: the gate needs a Secret, or has no identity", kind)
 		}
 		policy := manifests.Only[*networkingv1.NetworkPolicy](t, rendered).Spec
-		if last := policy.Egress[len(policy.Egress)-1]; !strings.Contains(fmt.Sprint(last.To), networks) && !strings.Contains(last.String(), networks) {
+		last := policy.Egress[len(policy.Egress)-1]
+		if !strings.Contains(fmt.Sprint(last.To), networks) && !strings.Contains(last.String(), networks) {
 			t.Errorf("%s: egress %v", kind, last)
 		}
 	}
@@ -81,7 +89,8 @@ func TestTheGateAndTheNetworkPolicyBlockTheSameMetadataServices(t *testing.T) {
 	guard, err := os.ReadFile("../gate/source/guard.go")
 	expect.NoError(t, err)
 	refused := map[string]bool{}
-	for _, line := range regexp.MustCompile(`\t"(\S+)", +// .*(?:link-local|metadata|Azure)`).FindAllStringSubmatch(string(guard), -1) {
+	for _, line := range regexp.MustCompile(`\t"(\S+)", +// .*(?:link-local|metadata|Azure)`).
+		FindAllStringSubmatch(string(guard), -1) {
 		refused[line[1]] = true
 	}
 	blocked := map[string]bool{}

@@ -69,7 +69,8 @@ func TestGoldenManifests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rendered := render(t, values)
 			decode(t, rendered)
-			expect.Equal(t, "the manifest of a resync, which would be an upgrade", manifest(rendered), manifest(render(t, values)))
+			expect.Equal(t, "the manifest of a resync, which would be an upgrade", manifest(rendered),
+				manifest(render(t, values)))
 			golden.Check(t, goldenFile(name), difference(t, name, manifest(rendered), base))
 		})
 	}

@@ -25,7 +25,10 @@ func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 		"build metadata, which no tag can hold": {`{tag: 0.5.0+build.7}`, "gojektech/darkroom:v0.5.0-build.7"},
 		"a moving tag":                          {`{tag: latest}`, "gojektech/darkroom:latest"},
 		"digest instead of tag":                 {`{tag: 0.4.2, digest: "` + digest + `"}`, "gojektech/darkroom@" + digest},
-		"registry with a port":                  {`{repository: "registry.example.org:5000/a/darkroom"}`, "registry.example.org:5000/a/darkroom:v0.4.2"},
+		"registry with a port": {
+			`{repository: "registry.example.org:5000/a/darkroom"}`,
+			"registry.example.org:5000/a/darkroom:v0.4.2",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := containerOf(t, "image: "+test.image).Image; got != test.want {
@@ -39,20 +42,27 @@ func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 func alike(names *rand.Rand) []string {
 	long := strings.Repeat("a", 53)
 	found := []string{
-		"photos", "photos-blocked", "photos-darkroom", "photos-darkroom-blocked", "photos-credentials", "photos-test-ping", "photos-test",
-		"darkroom", "darkroom-darkroom", "darkroom-photos", "darkroom-photos-darkroom", "blocked", "blocked-blocked", "a", "a--", "a-a", "a--blocked",
-		long, long[:52], long[:52] + "b", long[:44] + "-darkroom", long[:44], long[:45] + "-blocked", long[:45], long[:43] + "-test-ping", long[:43], long[:16], long[:16] + "-blocked",
+		"photos", "photos-blocked", "photos-darkroom", "photos-darkroom-blocked", "photos-credentials",
+		"photos-test-ping", "photos-test",
+		"darkroom", "darkroom-darkroom", "darkroom-photos", "darkroom-photos-darkroom", "blocked", "blocked-blocked", "a",
+		"a--", "a-a", "a--blocked",
+		long, long[:52], long[:52] + "b", long[:44] + "-darkroom", long[:44], long[:45] + "-blocked", long[:45],
+		long[:43] + "-test-ping", long[:43], long[:16], long[:16] + "-blocked",
 	}
 	for range 20 {
 		name := found[names.IntN(len(found))]
-		parts := []string{"-blocked", "-darkroom", "-credentials", "-test-ping", "-a", "a", "0", "-0123456789", fmt.Sprintf("-%x", sha256.Sum256([]byte(name)))[:names.IntN(20)+2]}
+		parts := []string{
+			"-blocked", "-darkroom", "-credentials", "-test-ping", "-a", "a", "0", "-0123456789",
+			fmt.Sprintf("-%x", sha256.Sum256([]byte(name)))[:names.IntN(20)+2],
+		}
 		name += parts[names.IntN(len(parts))]
 		if len(name) <= 53 {
 			found = append(found, name)
 		}
 	}
 	slices.Sort(found)
-	return slices.DeleteFunc(slices.Compact(found), func(name string) bool { return len(validation.IsDNS1035Label(name)) > 0 })
+	return slices.DeleteFunc(slices.Compact(found),
+		func(name string) bool { return len(validation.IsDNS1035Label(name)) > 0 })
 }
 
 // TestNoTwoNamesShareAnObject renders Darkrooms and plain releases of all sorts of names in
@@ -67,17 +77,24 @@ metrics: {enabled: true, serviceMonitor: {enabled: true}}
 `
 	seed := uint64(time.Now().UnixNano())
 	darkrooms := alike(rand.New(rand.NewPCG(seed, 0)))
-	releases := append(slices.Clone(darkrooms), "on", "2026", "2026-darkroom", "darkroom-2026", "darkroom-2026-darkroom", "a.b", "a-b", "a.b-darkroom", "a-b-darkroom", "darkroom-a-b")
+	releases := append(slices.Clone(darkrooms), "on", "2026", "2026-darkroom", "darkroom-2026", "darkroom-2026-darkroom",
+		"a.b", "a-b", "a.b-darkroom", "a-b-darkroom", "darkroom-a-b")
 	for way, test := range map[string]struct {
 		names  []string
 		values func(name string) string
 	}{
-		"operator, Ingress": {darkrooms, func(name string) string { return everything + "fullnameOverride: " + strconv.Quote(name) }},
+		"operator, Ingress": {
+			darkrooms,
+			func(name string) string { return everything + "fullnameOverride: " + strconv.Quote(name) },
+		},
 		"operator, HTTPRoute": {darkrooms, func(name string) string {
 			return everything + "gateway: {enabled: true, parentRefs: [{name: g}]}\nfullnameOverride: " + strconv.Quote(name)
 		}},
-		"helm install, Ingress":   {releases, func(string) string { return everything }},
-		"helm install, HTTPRoute": {releases, func(string) string { return everything + "gateway: {enabled: true, parentRefs: [{name: g}]}" }},
+		"helm install, Ingress": {releases, func(string) string { return everything }},
+		"helm install, HTTPRoute": {
+			releases,
+			func(string) string { return everything + "gateway: {enabled: true, parentRefs: [{name: g}]}" },
+		},
 	} {
 		t.Run(way, func(t *testing.T) {
 			chart := mustLoad(t)

@@ -94,12 +94,15 @@ func TestNewPodsServeTheImageBeforeTheyReceiveRequests(t *testing.T) {
 
 func TestTheKubeletAndTheOperatorRequestTheSameImage(t *testing.T) {
 	for _, path := range []string{
-		"/cat.jpg", "/photos/black cat.jpg", "/100%.jpg", "/a%20b.jpg", "/猫/é.png", "/a+b&c=d;e,f.jpg", "/a:b@c!$'()*~.jpg",
+		"/cat.jpg", "/photos/black cat.jpg", "/100%.jpg", "/a%20b.jpg", "/猫/é.png",
+		"/a+b&c=d;e,f.jpg", "/a:b@c!$'()*~.jpg",
 		`/"quoted"<>|\^{}[]` + "`.jpg", "/photos/", "/..photos/.cat",
 	} {
 		t.Run(path, func(t *testing.T) {
 			var requested string
-			darkroom := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requested = r.RequestURI }))
+			darkroom := httptest.NewServer(
+				http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { requested = r.RequestURI }),
+			)
 			defer darkroom.Close()
 			probe.NewClient().Probe(t.Context(), darkroom.URL, probe.Target{Path: path, Timeout: time.Minute})
 

@@ -18,14 +18,20 @@ func TestPodsAreReplacedOnlyWhenTheyWouldDiffer(t *testing.T) {
 		before, after string
 		want          bool
 	}{
-		"configuration":               {"", `{logLevel: warn}`, true},
-		"the operator's annotation":   {"", `{podAnnotations: {deployments.example.com/credentials: "2"}}`, true},
-		"number of pods":              {"", `{replicaCount: 3}`, false},
-		"image of the startup probe":  {"", `{probe: {path: /cat.jpg}}`, true},
-		"ServiceMonitor":              {`{metrics: {enabled: true}}`, `{metrics: {enabled: true, serviceMonitor: {enabled: true}}}`, false},
-		"Service":                     {"", `{service: {port: 8080}}`, false},
-		"values of another source":    {"", `{source: {bucket: {name: left-over}, pathPrefix: /p}}`, false},
-		"slash at the end of the URL": {`{source: {baseUrl: "https://a.example"}}`, `{source: {baseUrl: "https://a.example/"}}`, false},
+		"configuration":              {"", `{logLevel: warn}`, true},
+		"the operator's annotation":  {"", `{podAnnotations: {deployments.example.com/credentials: "2"}}`, true},
+		"number of pods":             {"", `{replicaCount: 3}`, false},
+		"image of the startup probe": {"", `{probe: {path: /cat.jpg}}`, true},
+		"ServiceMonitor": {
+			`{metrics: {enabled: true}}`,
+			`{metrics: {enabled: true, serviceMonitor: {enabled: true}}}`, false,
+		},
+		"Service":                  {"", `{service: {port: 8080}}`, false},
+		"values of another source": {"", `{source: {bucket: {name: left-over}, pathPrefix: /p}}`, false},
+		"slash at the end of the URL": {
+			`{source: {baseUrl: "https://a.example"}}`,
+			`{source: {baseUrl: "https://a.example/"}}`, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := deploymentOf(t, test.before).Spec.Template
@@ -54,12 +60,15 @@ func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
 // A pod of the old template that starts after a change must find its own settings.
 func TestAChangeLeavesTheOldConfigurationAlone(t *testing.T) {
 	before := objectsOf(t, inlineS3)
-	after := objectsOf(t, strings.NewReplacer("not-a-real-key", "rotated", "{source", "{logLevel: warn, source").Replace(inlineS3))
-	if old, changed := manifests.Only[*corev1.ConfigMap](t, before), manifests.Only[*corev1.ConfigMap](t, after); old.Name == changed.Name {
+	after := objectsOf(t, strings.NewReplacer("not-a-real-key", "rotated", "{source", "{logLevel: warn, source").
+		Replace(inlineS3))
+	old, changed := manifests.Only[*corev1.ConfigMap](t, before), manifests.Only[*corev1.ConfigMap](t, after)
+	if old.Name == changed.Name {
 		t.Errorf("ConfigMap %s holds %v before and %v after", old.Name, old.Data, changed.Data)
 	}
-	if old, changed := manifests.Only[*corev1.Secret](t, before), manifests.Only[*corev1.Secret](t, after); old.Name == changed.Name {
-		t.Errorf("Secret %s holds both credentials", old.Name)
+	secret := manifests.Only[*corev1.Secret](t, before)
+	if secret.Name == manifests.Only[*corev1.Secret](t, after).Name {
+		t.Errorf("Secret %s holds both credentials", secret.Name)
 	}
 }
 
@@ -71,7 +80,8 @@ func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
 	if !selects(want, deployment.Spec.Template.Labels) || deployment.Spec.Template.Labels["team"] != "images" {
 		t.Errorf("labels of the pods: %v", deployment.Spec.Template.Labels)
 	}
-	if service := manifests.Only[*corev1.Service](t, rendered); selects(service.Spec.Selector, manifests.Only[*corev1.Pod](t, rendered).Labels) {
+	service := manifests.Only[*corev1.Service](t, rendered)
+	if selects(service.Spec.Selector, manifests.Only[*corev1.Pod](t, rendered).Labels) {
 		t.Errorf("Service %s counts in the pod of helm test", service.Name)
 	}
 }

@@ -71,13 +71,15 @@ func TestOpenShiftChoosesTheUser(t *testing.T) {
 		}
 		return context.RunAsUser, context.RunAsGroup, context.FSGroup
 	}
-	if user, group, fsGroup := template(objectsOf(t, "")); ptr.Deref(user, 0) != 65532 || ptr.Deref(group, 0) != 65532 || ptr.Deref(fsGroup, 0) != 65532 {
+	user, group, fsGroup := template(objectsOf(t, ""))
+	if ptr.Deref(user, 0) != 65532 || ptr.Deref(group, 0) != 65532 || ptr.Deref(fsGroup, 0) != 65532 {
 		t.Errorf("elsewhere the IDs are %v, %v and %v, want 65532", user, group, fsGroup)
 	}
 	if user, group, fsGroup := template(onOpenShift(t, "")); user != nil || group != nil || fsGroup != nil {
 		t.Errorf("the IDs are %v, %v and %v, want none", user, group, fsGroup)
 	}
-	if user, _, fsGroup := template(onOpenShift(t, `{podSecurityContext: {runAsUser: 1000650000}}`)); ptr.Deref(user, 0) != 1000650000 || fsGroup != nil {
+	user, _, fsGroup = template(onOpenShift(t, `{podSecurityContext: {runAsUser: 1000650000}}`))
+	if ptr.Deref(user, 0) != 1000650000 || fsGroup != nil {
 		t.Errorf("the user is %v and the group of volumes %v, want the user that was set", user, fsGroup)
 	}
 }
@@ -102,7 +104,8 @@ func TestMetricsAreNotPublicOnOpenShift(t *testing.T) {
 	if blocked == "" || blocked == releaseName+"-darkroom" {
 		t.Errorf("/metrics leads to %q", blocked)
 	}
-	if routes := routesOf(manifests.Only[*networkingv1.Ingress](t, objectsOf(t, hosts))); routes["photos.example.com/metrics"] != "" {
+	routes := routesOf(manifests.Only[*networkingv1.Ingress](t, objectsOf(t, hosts)))
+	if routes["photos.example.com/metrics"] != "" {
 		t.Errorf("elsewhere the path is exact: %v", routes)
 	}
 }

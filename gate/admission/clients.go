@@ -20,8 +20,8 @@ func For(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, key{}, &clients{names: map[string]bool{client: true}})
 }
 
-// Share returns a context, without an end, for work that other requests may wait for too. It waits in the turns of all clients
-// of ctx and of the contexts with which join is called, those that join them later included.
+// Share returns a context, without an end, for work that other requests may wait for too. It waits in the turns
+// of all clients of ctx and of the contexts with which join is called, those that join them later included.
 func Share(ctx context.Context) (shared context.Context, join func(context.Context)) {
 	c := &clients{names: map[string]bool{}}
 	join = func(ctx context.Context) { of(ctx).follow(c.add) }

@@ -61,8 +61,9 @@ const maxWait = 45 * time.Second
 // Release gives back the admitted weight but for a part, which is zero when the work is done.
 type Release func(keep int64)
 
-// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work heavier than the
-// capacity is admitted alone. The error is a problem if the queue is full, or that of the context.
+// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work
+// heavier than the capacity is admitted alone. The error is a problem if the queue is full, or that of the
+// context.
 func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	if q.Waited != nil {
 		defer func(ctx context.Context, start time.Time) { q.Waited(ctx, time.Since(start)) }(ctx, time.Now())
@@ -88,7 +89,8 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	}
 }
 
-// join lets a waiter have the next turn of a client, if that is its first client or brings it forward. It may be admitted at once.
+// join lets a waiter have the next turn of a client, if that is its first client or brings it forward. It may
+// be admitted at once.
 func (q *Queue) join(w *waiter, client string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

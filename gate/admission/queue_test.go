@@ -82,7 +82,8 @@ func TestClientsTakeTurns(t *testing.T) {
 	}
 }
 
-// Clients wait while others work: each letter is a request of that client, and the next client joins the request at a place.
+// Clients wait while others work: each letter is a request of that client, and the next client joins the
+// request at a place.
 func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
 	for _, test := range []struct {
 		asked, joins string
@@ -206,9 +207,9 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 	})
 }
 
-// Whatever is asked for, by whichever clients join it, and given back in whatever order: the sum of what is admitted stays within
-// the capacity, and that of a client within its own; nobody waits whose work fits; and a newcomer is
-// not preceded by two turns of another client.
+// Whatever is asked for, by whichever clients join it, and given back in whatever order: the sum of what is
+// admitted stays within the capacity, and that of a client within its own; nobody waits whose work fits; and a
+// newcomer is not preceded by two turns of another client.
 func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -348,7 +349,8 @@ func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
 	})
 }
 
-// Without places to wait, work is admitted at once or refused at once: up to the capacity, and for a client up to its own.
+// Without places to wait, work is admitted at once or refused at once: up to the capacity, and for a client up
+// to its own.
 func TestAQueueWithoutPlacesAdmitsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const capacity = 10

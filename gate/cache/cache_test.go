@@ -320,12 +320,13 @@ func TestAnEntryThatIsNoLongerOnDiskIsRevalidatedInMemory(t *testing.T) {
 	}
 }
 
-// Whatever is stored, removed and read, and whether it is written to the disk before the next step or not: an entry is the one
-// that was stored last, unless that was removed, for the next process too.
+// Whatever is stored, removed and read, and whether it is written to the disk before the next step or not: an
+// entry is the one that was stored last, unless that was removed, for the next process too.
 func TestOnlyWhatWasStoredLastIsServed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, memory := t.TempDir(), rapid.SampledFrom([]int64{1, 1 << 20}).Draw(rt, "memory")
-		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"put", "remove", "get", "read", "written", "restart"}), 1, 30).Draw(rt, "steps")
+		steps := rapid.SliceOfN(rapid.SampledFrom([]string{"put", "remove", "get", "read", "written", "restart"}),
+			1, 30).Draw(rt, "steps")
 		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"/a?", "/b?"}), len(steps), len(steps)).Draw(rt, "keys")
 		var failure string
 		synctest.Test(t, func(t *testing.T) {

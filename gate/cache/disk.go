@@ -58,8 +58,10 @@ func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, err
 	}
 	d.index = otter.Must(&otter.Options[string, *file]{
 		MaximumWeight: uint64(max(capacity, 1)),
-		Weigher:       func(_ string, f *file) uint32 { return uint32(f.size + fileOverhead) }, //nolint:gosec // at most largest
-		Executor:      func(task func()) { task() },                                            // so that the bound holds at once
+		// Files have at most largest bytes.
+		Weigher: func(_ string, f *file) uint32 { return uint32(f.size + fileOverhead) }, //nolint:gosec // see above
+		// So that the bound holds at once.
+		Executor: func(task func()) { task() },
 		OnAtomicDeletion: func(e otter.DeletionEvent[string, *file]) {
 			if e.Cause != otter.CauseReplacement {
 				_ = os.Remove(d.path(e.Key))
@@ -90,8 +92,8 @@ func nameOf(key string) string {
 
 func (d *disk) path(name string) string { return filepath.Join(d.folder, name) }
 
-// get returns an entry and its file, or nil without an error if there is none. A file that cannot be read or is corrupt is
-// removed.
+// get returns an entry and its file, or nil without an error if there is none. A file that cannot be read or is
+// corrupt is removed.
 func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 	name := nameOf(key)
 	of, ok := d.index.GetIfPresent(name)
@@ -126,7 +128,8 @@ func (d *disk) has(key string, of *file) bool {
 	return current == of
 }
 
-// claim removes the file of a key, which is outdated even if the new one cannot be stored, and returns a place for that.
+// claim removes the file of a key, which is outdated even if the new one cannot be stored, and returns a place
+// for that.
 func (d *disk) claim(key string) *file {
 	name, place := nameOf(key), &file{}
 	d.index.Invalidate(name)
@@ -134,8 +137,8 @@ func (d *disk) claim(key string) *file {
 	return place
 }
 
-// put stores an entry in its place, unless that was removed or another one was claimed meanwhile. It does not wait for a slow
-// disk: the entry is not stored if too many are being written.
+// put stores an entry in its place, unless that was removed or another one was claimed meanwhile. It does not
+// wait for a slow disk: the entry is not stored if too many are being written.
 func (d *disk) put(key string, e *Entry, place *file) error {
 	select {
 	case d.writers <- struct{}{}:
@@ -168,7 +171,8 @@ func (d *disk) write(content []byte, validated time.Time) (path string, err erro
 	return f.Name(), nil
 }
 
-// finish moves a new file to its place, or removes the place if there is none, and the file if that is no longer its place.
+// finish moves a new file to its place, or removes the place if there is none, and the file if that is no
+// longer its place.
 func (d *disk) finish(key string, place *file, path string, size int64) (err error) {
 	name := nameOf(key)
 	d.index.Compute(name, func(current *file, _ bool) (*file, otter.ComputeOp) {

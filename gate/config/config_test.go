@@ -18,7 +18,8 @@ func readme(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
-	for _, row := range regexp.MustCompile(`(?m)^\| (\x60GATE_[^|]*?) \| ([^|]*?) \|`).FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| (\x60GATE_[^|]*?) \| ([^|]*?) \|`).
+		FindAllStringSubmatch(string(text), -1) {
 		names, values := strings.Split(row[1], ", "), strings.Split(row[2], ", ")
 		for i, name := range names {
 			value := strings.Trim(values[min(i, len(values)-1)], "`")

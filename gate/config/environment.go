@@ -116,7 +116,8 @@ func (e *environment) presets(name string) map[string]map[string]string {
 		parsed[preset] = map[string]string{}
 		for parameter := range values {
 			if !slices.Contains(request.Parameters, parameter) {
-				e.fail(name, fmt.Sprintf("preset %q: %q is not one of %s", preset, parameter, strings.Join(request.Parameters, ", ")))
+				e.fail(name, fmt.Sprintf("preset %q: %q is not one of %s", preset, parameter,
+					strings.Join(request.Parameters, ", ")))
 			}
 			parsed[preset][parameter] = values.Get(parameter)
 		}

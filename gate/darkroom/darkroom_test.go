@@ -22,7 +22,8 @@ func TestResultsThatAreTooLargeAreRefused(t *testing.T) {
 	if body, err := d.Transform(t.Context(), nil, "0123456789"); err != nil || len(body) != 10 {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
-	if _, err := d.Transform(t.Context(), nil, "0123456789a"); err == nil || problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	_, err = d.Transform(t.Context(), nil, "0123456789a")
+	if err == nil || problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a result of more than 10 bytes: %v", err)
 	}
 }

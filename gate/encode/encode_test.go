@@ -131,7 +131,10 @@ func TestSmoothAreasStaySmooth(t *testing.T) {
 
 // WebP has no profile of shades of gray, so an image with one would be shown with other shades.
 func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
-	for space, img := range map[string]image.Image{"GRAY": image.NewGray(image.Rect(0, 0, 64, 64)), "RGB": image.NewNRGBA(image.Rect(0, 0, 64, 64))} {
+	for space, img := range map[string]image.Image{
+		"GRAY": image.NewGray(image.Rect(0, 0, 64, 64)),
+		"RGB":  image.NewNRGBA(image.Rect(0, 0, 64, 64)),
+	} {
 		profile := make([]byte, 200)
 		copy(profile[16:], space+" ") // four bytes
 		var file bytes.Buffer
@@ -146,7 +149,8 @@ func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
 
 func TestTheTimeAndMemoryOfAnEncodingAreBounded(t *testing.T) {
 	for size, encoded := range map[image.Point]bool{
-		{X: 4000, Y: maxPixels / 4000}: true, {X: 4000, Y: maxPixels/4000 + 1}: false, {X: 16383, Y: 1}: true, {X: 1, Y: 16384}: false,
+		{X: 4000, Y: maxPixels / 4000}: true, {X: 4000, Y: maxPixels/4000 + 1}: false,
+		{X: 16383, Y: 1}: true, {X: 1, Y: 16384}: false,
 	} {
 		var file bytes.Buffer
 		encoder := png.Encoder{CompressionLevel: png.BestSpeed}
@@ -181,7 +185,8 @@ func FuzzWebP(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff"), 75)
 	f.Add([]byte("\x89PNG\r\n\x1a\n"), 1)
 	for _, pixels := range []image.Image{
-		image.NewNRGBA(image.Rect(0, 0, 3, 40)), image.NewGray(image.Rect(0, 0, 17, 17)), image.NewNRGBA64(image.Rect(0, 0, 9, 1)),
+		image.NewNRGBA(image.Rect(0, 0, 3, 40)), image.NewGray(image.Rect(0, 0, 17, 17)),
+		image.NewNRGBA64(image.Rect(0, 0, 9, 1)),
 	} {
 		var asPNG, asJPEG bytes.Buffer
 		_, _ = png.Encode(&asPNG, pixels), jpeg.Encode(&asJPEG, pixels, nil)
@@ -198,7 +203,8 @@ func FuzzWebP(f *testing.F) {
 			return
 		}
 		got, err := webp.Decode(bytes.NewReader(made))
-		if err != nil || len(made) >= len(body) || got.Bounds().Dx() != from.info.Size.Width || got.Bounds().Dy() != from.info.Size.Height {
+		if err != nil || len(made) >= len(body) || got.Bounds().Dx() != from.info.Size.Width ||
+			got.Bounds().Dy() != from.info.Size.Height {
 			t.Fatalf("%d of %d bytes: %v", len(made), len(body), err)
 		}
 	})

@@ -24,7 +24,8 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 		}
 		bound := func(age int) { want.Bounded, want.MaxAge = true, time.Duration(max(age, 0))*time.Second }
 		directives := rapid.SliceOf(rapid.SampledFrom([]string{
-			"public", "must-revalidate", "immutable", "max-age", "max-age=", "max-age=soon", "stale-while-revalidate=5", "x-max-age=1", "",
+			"public", "must-revalidate", "immutable", "max-age", "max-age=", "max-age=soon",
+			"stale-while-revalidate=5", "x-max-age=1", "",
 		})).Draw(t, "other directives")
 
 		switch rapid.SampledFrom([]string{"none", "a time", "no time"}).Draw(t, "Expires") {
@@ -52,14 +53,16 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			}
 		}
 		if rarely("no-cache") { // it leaves nothing of other times
-			directives = append(directives, rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`}).Draw(t, "form of no-cache"))
+			directives = append(directives, rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`}).
+				Draw(t, "form of no-cache"))
 			bound(0)
 		}
 		if rarely("Vary") {
 			header.Set("Vary", "*")
 			bound(0)
 		}
-		for _, name := range rapid.SliceOf(rapid.SampledFrom([]string{"no-store", "private", `private="a, b"`})).Draw(t, "forbidden") {
+		for _, name := range rapid.SliceOf(rapid.SampledFrom([]string{"no-store", "private", `private="a, b"`})).
+			Draw(t, "forbidden") {
 			directives = append(directives, name)
 			want.NoStore = true
 		}

@@ -90,8 +90,8 @@ func samples(components []byte) float64 {
 	return float64(sum) / float64(max(most, 1))
 }
 
-// parts calls each with the segments of a JPEG file or the chunks of a PNG or WebP file, which have no kinds in common, and
-// returns the length of the image.
+// parts calls each with the segments of a JPEG file or the chunks of a PNG or WebP file, which have no kinds in
+// common, and returns the length of the image.
 func parts(body []byte, each func(kind string, data []byte)) (length int) {
 	switch Type(body) {
 	case "image/jpeg":

@@ -49,7 +49,8 @@ func drawTIFF(t *rapid.T, orientation int) []byte {
 
 // drawProfile returns a profile of some colors.
 func drawProfile(t *rapid.T, colors string) []byte {
-	size := rapid.OneOf(rapid.IntRange(128, 140), rapid.IntRange(128, maxProfile), rapid.Just(maxProfile)).Draw(t, "size of the profile")
+	size := rapid.OneOf(rapid.IntRange(128, 140), rapid.IntRange(128, maxProfile), rapid.Just(maxProfile)).
+		Draw(t, "size of the profile")
 	profile := bytes.Repeat([]byte{byte(size), 0xff, 'x'}, size/3+1)[:size]
 	copy(profile[16:], colors)
 	return profile
@@ -97,7 +98,8 @@ func drawFile(t *rapid.T, format string, orientation int, profile []byte) file {
 			colors = append(colors, segment(0xe2, slices.Concat([]byte("ICC_PROFILE\x00"), []byte{byte(i + 1), 2}, part)))
 		}
 	case "png":
-		f.start, f.end = []byte("\x89PNG\r\n\x1a\n"), slices.Concat(pngChunk("IEND", nil), pngChunk("eXIf", []byte("behind the end")))
+		f.start, f.end = []byte("\x89PNG\r\n\x1a\n"),
+			slices.Concat(pngChunk("IEND", nil), pngChunk("eXIf", []byte("behind the end")))
 		other, exif = pngChunk("tEXt", []byte("a comment")), pngChunk("eXIf", tiff)
 		packed := bytes.NewBufferString("name\x00\x00")
 		writer := zlib.NewWriter(packed)
@@ -106,7 +108,8 @@ func drawFile(t *rapid.T, format string, orientation int, profile []byte) file {
 		colors = [][]byte{pngChunk("iCCP", packed.Bytes())}
 	case "webp":
 		f.start = webpStart
-		other, exif = webpChunk("XMP ", []byte("a comment")), webpChunk("EXIF", slices.Concat([]byte(rapid.SampledFrom([]string{"", "Exif\x00\x00"}).Draw(t, "prefix")), tiff))
+		other, exif = webpChunk("XMP ", []byte("a comment")),
+			webpChunk("EXIF", slices.Concat([]byte(rapid.SampledFrom([]string{"", "Exif\x00\x00"}).Draw(t, "prefix")), tiff))
 		colors = [][]byte{webpChunk("ICCP", profile)}
 	}
 	f.pieces = slices.Concat(colors, [][]byte{exif})
@@ -163,7 +166,8 @@ func TestProfilesThatAreTooShortOrTooLongAreLeftOut(t *testing.T) {
 		writer := zlib.NewWriter(&packed)
 		_, _ = writer.Write(profile)
 		_ = writer.Close()
-		files["png"] = append([]byte("\x89PNG\r\n\x1a\n"), pngChunk("iCCP", append([]byte("a\x00\x00"), packed.Bytes()...))...)
+		files["png"] = append([]byte("\x89PNG\r\n\x1a\n"),
+			pngChunk("iCCP", append([]byte("a\x00\x00"), packed.Bytes()...))...)
 		for format, body := range files {
 			if got := Profile(body); got != nil {
 				t.Errorf("%s: %d bytes of %d", format, len(got), size)
@@ -198,7 +202,8 @@ func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	body := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 8, 8)), nil) })
 	rapid.Check(t, func(t *rapid.T) {
 		scans := rapid.IntRange(maxScans-3, maxScans+3).Draw(t, "scans")
-		file := slices.Concat(body[:len(body)-2], bytes.Repeat(segment(0xda, []byte{1, 1, 0, 0, 63, 0}), scans-1), body[len(body)-2:])
+		file := slices.Concat(body[:len(body)-2], bytes.Repeat(segment(0xda, []byte{1, 1, 0, 0, 63, 0}), scans-1),
+			body[len(body)-2:])
 		info, err := Inspect(file)
 		if err != nil || info.JPEG.Scans != scans || (info.Format != "") != (scans <= maxScans) {
 			t.Errorf("%d scans: %+v %v", scans, info, err)
@@ -206,10 +211,12 @@ func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	})
 }
 
-// The header of a WebP file may say that its pixels are few, before a frame of very many, of which only the beginning is there.
+// The header of a WebP file may say that its pixels are few, before a frame of very many, of which only the
+// beginning is there.
 func TestAWebPFileWhoseSizesDifferIsNotTransformed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		body, err := os.ReadFile("../testdata/corpus/" + rapid.SampledFrom([]string{"lossy", "lossless", "alpha"}).Draw(t, "file") + ".webp")
+		body, err := os.ReadFile("../testdata/corpus/" +
+			rapid.SampledFrom([]string{"lossy", "lossless", "alpha"}).Draw(t, "file") + ".webp")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +225,10 @@ func TestAWebPFileWhoseSizesDifferIsNotTransformed(t *testing.T) {
 			t.Fatalf("%+v %v", info, err)
 		}
 		file := WithProfile(body, drawProfile(t, "RGB ")) // now it has such a header
-		claimed := request.Size{Width: rapid.IntRange(1, 200).Draw(t, "width"), Height: rapid.IntRange(1, 200).Draw(t, "height")}
+		claimed := request.Size{
+			Width:  rapid.IntRange(1, 200).Draw(t, "width"),
+			Height: rapid.IntRange(1, 200).Draw(t, "height"),
+		}
 		copy(file[24:], []byte{byte(claimed.Width - 1), 0, 0, byte(claimed.Height - 1), 0, 0})
 		first := max(bytes.Index(file, []byte("VP8L")), bytes.Index(file, []byte("VP8 "))) + 8 + 10
 		cut := rapid.IntRange(first, len(file)).Draw(t, "cut")

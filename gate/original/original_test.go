@@ -35,14 +35,21 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 	gray := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) })
 	boxes := func(brand string) []byte { // with the sizes of the image and of a part of it
 		const size = " ispe\x00\x00\x00\x00\x00\x00\x00"
-		return []byte("\x00\x00\x00\x1cftyp" + brand + "\x00\x00\x00\x00" + size + "\x1e\x00\x00\x00\x14" + size + "\x01\x00\x00\x00\x14")
+		return []byte("\x00\x00\x00\x1cftyp" + brand + "\x00\x00\x00\x00" + size + "\x1e\x00\x00\x00\x14" +
+			size + "\x01\x00\x00\x00\x14")
 	}
 	for name, test := range map[string]struct {
 		body []byte
 		want Info
 	}{
-		"JPEG": {photo, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 3, JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo)}}},
-		"PNG":  {encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }), Info{Format: "png", ContentType: "image/png", BytesPerPixel: 4}},
+		"JPEG": {photo, Info{
+			Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 3,
+			JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo)},
+		}},
+		"PNG": {
+			encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }),
+			Info{Format: "png", ContentType: "image/png", BytesPerPixel: 4},
+		},
 		"PNG with 16 bits": {
 			encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA64(bounds)) }),
 			Info{Format: "png", ContentType: "image/png", BytesPerPixel: 8},
@@ -53,15 +60,26 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 			}),
 			Info{ContentType: "image/gif", BytesPerPixel: 1},
 		},
-		"AVIF":      {boxes("avif"), Info{ContentType: "image/avif"}},
-		"HEIC":      {boxes("heix"), Info{ContentType: "image/heic"}},
-		"HEIF":      {boxes("mif1"), Info{ContentType: "image/heif"}},
-		"gray JPEG": {gray, Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 1, JPEG: JPEG{Scans: 1, Samples: 1, Length: len(gray)}}},
+		"AVIF": {boxes("avif"), Info{ContentType: "image/avif"}},
+		"HEIC": {boxes("heix"), Info{ContentType: "image/heic"}},
+		"HEIF": {boxes("mif1"), Info{ContentType: "image/heif"}},
+		"gray JPEG": {gray, Info{
+			Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 1,
+			JPEG: JPEG{Scans: 1, Samples: 1, Length: len(gray)},
+		}},
 		"CMYK": {
-			[]byte("\xff\xd8\xff\xc0\x00\x14\x08\x00\x14\x00\x1e\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00\xff\xda\x00\x04ab"),
-			Info{Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 8, JPEG: JPEG{CMYK: true, Scans: 1, Samples: 4, Length: 30}},
+			[]byte(
+				"\xff\xd8\xff\xc0\x00\x14\x08\x00\x14\x00\x1e\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00\xff\xda\x00\x04ab",
+			),
+			Info{
+				Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 8,
+				JPEG: JPEG{CMYK: true, Scans: 1, Samples: 4, Length: 30},
+			},
 		},
-		"JPEG, unreadable": {slices.Concat(photo[:2], photo), Info{ContentType: "image/jpeg", JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo) + 2}}},
+		"JPEG, unreadable": {
+			slices.Concat(photo[:2], photo),
+			Info{ContentType: "image/jpeg", JPEG: JPEG{Scans: 1, Samples: 1.5, Length: len(photo) + 2}},
+		},
 	} {
 		got, err := Inspect(test.body)
 		test.want.Size, test.want.Orientation = request.Size{Width: 30, Height: 20}, 1
@@ -74,7 +92,8 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 func TestTheSizeIsThatOfTheUprightImage(t *testing.T) {
 	photo := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(image.Rect(0, 0, 30, 20)), nil) })
 	for orientation := 1; orientation <= 8; orientation++ {
-		exif := "Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" + string(rune(orientation)) + "\x00\x00\x00"
+		exif := "Exif\x00\x00II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00" +
+			string(rune(orientation)) + "\x00\x00\x00"
 		info, err := Inspect(slices.Insert(bytes.Clone(photo), 2, segment(0xe1, []byte(exif))...))
 		want := request.Size{Width: 30, Height: 20}
 		if orientation >= 5 {
@@ -97,7 +116,8 @@ func TestAnImageWithoutPixelsIsNotTransformed(t *testing.T) {
 
 func TestWhatIsNotAnImageIsRefused(t *testing.T) {
 	for _, body := range []string{
-		"", "<html><script>alert(1)</script>", "<!-- <svg> --><html>", "<?xml?><html><svg/>", "<svgx/>", "<svg", "<!-- <svg/>", "<!DOCTYPE html><svg/>", "{}",
+		"", "<html><script>alert(1)</script>", "<!-- <svg> --><html>", "<?xml?><html><svg/>", "<svgx/>", "<svg",
+		"<!-- <svg/>", "<!DOCTYPE html><svg/>", "{}",
 		"\x00\x00\x00\x1cftypmp42", "\x00\x00\x00\x1cftyp",
 	} {
 		if info, err := Inspect([]byte(body)); problem.Of(err).Status != 415 {
@@ -108,8 +128,10 @@ func TestWhatIsNotAnImageIsRefused(t *testing.T) {
 
 func TestDrawingsAreRecognizedByTheirRootElement(t *testing.T) {
 	for _, body := range []string{
-		"<svg>", "<svg/>", " \n<svg\txmlns='a'>", "\xef\xbb\xbf<?xml version='1.0'?><!-- > --><svg >", "<!DOCTYPE svg PUBLIC 'a'>\n<svg>",
-		"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg>", "<svg:svg xmlns:svg='a'>", "<?xml version='1.0' encoding='ISO-8859-1'?><svg x='\xe9' xmlns='&a;'>",
+		"<svg>", "<svg/>", " \n<svg\txmlns='a'>", "\xef\xbb\xbf<?xml version='1.0'?><!-- > --><svg >",
+		"<!DOCTYPE svg PUBLIC 'a'>\n<svg>",
+		"<!DOCTYPE svg [<!ENTITY a 'b'>]><svg>", "<svg:svg xmlns:svg='a'>",
+		"<?xml version='1.0' encoding='ISO-8859-1'?><svg x='\xe9' xmlns='&a;'>",
 		"<!--" + strings.Repeat(" ", 10_000) + "--><svg>",
 	} {
 		if got := Type([]byte(body)); got != SVG {
@@ -130,14 +152,16 @@ func TestSegmentsOfJPEGFiles(t *testing.T) {
 	if got.JPEG != want || got.Size != (request.Size{Width: 30, Height: 20}) || got.Orientation != 6 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := scanned([]byte("\xff\xd8\xff\xff\xff\xc0\x00\x04ab")); got.JPEG != (JPEG{Length: 10}) || got.Orientation != 1 {
+	got = scanned([]byte("\xff\xd8\xff\xff\xff\xc0\x00\x04ab"))
+	if got.JPEG != (JPEG{Length: 10}) || got.Orientation != 1 {
 		t.Errorf("%+v", got)
 	}
 }
 
 // Two hundred scans of eight bytes each are two hundred passes over 12 megapixels.
 func TestAFileThatIsDecodedInManyPassesIsNotTransformed(t *testing.T) {
-	file := "\xff\xd8" + "\xff\xc2\x00\x0b\x08\x0b\xb8\x0f\xa0\x01\x01\x11\x00" + strings.Repeat("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00", 200)
+	file := "\xff\xd8" + "\xff\xc2\x00\x0b\x08\x0b\xb8\x0f\xa0\x01\x01\x11\x00" +
+		strings.Repeat("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00", 200)
 	if info, err := Inspect([]byte(file)); err != nil || info.Format != "" || info.Size.Width != 4000 {
 		t.Errorf("%+v %v", info, err)
 	}
@@ -145,7 +169,8 @@ func TestAFileThatIsDecodedInManyPassesIsNotTransformed(t *testing.T) {
 
 func TestMalformedOrientationsAreIgnored(t *testing.T) {
 	for _, tiff := range []string{
-		"", "II\x2a\x00\x08\x00\x00\x00\x01", "II\x2a\x00\xff\xff\xff\xff\x01\x00", "II\x2a\x00\x08\x00\x00\x00\xff\xff\x12\x01",
+		"", "II\x2a\x00\x08\x00\x00\x00\x01", "II\x2a\x00\xff\xff\xff\xff\x01\x00",
+		"II\x2a\x00\x08\x00\x00\x00\xff\xff\x12\x01",
 		"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x09\x00\x00\x00", // 9
 		"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x00\x00\x00\x00", // 0
 		"II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x04\x00\x01\x00\x00\x00\x06\x00\x00\x00", // another type
@@ -189,9 +214,12 @@ func TestDecodersDoNotNeedMoreMemoryThanIsExpected(t *testing.T) {
 		passes = append(passes, image.Pt(1024/p.X, 1024/p.Y))
 	}
 	files := map[string][]byte{
-		"photograph":                         encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(bounds), nil) }),
-		"gray photograph":                    encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) }),
-		"PNG":                                encode(t, func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }),
+		"photograph": encode(t,
+			func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(bounds), nil) }),
+		"gray photograph": encode(t,
+			func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) }),
+		"PNG": encode(t,
+			func(b *bytes.Buffer) error { return png.Encode(b, image.NewNRGBA(bounds)) }),
 		"transparent gray PNG":               grayPNG(bounds, 8, bounds.Max),
 		"deep transparent gray PNG":          grayPNG(bounds, 16, bounds.Max),
 		"interlaced transparent gray PNG":    grayPNG(bounds, 8, passes...),

@@ -61,7 +61,8 @@ func WithProfile(result, profile []byte) []byte {
 	}
 	switch format {
 	case "jpeg":
-		segment := binary.BigEndian.AppendUint16([]byte("\xff"+profileData), uint16(2+14+len(profile))) //nolint:gosec // at most maxProfile
+		length := uint16(2 + 14 + len(profile)) //nolint:gosec // at most maxProfile
+		segment := binary.BigEndian.AppendUint16([]byte("\xff"+profileData), length)
 		segment = append(segment, "ICC_PROFILE\x00\x01\x01"...)
 		return slices.Concat(result[:2], segment, profile, result[2:])
 	case "png":

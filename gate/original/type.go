@@ -16,7 +16,8 @@ const SVG = "image/svg+xml"
 
 // brands are those of the ISO base media file format whose files browsers show.
 var brands = map[string]string{
-	"avif": "image/avif", "avis": "image/avif", "heic": "image/heic", "heix": "image/heic", "hevc": "image/heic", "mif1": "image/heif",
+	"avif": "image/avif", "avis": "image/avif", "heic": "image/heic", "heix": "image/heic",
+	"hevc": "image/heic", "mif1": "image/heif",
 }
 
 // Type returns the media type of an image, derived from its content; empty if it is not an image

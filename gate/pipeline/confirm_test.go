@@ -32,10 +32,17 @@ type step struct {
 }
 
 func drawSteps() *rapid.Generator[[]step] {
-	controls := []original.Control{{}, {NoStore: true}, {Bounded: true}, {Bounded: true, MaxAge: time.Minute}, {Bounded: true, MaxAge: 2 * time.Hour}}
+	controls := []original.Control{
+		{},
+		{NoStore: true},
+		{Bounded: true},
+		{Bounded: true, MaxAge: time.Minute},
+		{Bounded: true, MaxAge: 2 * time.Hour},
+	}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		return step{
-			passes:  rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, time.Minute, 59 * time.Minute}).Draw(t, "passes"),
+			passes: rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, time.Minute, 59 * time.Minute}).
+				Draw(t, "passes"),
 			changes: rapid.IntRange(0, 3).Draw(t, "changes") == 0, says: rapid.SampledFrom(controls).Draw(t, "says"),
 			silent:   rapid.Bool().Draw(t, "silent"),
 			quality:  rapid.SampledFrom([]int{0, 50, 75}).Draw(t, "quality"), // a pixel is not smaller as WebP

@@ -11,7 +11,9 @@ import (
 )
 
 // known returns the entry of a request and its state, or nil. One in WebP can be made of that in its own format.
-func (p *Pipeline) known(ctx context.Context, key string, r request.Request) (known *cache.Entry, state State, err error) {
+func (p *Pipeline) known(
+	ctx context.Context, key string, r request.Request,
+) (known *cache.Entry, state State, err error) {
 	known, state = p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
 	if r.WebP == 0 || state != Miss {
 		return known, state, nil

@@ -71,7 +71,10 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 			if status != http.StatusOK || entry.ContentType != "image/webp" {
 				t.Errorf("when it is its turn: %d %s", status, state)
 			}
-			for name, q := range map[string]*admission.Queue{"encode": p.queues.encodes, "shrink": p.queues.shrink, "memory": p.queues.originals} {
+			for name, q := range map[string]*admission.Queue{
+				"encode": p.queues.encodes, "shrink": p.queues.shrink,
+				"memory": p.queues.originals,
+			} {
 				if used, waiting := q.Load(); used != 0 || waiting != 0 {
 					t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)
 				}
@@ -133,7 +136,8 @@ func TestOnlyWhatMayBeServedIsEncoded(t *testing.T) {
 				t.Errorf("%d, the source is asked %d times, want %d; encoded once: %t", status, asked, test.asked, again == first)
 			}
 			if encoded := test.asked == 0 && name != "only WebP is fresh"; encoded && (first.ContentType != "image/webp" ||
-				first.Original != from.Original || first.Source != from.Source || first.Control != from.Control || !first.Validated.Equal(from.Validated)) {
+				first.Original != from.Original || first.Source != from.Source || first.Control != from.Control ||
+				!first.Validated.Equal(from.Validated)) {
 				t.Errorf("got %+v, want that of %+v", first, from)
 			}
 		})

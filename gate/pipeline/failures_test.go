@@ -53,7 +53,8 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 				t.Errorf("%d, while the source is asked: %s %d", status, state, got)
 			}
 			synctest.Wait()
-			if _, state, got := get(t, p, "/a.png"); fails != (state == Stale && got == http.StatusOK) || !fails && got != status {
+			_, state, got := get(t, p, "/a.png")
+			if fails != (state == Stale && got == http.StatusOK) || !fails && got != status {
 				t.Errorf("%d, afterwards: %s %d", status, state, got)
 			}
 			time.Sleep(time.Second)
@@ -75,10 +76,14 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
-// What a client sends never decides what others get, before, beside and after its request for the same original: neither names
-// of proxies that the source refuses, or has another image for, nor many requests, of which some lose their places.
+// What a client sends never decides what others get, before, beside and after its request for the same
+// original: neither names of proxies that the source refuses, or has another image for, nor many requests, of
+// which some lose their places.
 func TestNoClientDecidesWhatOthersGet(t *testing.T) {
-	honest := []request.Request{{Path: "/a.png"}, {Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}}}
+	honest := []request.Request{
+		{Path: "/a.png"},
+		{Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}},
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		status := rapid.SampledFrom(append(failures, http.StatusOK)).Draw(rt, "status of the source for other proxies")
 		control := rapid.SampledFrom([]original.Control{{}, {NoStore: true}, {Bounded: true}}).Draw(rt, "what it says")
@@ -176,7 +181,8 @@ func TestAnOriginalMayHaveAsManyPixelsAsAreAllowed(t *testing.T) {
 		p := newPipeline(nil)
 		p.Source = opening(func(context.Context, source.Request) (*source.Response, error) {
 			var file bytes.Buffer
-			err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, int(p.MaxSourcePixels)+more, 1), color.Palette{color.Black}))
+			err := png.Encode(&file, image.NewPaletted(image.Rect(0, 0, int(p.MaxSourcePixels)+more, 1),
+				color.Palette{color.Black}))
 			if err != nil {
 				return nil, err
 			}
@@ -194,17 +200,20 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	info := original.Info{Format: "png", Size: request.Size{Width: 100, Height: 100}, BytesPerPixel: 8}
 	transform := request.Transform{Width: 10}
 	p.queues.heaviest = original.Weight(info, 0, transform)
-	if _, err := p.ask(admission.For(t.Context(), "a"), nil, info, transform); problem.Of(err).Status != http.StatusServiceUnavailable {
+	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, transform)
+	if problem.Of(err).Status != http.StatusServiceUnavailable {
 		t.Errorf("Darkroom: %v", err)
 	}
 	plan := prepare.Plan{Factor: 1, Orientation: 6, Weight: p.Memory / 5}
-	if _, err := p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{}); problem.Of(err).Status != http.StatusUnsupportedMediaType {
+	_, err = p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{})
+	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
 		t.Errorf("turning: %v", err)
 	}
 }
 
-// The parts of the memory never exceed it, with those of the cache, of its disk and of responses. A client cannot take all
-// requests of the source, and each processor has two transformations to choose from, but there are not more than maxTransforms.
+// The parts of the memory never exceed it, with those of the cache, of its disk and of responses. A client
+// cannot take all requests of the source, and each processor has two transformations to choose from, but there
+// are not more than maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	q := newQueues(Options{Memory: limit, DarkroomMemory: 2 << 30}, NewMetrics("test"))

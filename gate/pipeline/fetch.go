@@ -123,18 +123,19 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (
 
 // decode returns the pixels of an original, which all results share that are made at the same time.
 func (p *Pipeline) decode(ctx context.Context, of *held, plan prepare.Plan) (*decoded, func(), error) {
-	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight}, func(ctx context.Context) (d *decoded, err error) {
-		defer recovered(&err)
-		release, err := p.queues.shrink.Acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
-		if err != nil {
-			return nil, err
-		}
-		img, err := prepare.Decode(of.body, of.info)
-		if err != nil {
-			release(0)
-			return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
-		}
-		return &decoded{image: img, release: release}, nil
-	})
+	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight},
+		func(ctx context.Context) (d *decoded, err error) {
+			defer recovered(&err)
+			release, err := p.queues.shrink.Acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
+			if err != nil {
+				return nil, err
+			}
+			img, err := prepare.Decode(of.body, of.info)
+			if err != nil {
+				release(0)
+				return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+			}
+			return &decoded{image: img, release: release}, nil
+		})
 	return pixels, done, err
 }

@@ -141,10 +141,12 @@ func TestASourceThatHangsIs504AndDelaysNoKnownImage(t *testing.T) {
 				p.Source = hang
 				time.Sleep(p.Revalidate)
 				start := time.Now()
-				if _, state, status := get(t, p, "/known.png"); status != http.StatusOK || state != Revalidated || time.Since(start) != 0 {
+				_, state, status := get(t, p, "/known.png")
+				if status != http.StatusOK || state != Revalidated || time.Since(start) != 0 {
 					t.Errorf("a known image: %d %s after %s", status, state, time.Since(start))
 				}
-				if _, _, status := get(t, p, "/new.png"); status != http.StatusGatewayTimeout || time.Since(start) != source.Timeout {
+				_, _, status = get(t, p, "/new.png")
+				if status != http.StatusGatewayTimeout || time.Since(start) != source.Timeout {
 					t.Errorf("a new image: %d after %s", status, time.Since(start))
 				}
 				synctest.Wait()
@@ -202,7 +204,8 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				if changed, state, _ := get(t, p, "/a.png"); state != Hit || changed.ETag == first.ETag || asked != 3 {
 					t.Errorf("%s %s, asked %d times", state, changed.ETag, asked)
 				}
-				if _, state := p.confirmed(request.Request{Path: "/a.png"}, p.cache.Get(resized("/a.png", 1).Key())); state != Miss {
+				_, state := p.confirmed(request.Request{Path: "/a.png"}, p.cache.Get(resized("/a.png", 1).Key()))
+				if state != Miss {
 					t.Error("the result of an original that was replaced is still served")
 				}
 			})
@@ -296,7 +299,8 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 		if length > firstRead {
 			want = 2
 		}
-		if used, _ := p.queues.originals.Load(); used != min(int64(cap(h.body)), 16<<20) || len(h.body) != length || asked != want {
+		used, _ := p.queues.originals.Load()
+		if used != min(int64(cap(h.body)), 16<<20) || len(h.body) != length || asked != want {
 			t.Errorf("%d of %d bytes, %d are reserved, asked %d times", len(h.body), length, used, asked)
 		}
 		h.release(0)
@@ -307,13 +311,14 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		return respond(make([]byte, 17<<20), func(r *source.Response) { r.Length = -1 })
 	})
-	if _, err := p.fetch(admission.For(t.Context(), "a"), source.Request{Path: "/a.png"}); problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
+	_, err := p.fetch(admission.For(t.Context(), "a"), source.Request{Path: "/a.png"})
+	if problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
 		t.Error(err)
 	}
 }
 
-// Whatever is allowed, whether the source says how long an original is, and whatever that is: it is refused, or is in memory that
-// was admitted for it, but for the byte that would be too much.
+// Whatever is allowed, whether the source says how long an original is, and whatever that is: it is refused, or
+// is in memory that was admitted for it, but for the byte that would be too much.
 func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 	const memory = 16 << 20
 	rapid.Check(t, func(rt *rapid.T) {
@@ -335,7 +340,8 @@ func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if used, _ := p.queues.originals.Load(); int64(cap(h.body)) > used+1 || used > memory/5 || !bytes.Equal(h.body, body) {
+		used, _ := p.queues.originals.Load()
+		if int64(cap(h.body)) > used+1 || used > memory/5 || !bytes.Equal(h.body, body) {
 			rt.Fatalf("%d bytes in memory of %d, %d are admitted", len(h.body), cap(h.body), used)
 		}
 	})

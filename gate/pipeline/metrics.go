@@ -49,25 +49,31 @@ func NewMetrics(version string) *Metrics {
 		return auto.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 	}
 	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return auto.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+		return auto.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets},
+			labels)
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	counter("build_info", "Always 1, with the version as a label.", "version").WithLabelValues(version).Inc()
 	return &Metrics{
-		Registry:   registry,
-		requests:   counter("requests_total", "Number of requests by status code and cache state (hit, miss, revalidated, stale, none).", "code", "cache"),
-		duration:   histogram("request_duration_seconds", "Time until a response is sent, by cache state.", "cache"),
-		bytes:      counter("response_bytes_total", "Bytes of response bodies.").WithLabelValues(),
-		saved:      counter("saved_bytes_total", "Bytes of originals less those of the smaller results that were sent in full in their place.").WithLabelValues(),
-		fetches:    histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
-		transforms: histogram("transform_duration_seconds", "Time of transformations by Darkroom, by result (ok, error).", "result"),
-		encodes:    histogram("encode_duration_seconds", "Time of encoding results as WebP, by result (ok, larger, error).", "result"),
-		waits:      histogram("queue_duration_seconds", "Time that requests wait for admission, by queue.", "queue"),
-		evictions:  counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
+		Registry: registry,
+		requests: counter("requests_total",
+			"Number of requests by status code and cache state (hit, miss, revalidated, stale, none).", "code", "cache"),
+		duration: histogram("request_duration_seconds", "Time until a response is sent, by cache state.", "cache"),
+		bytes:    counter("response_bytes_total", "Bytes of response bodies.").WithLabelValues(),
+		saved: counter("saved_bytes_total",
+			"Bytes of originals less those of the smaller results that were sent in full in their place.").WithLabelValues(),
+		fetches: histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
+		transforms: histogram("transform_duration_seconds",
+			"Time of transformations by Darkroom, by result (ok, error).", "result"),
+		encodes: histogram("encode_duration_seconds", "Time of encoding results as WebP, by result (ok, larger, error).",
+			"result"),
+		waits:     histogram("queue_duration_seconds", "Time that requests wait for admission, by queue.", "queue"),
+		evictions: counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
 		untransformed: counter("untransformed_total",
 			"Number of originals that were passed on because they cannot be transformed, by media type.", "type"),
 		signatures: counter("signatures_total",
-			"Number of requests by the signature of their URL (valid, missing, invalid, expired), if URLs are signed.", "result"),
+			"Number of requests by the signature of their URL (valid, missing, invalid, expired), if URLs are signed.",
+			"result"),
 		fallbacks: counter("fallback_originals_total",
 			"Number of originals that a fallback had and the sources before it did not, by the name of the fallback.", "source"),
 		diskErrors: counter("cache_disk_errors_total", "Number of failed operations of the disk cache.").WithLabelValues(),
@@ -89,21 +95,28 @@ func (m *Metrics) FellBack(name string, originals float64) {
 func (m *Metrics) DiskFailed() { m.diskErrors.Inc() }
 
 func (m *Metrics) gauge(name, help, label, value string, get func() float64) {
-	options := prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: prometheus.Labels{label: value}}
+	options := prometheus.GaugeOpts{
+		Namespace: namespace, Name: name, Help: help,
+		ConstLabels: prometheus.Labels{label: value},
+	}
 	promauto.With(m.Registry).NewGaugeFunc(options, get)
 }
 
 func (m *Metrics) observe(c *cache.Cache) {
 	for _, tier := range []string{cache.TierMemory, cache.TierDisk} {
-		m.gauge("cache_bytes", "Bytes of a cache tier.", "tier", tier, func() float64 { n, _ := c.Usage(tier); return float64(n) })
-		m.gauge("cache_entries", "Entries of a cache tier.", "tier", tier, func() float64 { _, n := c.Usage(tier); return float64(n) })
+		m.gauge("cache_bytes", "Bytes of a cache tier.", "tier", tier,
+			func() float64 { n, _ := c.Usage(tier); return float64(n) })
+		m.gauge("cache_entries", "Entries of a cache tier.", "tier", tier,
+			func() float64 { _, n := c.Usage(tier); return float64(n) })
 	}
 }
 
 func (m *Metrics) newQueue(name string, capacity, forClient int64) *admission.Queue {
 	q := admission.New(capacity, maxWaiting, forClient)
-	m.gauge("queue_length", "Requests that wait for admission.", "queue", name, func() float64 { _, n := q.Load(); return float64(n) })
-	m.gauge("queue_admitted", "Admitted weight: requests (fetch) or bytes.", "queue", name, func() float64 { n, _ := q.Load(); return float64(n) })
+	m.gauge("queue_length", "Requests that wait for admission.", "queue", name,
+		func() float64 { _, n := q.Load(); return float64(n) })
+	m.gauge("queue_admitted", "Admitted weight: requests (fetch) or bytes.", "queue", name,
+		func() float64 { n, _ := q.Load(); return float64(n) })
 	waits := m.waits.WithLabelValues(name)
 	q.Waited = func(ctx context.Context, took time.Duration) {
 		timing.Add(ctx, "queue", took)
@@ -130,7 +143,8 @@ func outcome(err error) string {
 	return "ok"
 }
 
-// Responded counts a response; sent is the entry that it is of, if any. Parts of it and responses without a body save nothing.
+// Responded counts a response; sent is the entry that it is of, if any. Parts of it and responses without a
+// body save nothing.
 func (m *Metrics) Responded(state State, sent *cache.Entry, response httpsnoop.Metrics) {
 	if sent != nil && response.Code == http.StatusOK && response.Written == int64(len(sent.Body)) {
 		m.saved.Add(float64(max(sent.OriginalBytes-response.Written, 0)))

@@ -83,7 +83,8 @@ const (
 
 // New returns a pipeline that keeps results in a cache, and counts in metrics.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
-	options.MaxSourceBytes = min(options.MaxSourceBytes, options.Memory/5) // a larger one would not fit into the memory for originals
+	// A larger one would not fit into the memory for originals.
+	options.MaxSourceBytes = min(options.MaxSourceBytes, options.Memory/5)
 	failures := remembered[*problem.Problem](options.Memory)
 	failures.ExpiryCalculator = otter.ExpiryWriting[string, *problem.Problem](failureLifetime)
 	p := &Pipeline{
@@ -101,7 +102,8 @@ func remembered[V any](memory int64) *otter.Options[string, V] {
 	const each = 512
 	return &otter.Options[string, V]{
 		MaximumWeight: uint64(max(memory/64, 1)),
-		Weigher:       func(key string, _ V) uint32 { return uint32(each + len(key)) }, //nolint:gosec // a path and a query string
+		//nolint:gosec // a path and a query string
+		Weigher: func(key string, _ V) uint32 { return uint32(each + len(key)) },
 	}
 }
 
@@ -130,8 +132,8 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 	return made.entry, made.state, nil
 }
 
-// hold shares what others make at the same time. A place in a queue is that of the client that began: if it was lost, this
-// one tries again.
+// hold shares what others make at the same time. A place in a queue is that of the client that began: if it was
+// lost, this one tries again.
 func hold[K comparable, V any](
 	ctx context.Context, group *share.Group[K, V], key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {
@@ -165,10 +167,10 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 	return p.refresh(ctx, key, r, known)
 }
 
-// confirmed returns an entry as the source has confirmed it last, for this result of the original or another one, and its
-// state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and Miss for one that is too
-// old, must not be kept any longer, or is of an original that the source has replaced. What this process has not confirmed,
-// such as a file of an earlier one, is not fresh.
+// confirmed returns an entry as the source has confirmed it last, for this result of the original or another
+// one, and its state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and
+// Miss for one that is too old, must not be kept any longer, or is of an original that the source has replaced.
+// What this process has not confirmed, such as a file of an earlier one, is not fresh.
 func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
 	now, found := p.versions.GetIfPresent(r.Original())
 	switch {

@@ -29,9 +29,12 @@ import (
 // parameters draws some parameters, each of which is valid on its own.
 func parameters() *rapid.Generator[map[string]string] {
 	values := map[string][]string{
-		"w": {"1", "10", "100"}, "h": {"1", "10", "100"}, "fit": {request.FitCrop, request.FitScale, request.FitMax, request.FitMin}, "dpr": {"1", "2.5", "5"}, "crop": {"top", "bottom,left"},
-		"mono": {"000000"}, "blur": {"0.5", "30", "100"}, "rot": {"90", "360"}, "flip": {"h"}, "auto": {"compress", "format", "format,compress"},
-		"q": {"1", "75", "100"},
+		"w": {"1", "10", "100"}, "h": {"1", "10", "100"},
+		"fit": {request.FitCrop, request.FitScale, request.FitMax, request.FitMin}, "dpr": {"1", "2.5", "5"},
+		"crop": {"top", "bottom,left"},
+		"mono": {"000000"}, "blur": {"0.5", "30", "100"}, "rot": {"90", "360"}, "flip": {"h"},
+		"auto": {"compress", "format", "format,compress"},
+		"q":    {"1", "75", "100"},
 	}
 	return rapid.Custom(func(t *rapid.T) map[string]string {
 		params := map[string]string{}
@@ -42,8 +45,8 @@ func parameters() *rapid.Generator[map[string]string] {
 	})
 }
 
-// Whatever the defaults, the parameters of a client and the shape of an image: the default parameters are applied if that
-// is possible, and otherwise the response is that to the same URL without them.
+// Whatever the defaults, the parameters of a client and the shape of an image: the default parameters are
+// applied if that is possible, and otherwise the response is that to the same URL without them.
 func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(slices.Concat(pixel(1), []byte(r.URL.RawQuery))) // each query has another result
@@ -102,13 +105,14 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 			want = get(without, err)
 		}
 		if got != want && (got.status == http.StatusOK || want.status == http.StatusOK) {
-			rt.Fatalf("%s with defaults %v: %d %q, want %d %q", query.Encode(), defaults, got.status, got.body, want.status, want.body)
+			rt.Fatalf("%s with defaults %v: %d %q, want %d %q", query.Encode(), defaults, got.status,
+				got.body, want.status, want.body)
 		}
 	})
 }
 
-// Darkroom receives an image that needs no preparation as it is, without what is behind the image of a JPEG file, and one that
-// is stored on its side upright, however it is shared.
+// Darkroom receives an image that needs no preparation as it is, without what is behind the image of a JPEG
+// file, and one that is stored on its side upright, however it is shared.
 func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 	var received []byte
 	var d *darkroom.Darkroom
@@ -122,11 +126,13 @@ func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 	at, _ := url.Parse(server.URL)
 	d = darkroom.New(at, 1<<20)
 	rapid.Check(t, func(rt *rapid.T) {
-		img := image.NewGray(image.Rect(0, 0, rapid.IntRange(2, 30).Draw(rt, "width"), rapid.IntRange(2, 30).Draw(rt, "height")))
+		img := image.NewGray(image.Rect(0, 0, rapid.IntRange(2, 30).Draw(rt, "width"),
+			rapid.IntRange(2, 30).Draw(rt, "height")))
 		orientation := rapid.IntRange(1, 8).Draw(rt, "orientation")
 		behind := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(rt, "behind")
 		var file bytes.Buffer
-		tiff := append([]byte("II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"), byte(orientation), 0, 0, 0)
+		tiff := append([]byte("II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00"),
+			byte(orientation), 0, 0, 0)
 		var body, want []byte
 		if rapid.Bool().Draw(rt, "JPEG") {
 			_ = jpeg.Encode(&file, img, nil)
@@ -156,7 +162,8 @@ func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 		if orientation > 4 {
 			size.X, size.Y = size.Y, size.X
 		}
-		if info, err := original.Inspect(received); err != nil || info.Orientation != 1 || info.Size != (request.Size{Width: size.X, Height: size.Y}) {
+		info, err := original.Inspect(received)
+		if err != nil || info.Orientation != 1 || info.Size != (request.Size{Width: size.X, Height: size.Y}) {
 			rt.Fatalf("orientation %d of %v: %+v %v", orientation, img.Rect, info, err)
 		}
 	})

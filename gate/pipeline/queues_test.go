@@ -76,11 +76,13 @@ func TestEachProcessorDecodesOneImageAtATime(t *testing.T) {
 func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPipeline(nil)
 	info := original.Info{Format: "png", Size: request.Size{Width: 10_000, Height: 10_000}, BytesPerPixel: 8}
-	if _, err := p.ask(admission.For(t.Context(), "a"), nil, info, request.Transform{Width: 10}); problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, request.Transform{Width: 10})
+	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("Darkroom: %v", err)
 	}
 	plan := prepare.Plan{Factor: 1, Orientation: 6, Weight: p.Memory/5 + 1}
-	if _, err := p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{}); problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	_, err = p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{})
+	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("turning: %v", err)
 	}
 }
@@ -100,8 +102,9 @@ func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	}
 }
 
-// Whoever asks for what others wait for already, in whatever sizes: the only request of a client waits for the work under way,
-// and for at most two works of each other client, of the turn that has begun and of its own one.
+// Whoever asks for what others wait for already, in whatever sizes: the only request of a client waits for the
+// work under way, and for at most two works of each other client, of the turn that has begun and of its own
+// one.
 func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 	const takes = time.Second
 	type asking struct {

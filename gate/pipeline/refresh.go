@@ -15,7 +15,9 @@ import (
 )
 
 // refresh asks the source, and makes an entry if the original has changed or none is known.
-func (p *Pipeline) refresh(ctx context.Context, key string, r request.Request, known *cache.Entry) (made result, err error) {
+func (p *Pipeline) refresh(
+	ctx context.Context, key string, r request.Request, known *cache.Entry,
+) (made result, err error) {
 	defer recovered(&err)
 	asked := source.Request{Path: r.Path, Via: r.Via}
 	if known != nil {
@@ -39,7 +41,8 @@ func (p *Pipeline) refresh(ctx context.Context, key string, r request.Request, k
 	}
 	contentType := original.Type(body)
 	if contentType == "" {
-		return p.recover(key, key, known, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image"))
+		return p.recover(key, key, known, problem.New(http.StatusBadGateway,
+			"Darkroom returned something that is not an image"))
 	}
 	entry, err := p.encode(ctx, cache.NewEntry(body, contentType, fetched.Origin), r.WebP)
 	if err != nil {
@@ -59,8 +62,8 @@ func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
 	_, _ = p.versions.Set(r.Original(), of)
 }
 
-// renew returns an entry whose original the source still has, with what the source says now. That may be another name of the
-// same original, or another source, which does not know the validators of the former.
+// renew returns an entry whose original the source still has, with what the source says now. That may be
+// another name of the same original, or another source, which does not know the validators of the former.
 func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *held) *cache.Entry {
 	renewed := *known
 	renewed.Validated, renewed.Source = fetched.Validated, fetched.Source
@@ -79,8 +82,8 @@ func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetc
 	return &renewed
 }
 
-// recover remembers a failure by a name, and returns the known entry if it may be served for it. That there was no place for
-// a request is remembered only to serve known entries meanwhile: respond asks for others.
+// recover remembers a failure by a name, and returns the known entry if it may be served for it. That there was
+// no place for a request is remembered only to serve known entries meanwhile: respond asks for others.
 func (p *Pipeline) recover(name, key string, known *cache.Entry, err error) (result, error) {
 	if errors.Is(err, context.Canceled) {
 		return result{state: Miss}, err

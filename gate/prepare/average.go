@@ -42,7 +42,8 @@ func planes(img image.Image) []plane {
 		last := img.COffset(size.X-1, size.Y-1)
 		width, height := last%img.CStride+1, last/img.CStride+1
 		return []plane{
-			newPlane(img.Y, img.YStride, size.X, size.Y), newPlane(img.Cb, img.CStride, width, height), newPlane(img.Cr, img.CStride, width, height),
+			newPlane(img.Y, img.YStride, size.X, size.Y), newPlane(img.Cb, img.CStride, width, height),
+			newPlane(img.Cr, img.CStride, width, height),
 		}
 	}
 	return nil
@@ -59,8 +60,8 @@ func newPlane(pix []uint8, stride, width, height int) plane {
 	return plane{pix: pix, right: 1, down: stride, width: width, height: height}
 }
 
-// averageInto divides the plane into as many blocks as out has pixels, as equal as possible,
-// and writes their averages. The plane itself is as it was decoded. If out is not smaller in a direction, blocks have one pixel
+// averageInto divides the plane into as many blocks as out has pixels, as equal as possible, and writes their
+// averages. The plane itself is as it was decoded. If out is not smaller in a direction, blocks have one pixel
 // in that direction.
 func (p plane) averageInto(out plane) {
 	columns := make([]int, out.width+1)
@@ -85,8 +86,9 @@ func (p plane) averageInto(out plane) {
 		}
 		at := out.start + y*out.down
 		for x, sum := range sums {
-			n := uint32((max(columns[x]+1, columns[x+1]) - columns[x]) * (bottom - top)) //nolint:gosec // at most the pixels of an image
-			out.pix[at] = uint8((sum + n/2) / n)                                         //nolint:gosec // an average of bytes
+			width := max(columns[x]+1, columns[x+1]) - columns[x]
+			n := uint32(width * (bottom - top))  //nolint:gosec // at most the pixels of an image
+			out.pix[at] = uint8((sum + n/2) / n) //nolint:gosec // an average of bytes
 			at += out.right
 		}
 	}
@@ -102,7 +104,9 @@ func (p plane) roughness(result request.Size) float64 {
 	for y := 1; y < height-1; y++ {
 		for x := 1; x < width-1; x++ {
 			at := y*width + x
-			d := 4*int(small.pix[at]) - int(small.pix[at-1]) - int(small.pix[at+1]) - int(small.pix[at-width]) - int(small.pix[at+width])
+			d := 4*int(small.pix[at]) - int(small.pix[at-1]) - int(small.pix[at+1]) - int(
+				small.pix[at-width],
+			) - int(small.pix[at+width])
 			sum += float64(d * d)
 			n++
 		}

@@ -58,7 +58,10 @@ func TestAsMuchRemainsAsTheResultNeeds(t *testing.T) {
 		if rapid.Bool().Draw(rt, "as small as may be shrunk") {
 			info.Size = request.Size{Width: 1024, Height: minPixels / 1024}
 		}
-		t := request.Transform{Width: rapid.IntRange(1, 2000).Draw(rt, "w"), Height: rapid.IntRange(1, 2000).Draw(rt, "h"), Fit: request.FitScale}
+		t := request.Transform{
+			Width:  rapid.IntRange(1, 2000).Draw(rt, "w"),
+			Height: rapid.IntRange(1, 2000).Draw(rt, "h"), Fit: request.FitScale,
+		}
 		by := factor(info, t)
 		enough := func(by int) bool { return info.Size.Width >= 2*by*t.Width && info.Size.Height >= 2*by*t.Height }
 		switch large := info.Size.Pixels() >= minPixels; {

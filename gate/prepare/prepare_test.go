@@ -76,7 +76,10 @@ func psnr(a, b image.Image) float64 {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			ar, ag, ab, _ := a.At(x, y).RGBA()
 			br, bg, bb, _ := b.At(x, y).RGBA()
-			for _, d := range []float64{float64(ar>>8) - float64(br>>8), float64(ag>>8) - float64(bg>>8), float64(ab>>8) - float64(bb>>8)} {
+			for _, d := range []float64{
+				float64(ar>>8) - float64(br>>8), float64(ag>>8) - float64(bg>>8),
+				float64(ab>>8) - float64(bb>>8),
+			} {
 				sum += d * d
 			}
 		}
@@ -100,7 +103,8 @@ func inspect(t *testing.T, img image.Image) ([]byte, original.Info) {
 
 func TestTheResultDiffersInvisiblyFromThatOfTheOriginal(t *testing.T) {
 	for name, img := range map[string]image.Image{
-		"photograph": photograph(1600, 1201), "line art": lineArt(1603, 1200), "gray photograph": gray(photograph(1600, 1200)),
+		"photograph": photograph(1600, 1201), "line art": lineArt(1603, 1200),
+		"gray photograph": gray(photograph(1600, 1200)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +112,8 @@ func TestTheResultDiffersInvisiblyFromThatOfTheOriginal(t *testing.T) {
 			for _, width := range []int{80, 150, 300} {
 				wanted := request.Transform{Width: width}
 				size := wanted.Scaled(info.Size)
-				if exact := Exact(wanted, info.Size); exact.Width != size.Width || exact.Height != size.Height || exact.Fit != request.FitScale {
+				exact := Exact(wanted, info.Size)
+				if exact.Width != size.Width || exact.Height != size.Height || exact.Fit != request.FitScale {
 					t.Errorf("asked for %+v, want %v", exact, size)
 				}
 				plan := New(info, wanted, true, 1<<30)
@@ -171,7 +176,8 @@ func do(t *testing.T, plan Plan, file []byte, info original.Info, size request.S
 func TestPlansStayWithinTheMemory(t *testing.T) {
 	const mib = 1 << 20
 	photo := original.Info{
-		Format: "jpeg", Size: request.Size{Width: 4000, Height: 3000}, Orientation: 1, BytesPerPixel: 3, JPEG: original.JPEG{Samples: 1.5},
+		Format: "jpeg", Size: request.Size{Width: 4000, Height: 3000}, Orientation: 1, BytesPerPixel: 3,
+		JPEG: original.JPEG{Samples: 1.5},
 	}
 	turned, progressive := photo, photo
 	turned.Orientation = 6
@@ -201,14 +207,18 @@ func TestPlansStayWithinTheMemory(t *testing.T) {
 	}
 }
 
-// An image is shrunk, or turned, as long as there is the memory for it, to the byte; and what is needed are the decoded image
-// and the file that is made of it.
+// An image is shrunk, or turned, as long as there is the memory for it, to the byte; and what is needed are the
+// decoded image and the file that is made of it.
 func TestPlansUseTheMemoryThatThereIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		samples := rapid.SampledFrom([]float64{1, 1.5, 2, 3}).Draw(t, "samples")
 		info := original.Info{
-			Format: "jpeg", BytesPerPixel: 3, JPEG: original.JPEG{Samples: samples}, Orientation: rapid.IntRange(1, 8).Draw(t, "orientation"),
-			Size: request.Size{Width: rapid.IntRange(1024, 5000).Draw(t, "width"), Height: rapid.IntRange(1024, 5000).Draw(t, "height")},
+			Format: "jpeg", BytesPerPixel: 3, JPEG: original.JPEG{Samples: samples},
+			Orientation: rapid.IntRange(1, 8).Draw(t, "orientation"),
+			Size: request.Size{
+				Width:  rapid.IntRange(1024, 5000).Draw(t, "width"),
+				Height: rapid.IntRange(1024, 5000).Draw(t, "height"),
+			},
 		}
 		thumbnail := request.Transform{Width: rapid.IntRange(1, 256).Draw(t, "w"), Height: 100, Fit: request.FitScale}
 		whole := DecodedWeight(info)
@@ -225,7 +235,10 @@ func TestPlansUseTheMemoryThatThereIs(t *testing.T) {
 		}
 		part := 1 + 1/float64(plan.Factor*plan.Factor)
 		atLeast := int64(float64(info.Size.Pixels()) * samples * part)
-		most := int64(float64(request.Size{Width: info.Size.Width + 32, Height: info.Size.Height + 32}.Pixels()) * samples * part)
+		most := int64(float64(request.Size{
+			Width:  info.Size.Width + 32,
+			Height: info.Size.Height + 32,
+		}.Pixels()) * samples * part)
 		if plan.Weight != whole || plan.Always || !less.Always || less.Weight < atLeast || less.Weight > most {
 			t.Errorf("%+v within %d bytes, and %+v within less, want from %d to %d", plan, whole, less, atLeast, most)
 		}

@@ -55,7 +55,10 @@ func TestUprightImagesAreThoseThatWereStored(t *testing.T) {
 		var stored image.Image
 		var pixels []byte
 		const tones = 64 // of all channels together
-		switch kind := rapid.SampledFrom([]string{"NRGBA", "RGBA", "gray PNG", "gray JPEG", "JPEG", "WebP", "WebP with alpha"}).Draw(t, "kind"); kind {
+		switch kind := rapid.SampledFrom([]string{
+			"NRGBA", "RGBA", "gray PNG", "gray JPEG", "JPEG", "WebP",
+			"WebP with alpha",
+		}).Draw(t, "kind"); kind {
 		case "NRGBA":
 			img := image.NewNRGBA(bounds)
 			stored, pixels = img, img.Pix
@@ -118,7 +121,8 @@ func TestUprightImagesAreThoseThatWereStored(t *testing.T) {
 // Colors of video are those of BT.601, with its limited range; each digit of a color is rounded twice.
 func TestColorsOfVideoAreConverted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, g, b := rapid.Float64Range(0, 1).Draw(t, "r"), rapid.Float64Range(0, 1).Draw(t, "g"), rapid.Float64Range(0, 1).Draw(t, "b")
+		r, g, b := rapid.Float64Range(0, 1).Draw(t, "r"), rapid.Float64Range(0, 1).Draw(t, "g"),
+			rapid.Float64Range(0, 1).Draw(t, "b")
 		video := color.YCbCr{
 			Y:  uint8(16 + 65.481*r + 128.553*g + 24.966*b + .5),
 			Cb: uint8(128 - 37.797*r - 74.203*g + 112*b + .5),
@@ -134,15 +138,17 @@ func TestColorsOfVideoAreConverted(t *testing.T) {
 			t.Errorf("alpha %d", got.A)
 		}
 	})
-	if white, black := fromVideo(color.YCbCr{255, 128, 128}, 255), fromVideo(color.YCbCr{0, 128, 128}, 255); white.G != 255 || black.G != 0 {
+	white, black := fromVideo(color.YCbCr{255, 128, 128}, 255), fromVideo(color.YCbCr{0, 128, 128}, 255)
+	if white.G != 255 || black.G != 0 {
 		t.Errorf("beyond the range: %v %v", white, black)
 	}
 }
 
-// What is turned or shrunk is a file of the same kind as before, or PNG, upright, and as large as was planned: an image of
-// fine lines is not shrunk, unless there is no memory to turn all of its pixels.
+// What is turned or shrunk is a file of the same kind as before, or PNG, upright, and as large as was planned:
+// an image of fine lines is not shrunk, unless there is no memory to turn all of its pixels.
 func TestPlansMakeUprightFilesOfTheirSize(t *testing.T) {
-	smooth, fine := image.NewYCbCr(image.Rect(0, 0, 60, 40), image.YCbCrSubsampleRatio420), image.NewYCbCr(image.Rect(0, 0, 60, 40), image.YCbCrSubsampleRatio420)
+	smooth, fine := image.NewYCbCr(image.Rect(0, 0, 60, 40), image.YCbCrSubsampleRatio420),
+		image.NewYCbCr(image.Rect(0, 0, 60, 40), image.YCbCrSubsampleRatio420)
 	for i := range fine.Y {
 		smooth.Y[i], fine.Y[i] = 128, byte(255*((i%fine.YStride/4+i/fine.YStride/4)%2))
 	}
@@ -151,8 +157,10 @@ func TestPlansMakeUprightFilesOfTheirSize(t *testing.T) {
 		format string
 		fine   bool
 	}{
-		"photograph": {smooth, "jpeg", false}, "line art": {fine, "jpeg", true}, "gray": {image.NewGray(smooth.Rect), "jpeg", false},
-		"CMYK": {image.NewCMYK(smooth.Rect), "jpeg", true}, "PNG": {image.NewNRGBA(smooth.Rect), "png", true}, "WebP": {smooth, "webp", true},
+		"photograph": {smooth, "jpeg", false}, "line art": {fine, "jpeg", true},
+		"gray": {image.NewGray(smooth.Rect), "jpeg", false},
+		"CMYK": {image.NewCMYK(smooth.Rect), "jpeg", true}, "PNG": {image.NewNRGBA(smooth.Rect), "png", true},
+		"WebP": {smooth, "webp", true},
 	} {
 		for orientation := 1; orientation <= 8; orientation++ {
 			for _, plan := range []Plan{{Factor: 1}, {Factor: 4}, {Factor: 4, Always: true}} {
@@ -210,7 +218,8 @@ func TestTurningNeedsTheMemoryThatIsExpected(t *testing.T) {
 	}
 	files := map[string][]byte{
 		"photograph": asJPEG(image.NewRGBA(bounds)), "gray photograph": asJPEG(image.NewGray(bounds)),
-		"PNG": asPNG(image.NewNRGBA(bounds)), "gray PNG": asPNG(image.NewGray(bounds)), "deep PNG": asPNG(image.NewNRGBA64(bounds)),
+		"PNG": asPNG(image.NewNRGBA(bounds)), "gray PNG": asPNG(image.NewGray(bounds)),
+		"deep PNG": asPNG(image.NewNRGBA64(bounds)),
 	}
 	for _, name := range []string{"progressive.jpg", "cmyk.jpg"} {
 		body, err := os.ReadFile("../testdata/corpus/" + name)

@@ -25,7 +25,8 @@ func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 		Of(err).Write(response, httptest.NewRequest(method, "/a", nil))
 
 		header := response.Header()
-		if response.Code != p.Status || header.Get("Cache-Control") != "no-store" || header.Get("X-Content-Type-Options") != "nosniff" ||
+		if response.Code != p.Status || header.Get("Cache-Control") != "no-store" ||
+			header.Get("X-Content-Type-Options") != "nosniff" ||
 			header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%d %v", response.Code, header)
 		}
@@ -49,7 +50,8 @@ func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 			Type, Title, Detail string
 			Status              int
 		}
-		if err := json.Unmarshal(response.Body.Bytes(), &document); err != nil || strconv.Itoa(response.Body.Len()) != header.Get("Content-Length") {
+		err = json.Unmarshal(response.Body.Bytes(), &document)
+		if err != nil || strconv.Itoa(response.Body.Len()) != header.Get("Content-Length") {
 			t.Errorf("%s %v %v", response.Body, header, err)
 		}
 		if want := strings.ToValidUTF8(p.Detail, "\ufffd"); document.Detail != want || document.Status != p.Status ||
@@ -61,7 +63,8 @@ func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 
 func TestAnyOtherErrorIsInternal(t *testing.T) {
 	secret := errors.New("key=secret")
-	if p := Of(secret); p.Status != http.StatusInternalServerError || strings.Contains(p.Detail, "secret") || !errors.Is(p, secret) {
+	p := Of(secret)
+	if p.Status != http.StatusInternalServerError || strings.Contains(p.Detail, "secret") || !errors.Is(p, secret) {
 		t.Errorf("%+v", p)
 	}
 	if text := New(http.StatusNotFound, "no image").Error(); text != "no image" {

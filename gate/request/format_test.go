@@ -14,7 +14,8 @@ import (
 func TestTheFormatIsThatOfTheHeaderAccept(t *testing.T) {
 	others := rapid.SampledFrom([]string{"*/*", "image/*", "image/avif", "image/webpx", "text/html;q=0.9", "\"", ",", ""})
 	rapid.Check(t, func(rt *rapid.T) {
-		weight := rapid.SampledFrom([]string{"", ";q=1", "; q=0.001", ";Q=0.5", ";q=0", ";q=0.000", ";v=b3;q=0.7", ";q=x"}).Draw(rt, "weight")
+		weight := rapid.SampledFrom([]string{"", ";q=1", "; q=0.001", ";Q=0.5", ";q=0", ";q=0.000", ";v=b3;q=0.7", ";q=x"}).
+			Draw(rt, "weight")
 		list := rapid.SliceOfN(others, 0, 5).Draw(rt, "others")
 		named := rapid.Bool().Draw(rt, "named")
 		if named {

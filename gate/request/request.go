@@ -112,7 +112,8 @@ func (r Rules) Validate(parameters map[string]string) error {
 func malformed(query string) error {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
-		if _, err := url.QueryUnescape(value); err != nil && slices.Contains(Parameters, name) && !strings.Contains(pair, ";") {
+		if _, err := url.QueryUnescape(value); err != nil && slices.Contains(Parameters, name) &&
+			!strings.Contains(pair, ";") {
 			return problem.New(http.StatusBadRequest, "parameter %s is malformed", name).Because(err)
 		}
 	}

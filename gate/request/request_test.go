@@ -64,7 +64,8 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 		r, err := parse(t, rules, target)
 		if err != nil {
 			t.Errorf("%s: %v", target, err)
-		} else if got := (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query(); got != want || r.Own != r.Transform {
+		} else if got := (&url.URL{Path: r.Path}).EscapedPath() + "?" + r.Transform.Query(); got != want ||
+			r.Own != r.Transform {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
 	}
@@ -72,7 +73,10 @@ func TestEqualRequestsHaveOneKey(t *testing.T) {
 
 func TestRefusalsNameParameterAndBound(t *testing.T) {
 	limited := Rules{MaxWidth: 100, MaxHeight: 200, Parameters: []string{"w", "h", "fit"}}
-	presets := Rules{MaxWidth: 100, MaxHeight: 100, Presets: map[string]map[string]string{"thumb": {"w": "50"}}, OnlyPresets: true}
+	presets := Rules{
+		MaxWidth: 100, MaxHeight: 100, Presets: map[string]map[string]string{"thumb": {"w": "50"}},
+		OnlyPresets: true,
+	}
 	for _, test := range []struct {
 		rules  Rules
 		target string
@@ -207,8 +211,14 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
-	parts := []string{"a", "b.jpg", "%3F", "?", "%2F", "..", ".", "//", "%25", "%C3%A9", "é", "%00", "&", "+", "%2B", " ", ";", "#", "=", "w=1", "%ff"}
-	values := []string{"", "0", "1", "-1", "1.005", "-0", "%2B1", "0x1p4", "300", "1e2", "NaN", "crop", "scale", "top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb"}
+	parts := []string{
+		"a", "b.jpg", "%3F", "?", "%2F", "..", ".", "//", "%25", "%C3%A9", "é", "%00", "&", "+", "%2B", " ",
+		";", "#", "=", "w=1", "%ff",
+	}
+	values := []string{
+		"", "0", "1", "-1", "1.005", "-0", "%2B1", "0x1p4", "300", "1e2", "NaN", "crop", "scale",
+		"top,left", "hv", "VH", "h", "000000", "compress,format", "9999999999999999999", "%", "thumb",
+	}
 	names := append([]string{"preset", "v", "W"}, Parameters...)
 	limited := rules
 	limited.Presets = map[string]map[string]string{"thumb": {"w": "50", "h": "50", "fit": "crop"}, "1": {"auto": "format"}}
@@ -220,8 +230,10 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 		}
 		target += "?"
 		if random.IntN(2) == 0 { // one in which every parameter has an effect
-			target += fmt.Sprintf("q=%d&w=%d&h=%d&fit=%s&crop=%s&mono=%s&blur=%d&flip=%s&rot=%d&auto=%s", 74+random.IntN(3), 1+random.IntN(3), 1+random.IntN(3),
-				pick([]string{"", "crop", "scale"}), pick([]string{"", "top", "left"}), pick([]string{"", "000000"}), random.IntN(3), pick([]string{"", "h", "v"}), random.IntN(3),
+			target += fmt.Sprintf("q=%d&w=%d&h=%d&fit=%s&crop=%s&mono=%s&blur=%d&flip=%s&rot=%d&auto=%s", 74+random.IntN(3),
+				1+random.IntN(3), 1+random.IntN(3),
+				pick([]string{"", "crop", "scale"}), pick([]string{"", "top", "left"}), pick([]string{"", "000000"}),
+				random.IntN(3), pick([]string{"", "h", "v"}), random.IntN(3),
 				pick([]string{"", "format", "compress"}))
 		}
 		for range random.IntN(5) {
@@ -261,7 +273,10 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 
 // The canonical form of a canonical form is itself, and it never exceeds the limits.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"/a.jpg?w=300&h=2&fit=crop&crop=top,left", "/a%3Fw=1", "/../%2e%2e/x?blur=1e1&rot=.5", "/%C3%A9?auto=format&preset=x", "//?w=1;h=2"} {
+	for _, seed := range []string{
+		"/a.jpg?w=300&h=2&fit=crop&crop=top,left", "/a%3Fw=1", "/../%2e%2e/x?blur=1e1&rot=.5",
+		"/%C3%A9?auto=format&preset=x", "//?w=1;h=2",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, target string) {
@@ -283,18 +298,20 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Names of proxies are made up by clients: whatever they are, they are part of both keys, of bounded length, and no key of an
-// original is that of a result.
+// Names of proxies are made up by clients: whatever they are, they are part of both keys, of bounded length,
+// and no key of an original is that of a result.
 func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		paths := rapid.Map(rapid.OneOf(rapid.Just("a"), rapid.StringMatching(`a?( /|w=1|#own=|#webp=1| )*a`)), func(s string) string { return "/" + s })
+		paths := rapid.Map(rapid.OneOf(rapid.Just("a"), rapid.StringMatching(`a?( /|w=1|#own=|#webp=1| )*a`)),
+			func(s string) string { return "/" + s })
 		names := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`a(\?w=1)?(#(via|own|webp)=a)?`))
 		one, other := Request{}, Request{}
 		one.Path, other.Path = paths.Draw(t, "a path"), paths.Draw(t, "another")
 		one.Via, other.Via = names.Draw(t, "one"), names.Draw(t, "other")
 		other.Transform.Width = rapid.IntRange(0, 1).Draw(t, "width")
 		same := one.Via == other.Via && one.Path == other.Path
-		if (one.Original() == other.Original()) != same || (one.Key() == other.Key()) != (same && other.Transform.Width == 0) || one.Original() == other.Key() {
+		if (one.Original() == other.Original()) != same ||
+			(one.Key() == other.Key()) != (same && other.Transform.Width == 0) || one.Original() == other.Key() {
 			t.Errorf("%q %q", one.Key(), other.Key())
 		}
 		if one.Via = strings.Repeat("a", 10_000); len(one.Key()) > 100+len(one.Path) {

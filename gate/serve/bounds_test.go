@@ -41,7 +41,9 @@ func (a anything) Open(_ context.Context, r source.Request) (*source.Response, e
 	}
 	body := append(bytes.Clone(a.image), r.Path...)
 	validators := original.Validators{ETag: a.etag, LastModified: a.etag}
-	return &source.Response{Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body)), Validators: validators}, nil
+	return &source.Response{
+		Body: io.NopCloser(bytes.NewReader(body)), Length: int64(len(body)), Validators: validators,
+	}, nil
 }
 
 func newHandler(t *testing.T, size int, memory int64, folder string, disk int64) *Handler {
@@ -54,10 +56,14 @@ func newHandler(t *testing.T, size int, memory int64, folder string, disk int64)
 	log := slog.New(slog.DiscardHandler)
 	return &Handler{Log: log, Pipeline: pipeline.New(
 		pipeline.Options{
-			Source: anything{image: append(file.Bytes(), make([]byte, size)...)}, Rules: request.Rules{MaxWidth: 100, MaxHeight: 100},
+			Source:          anything{image: append(file.Bytes(), make([]byte, size)...)},
+			Rules:           request.Rules{MaxWidth: 100, MaxHeight: 100},
 			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
 		}, nil,
-		cache.New(cache.Options{Memory: memory / 4, Folder: folder, Disk: disk, Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log}),
+		cache.New(cache.Options{
+			Memory: memory / 4, Folder: folder, Disk: disk, Evicted: metrics.Evicted,
+			Failed: metrics.DiskFailed, Log: log,
+		}),
 		metrics)}
 }
 

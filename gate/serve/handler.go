@@ -105,7 +105,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second))
-	release, err := h.sending.hold(client, entry, h.Pipeline.Memory/10, func() { _ = control.SetWriteDeadline(time.Now()) })
+	release, err := h.sending.hold(client, entry, h.Pipeline.Memory/10,
+		func() { _ = control.SetWriteDeadline(time.Now()) })
 	if err != nil {
 		return nil, state, err
 	}
@@ -126,8 +127,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	return entry, state, nil
 }
 
-// content is a response of http.ServeContent. The connection has no file to send: without its ReadFrom, headers and a small
-// image are one write.
+// content is a response of http.ServeContent. The connection has no file to send: without its ReadFrom, headers
+// and a small image are one write.
 type content struct{ http.ResponseWriter }
 
 // WriteHeader keeps CDNs from storing conditions and ranges of one client that have failed (412, 416) as the image.

@@ -64,7 +64,9 @@ func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 		{control: original.Control{Bounded: true, MaxAge: 2 * ttl}, state: pipeline.Hit, want: "public, max-age=3600"},
 		{control: original.Control{NoStore: true}, state: pipeline.Miss, want: "private, no-store"},
 	} {
-		if got := cacheControl(&cache.Entry{Origin: cache.Origin{Control: test.control, Validated: time.Now().Add(-test.age)}}, test.state, ttl); got != test.want {
+		got := cacheControl(&cache.Entry{Origin: cache.Origin{Control: test.control, Validated: time.Now().Add(-test.age)}},
+			test.state, ttl)
+		if got != test.want {
 			t.Errorf("%+v %s: %q, want %q", test.control, test.state, got, test.want)
 		}
 	}

@@ -34,7 +34,8 @@ func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (
 	for !l.keeps(e) && l.total > 0 && l.total+size > budget {
 		oldest := l.oldestOfLargest(client, size)
 		if oldest == nil {
-			return nil, problem.New(http.StatusServiceUnavailable, "too many large responses are being sent; retry later").Retry(2 * time.Second)
+			return nil, problem.New(http.StatusServiceUnavailable, "too many large responses are being sent; retry later").
+				Retry(2 * time.Second)
 		}
 		oldest.cut()
 		l.drop(oldest)
@@ -67,7 +68,8 @@ func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 	return oldest
 }
 
-// keeps reports whether the body of an entry is being sent. Entries of the same body may differ in what the source says.
+// keeps reports whether the body of an entry is being sent. Entries of the same body may differ in what the
+// source says.
 func (l *ledger) keeps(e *cache.Entry) bool {
 	return slices.ContainsFunc(l.sendings, func(s *sending) bool {
 		return s.entry == e || len(e.Body) > 0 && len(s.entry.Body) > 0 && &s.entry.Body[0] == &e.Body[0]

@@ -44,12 +44,17 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 	tags := []string{etag, "W/" + etag, `"other"`, "*", etag + `, "other"`, `"`, ""}
 	times := []string{"Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT", "now"}
 	values := map[string][]string{
-		"If-Match": tags, "If-None-Match": tags, "If-Range": slices.Concat(tags, times), "If-Modified-Since": times, "If-Unmodified-Since": times,
+		"If-Match": tags, "If-None-Match": tags, "If-Range": slices.Concat(tags, times), "If-Modified-Since": times,
+		"If-Unmodified-Since": times,
 		"Range": {
-			"bytes=0-9", "bytes=-10", "bytes=5-", "bytes=0-0,2-3", "bytes=0-,0-,0-", "bytes=99999-", "bytes=9-0", "bytes=-", "lines=1-2", "bytes=0-99999999999999999999",
+			"bytes=0-9", "bytes=-10", "bytes=5-", "bytes=0-0,2-3", "bytes=0-,0-,0-", "bytes=99999-", "bytes=9-0", "bytes=-",
+			"lines=1-2", "bytes=0-99999999999999999999",
 			"bytes=" + strings.Repeat("0-0,", 500) + "1-1",
 		},
-		"Accept":          {"image/webp", "image/webp;q=0", "*/*;q=", ";", "text/html", `image/webp;x="a,b`, strings.Repeat("image/webp,", 500)},
+		"Accept": {
+			"image/webp", "image/webp;q=0", "*/*;q=", ";", "text/html", `image/webp;x="a,b`,
+			strings.Repeat("image/webp,", 500),
+		},
 		"Cdn-Loop":        {"other", h.ID, "other;loops=9, " + h.ID + ";x=1", strings.Repeat("a, ", 3000)},
 		"Cache-Control":   {"no-cache", "no-store", "only-if-cached"},
 		"X-Forwarded-For": {"", ",", "1.2.3.4", "unknown"},
@@ -57,16 +62,21 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		method := rapid.SampledFrom([]string{"GET", "HEAD", "OPTIONS", "get", "TRACE"}).Draw(t, "method")
-		path := rapid.SampledFrom([]string{"/a.png", "/b.png?auto=format", "/a.png?w=0", "/%2e%2e%2fa.png", "/a%00.png", "/" + strings.Repeat("a", 3000), "//a.png?w=1&w=2"}).Draw(t, "path")
+		path := rapid.SampledFrom([]string{
+			"/a.png", "/b.png?auto=format", "/a.png?w=0", "/%2e%2e%2fa.png", "/a%00.png",
+			"/" + strings.Repeat("a", 3000), "//a.png?w=1&w=2",
+		}).Draw(t, "path")
 		r := httptest.NewRequest(method, path, nil)
-		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(slices.Sorted(maps.Keys(values))), rapid.ID).Draw(t, "headers") {
+		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(slices.Sorted(maps.Keys(values))),
+			rapid.ID).Draw(t, "headers") {
 			r.Header[name] = rapid.SliceOfN(rapid.SampledFrom(values[name]), 1, 2).Draw(t, name)
 		}
 		response := httptest.NewRecorder()
 		h.ServeHTTP(response, r)
 		header, status := response.Header(), response.Code
 		image := status == http.StatusOK || status == http.StatusPartialContent || status == http.StatusNotModified
-		if want := map[bool]string{true: "public, max-age=3600", false: "no-store"}[image]; header.Get("Cache-Control") != want {
+		want := map[bool]string{true: "public, max-age=3600", false: "no-store"}[image]
+		if header.Get("Cache-Control") != want {
 			t.Errorf("%d with Cache-Control %q", status, header.Get("Cache-Control"))
 		}
 		if header.Get("X-Content-Type-Options") != "nosniff" || status >= 500 && status != http.StatusLoopDetected {
@@ -79,7 +89,8 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 			t.Errorf("%d of %d bytes", response.Body.Len(), whole.Body.Len())
 		}
 		// The header has one tag. Of a list, net/http reads the first.
-		if given := r.Header["If-Range"]; status == http.StatusPartialContent && given != nil && !strings.HasPrefix(given[0], etag) && given[0] != "" {
+		given := r.Header["If-Range"]
+		if status == http.StatusPartialContent && given != nil && !strings.HasPrefix(given[0], etag) && given[0] != "" {
 			t.Errorf("a part of an image that is not %q", given[0])
 		}
 	})
@@ -102,7 +113,8 @@ func TestOnlyImagesThatMayHaveScriptsAreSandboxed(t *testing.T) {
 
 func TestTheLogHasFailuresOfTheGateAndNotOfClients(t *testing.T) {
 	for status, err := range map[int]error{
-		http.StatusInternalServerError: errors.New("panic"), http.StatusServiceUnavailable: errFull(t), http.StatusBadRequest: nil,
+		http.StatusInternalServerError: errors.New("panic"), http.StatusServiceUnavailable: errFull(t),
+		http.StatusBadRequest: nil,
 	} {
 		var log bytes.Buffer
 		h := newHandler(t, 10, 32<<20, "", 0)
@@ -174,10 +186,16 @@ func TestTheServerWaitsForNobodyForever(t *testing.T) {
 		reads       bool
 		least, most time.Duration
 	}{
-		"sends no request":      {least: time.Second, most: 20 * time.Second},
-		"does not end its body": {request: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", reads: true, least: time.Second, most: 20 * time.Second},
-		"does not read":         {request: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", least: time.Minute, most: 100 * time.Second},
-		"keeps its connection":  {request: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", reads: true, least: time.Minute, most: 100 * time.Second},
+		"sends no request": {least: time.Second, most: 20 * time.Second},
+		"does not end its body": {
+			request: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", reads: true,
+			least: time.Second, most: 20 * time.Second,
+		},
+		"does not read": {request: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", least: time.Minute, most: 100 * time.Second},
+		"keeps its connection": {
+			request: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", reads: true,
+			least: time.Minute, most: 100 * time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

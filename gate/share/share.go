@@ -29,9 +29,9 @@ type run[V any] struct {
 	holders int
 }
 
-// Hold returns the value of a key, and made for one that was made by this call. If nobody waits for
-// the value or holds it, it is made, in a context that ends when all have left, and in which it waits in the turns of their
-// clients. The value may be used until done is called; after an error that has no effect.
+// Hold returns the value of a key, and made for one that was made by this call. If nobody waits for the value
+// or holds it, it is made, in a context that ends when all have left, and in which it waits in the turns of
+// their clients. The value may be used until done is called; after an error that has no effect.
 func (g *Group[K, V]) Hold(
 	ctx context.Context, key K, create func(context.Context) (V, error),
 ) (value V, made bool, done func(), err error) {

@@ -177,7 +177,8 @@ func sign(key []byte, of string, query url.Values) string {
 
 // signImgix returns the signature of a URL as it is sent.
 func signImgix(key []byte, u *url.URL) string {
-	pairs := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool { return strings.HasPrefix(pair, "s=") })
+	pairs := slices.DeleteFunc(strings.Split(u.RawQuery, "&"),
+		func(pair string) bool { return strings.HasPrefix(pair, "s=") })
 	signed := string(key) + u.EscapedPath()
 	if len(pairs) > 0 {
 		signed += "?" + strings.Join(pairs, "&")

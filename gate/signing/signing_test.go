@@ -58,7 +58,8 @@ func withSignature(key, target string) string {
 	if err != nil {
 		panic(err)
 	}
-	return target + map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")] + "s=" + sign([]byte(key), u.Path, u.Query())
+	return target + map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")] + "s=" +
+		sign([]byte(key), u.Path, u.Query())
 }
 
 func TestRecordedURLsAreValid(t *testing.T) {
@@ -177,7 +178,8 @@ func TestAFileWithoutUsableKeysIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := New(Options{File: file})
-		if err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), file) ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", keys, err)
 		}
 	}

@@ -11,7 +11,9 @@ import (
 )
 
 func TestASourceOfAPrivateAuthorityIsReadWithItsCertificates(t *testing.T) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("image")) }))
+	server := httptest.NewTLSServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("image")) }),
+	)
 	t.Cleanup(server.Close)
 	authorities := x509.NewCertPool()
 	authorities.AddCert(server.Certificate())

@@ -29,7 +29,10 @@ func TestS3(t *testing.T) {
 			_, _ = w.Write([]byte("image"))
 		}
 	})
-	s, err := New(Config{Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret", Endpoint: server.URL})
+	s, err := New(Config{
+		Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "key",
+		SecretKey: "secret", Endpoint: server.URL,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,10 @@ func TestS3(t *testing.T) {
 	if _, _, err := read(t, s, "/none.jpg", original.Validators{}, 100); problem.Of(err).Status != 404 {
 		t.Errorf("missing: %v", err)
 	}
-	denied, _ := New(Config{Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other", SecretKey: "secret", Endpoint: server.URL})
+	denied, _ := New(Config{
+		Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other",
+		SecretKey: "secret", Endpoint: server.URL,
+	})
 	if _, _, err := read(t, denied, "/dir/é+(1).jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
 		t.Errorf("wrong key: %v", err)
 	}
@@ -56,8 +62,13 @@ func TestS3(t *testing.T) {
 func TestCredentialsDoNotFollowRedirects(t *testing.T) {
 	asked := 0
 	other := serveFolder(t, func(http.ResponseWriter, *http.Request) { asked++ })
-	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusFound) })
-	s, err := New(Config{Kind: "s3", Bucket: "photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret", Endpoint: server.URL})
+	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusFound)
+	})
+	s, err := New(Config{
+		Kind: "s3", Bucket: "photos", Region: "eu-west-2", AccessKey: "key",
+		SecretKey: "secret", Endpoint: server.URL,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

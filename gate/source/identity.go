@@ -43,10 +43,14 @@ func awsIdentity(c Config) (*credentials.Credentials, error) {
 			return nil, err
 		}
 		iam.Endpoint, iam.Client = sts.String(), newIdentityClient(c, newGuard(sts))
-	case os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" && os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") != "":
+	case os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") != "" &&
+		os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") != "":
 		iam.Client = newIdentityClient(c, guard{only: podIdentityAgent})
 	default:
-		return nil, errors.New("environment variable GATE_WORKLOAD_IDENTITY: the pod has no identity: EKS has set neither AWS_WEB_IDENTITY_TOKEN_FILE nor AWS_CONTAINER_CREDENTIALS_FULL_URI")
+		return nil, errors.New(
+			"environment variable GATE_WORKLOAD_IDENTITY: the pod has no identity: EKS has set neither " +
+				"AWS_WEB_IDENTITY_TOKEN_FILE nor AWS_CONTAINER_CREDENTIALS_FULL_URI",
+		)
 	}
 	return credentials.New(iam), nil
 }
@@ -55,7 +59,8 @@ func awsIdentity(c Config) (*credentials.Credentials, error) {
 type gkeIdentity struct{ metadata *metadata.Client }
 
 func (g gkeIdentity) Token() (*oauth2.Token, error) {
-	text, err := g.metadata.GetWithContext(context.Background(), "instance/service-accounts/default/token?scopes="+gcsScope)
+	text, err := g.metadata.GetWithContext(context.Background(),
+		"instance/service-accounts/default/token?scopes="+gcsScope)
 	if err != nil {
 		return nil, err
 	}

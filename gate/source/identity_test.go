@@ -51,7 +51,8 @@ func standIn(t *testing.T, addresses *[]netip.Addr) {
 func bucketOf(t *testing.T, key, session string) *httptest.Server {
 	t.Helper()
 	return serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="+key+"/") || r.Header.Get("X-Amz-Security-Token") != session {
+		if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="+key+"/") ||
+			r.Header.Get("X-Amz-Security-Token") != session {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
@@ -70,12 +71,14 @@ func TestARoleForAServiceAccountIsAssumed(t *testing.T) {
 	asked := 0
 	sts := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
 		asked++
-		if r.Method != http.MethodPost || r.FormValue("Action") != "AssumeRoleWithWebIdentity" || r.FormValue("WebIdentityToken") != "token" ||
+		if r.Method != http.MethodPost || r.FormValue("Action") != "AssumeRoleWithWebIdentity" ||
+			r.FormValue("WebIdentityToken") != "token" ||
 			r.FormValue("RoleArn") != "arn:aws:iam::1:role/photos" {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		_, _ = fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>
+		_, _ = fmt.Fprintf(w, `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+			<AssumeRoleWithWebIdentityResult><Credentials>
 			<AccessKeyId>key</AccessKeyId><SecretAccessKey>secret</SecretAccessKey><SessionToken>session</SessionToken>
 			<Expiration>%s</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
 			time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
@@ -83,7 +86,10 @@ func TestARoleForAServiceAccountIsAssumed(t *testing.T) {
 	inCloud(t, map[string]string{
 		"AWS_WEB_IDENTITY_TOKEN_FILE": "token", "AWS_ROLE_ARN": "arn:aws:iam::1:role/photos", "AWS_ENDPOINT_URL_STS": sts.URL,
 	})
-	s, err := New(Config{Kind: "s3", Bucket: "photos", Region: "eu-west-2", Endpoint: bucketOf(t, "key", "session").URL, WorkloadIdentity: true})
+	s, err := New(Config{
+		Kind: "s3", Bucket: "photos", Region: "eu-west-2", Endpoint: bucketOf(t, "key", "session").URL,
+		WorkloadIdentity: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,9 +114,13 @@ func TestThePodIdentityAgentIsAskedAgainWhenCredentialsExpire(t *testing.T) {
 		lifetime = time.Hour
 	})
 	inCloud(t, map[string]string{
-		"AWS_CONTAINER_CREDENTIALS_FULL_URI": agent.URL + "/v1/credentials", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "token",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     agent.URL + "/v1/credentials",
+		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "token",
 	})
-	s, err := New(Config{Kind: "s3", Bucket: "photos", Region: "eu-west-2", Endpoint: bucketOf(t, "key", "session").URL, WorkloadIdentity: true})
+	s, err := New(Config{
+		Kind: "s3", Bucket: "photos", Region: "eu-west-2", Endpoint: bucketOf(t, "key", "session").URL,
+		WorkloadIdentity: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +137,8 @@ func TestGKEWorkloadIdentity(t *testing.T) {
 	asked := 0
 	metadata := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
 		asked++
-		if r.Header.Get("Metadata-Flavor") != "Google" || r.URL.Path != "/computeMetadata/v1/instance/service-accounts/default/token" ||
+		if r.Header.Get("Metadata-Flavor") != "Google" ||
+			r.URL.Path != "/computeMetadata/v1/instance/service-accounts/default/token" ||
 			r.FormValue("scopes") != gcsScope {
 			w.WriteHeader(http.StatusForbidden)
 			return
@@ -160,14 +171,16 @@ func TestAPodWithoutAnIdentityIsNamedAndTheNodesIsNotUsed(t *testing.T) {
 	}
 	// The agent of ECS is not the one of EKS, whatever variables name it.
 	inCloud(t, map[string]string{
-		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://169.254.170.23/v1/credentials",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     "http://169.254.170.23/v1/credentials",
 		"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "token",
 	})
 	s, err := New(Config{Kind: "s3", Bucket: "photos", Region: "eu-west-2", WorkloadIdentity: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 502 || !errors.Is(err, errForbidden) {
+	_, _, err = read(t, s, "/a.jpg", original.Validators{}, 100)
+	if problem.Of(err).Status != 502 || !errors.Is(err, errForbidden) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -84,8 +84,8 @@ var gateName = regexp.MustCompile(`darkroom-gate-[0-9a-f]{16}`)
 // Loop is the header in which proxies name themselves.
 const Loop = "CDN-Loop"
 
-// Via returns the names of gates in the header Loop. They show each loop that leads through a gate. Names of others would
-// only make a CDN that is both in front of the gate and before its source refuse the request.
+// Via returns the names of gates in the header Loop. They show each loop that leads through a gate. Names of
+// others would only make a CDN that is both in front of the gate and before its source refuse the request.
 func Via(header http.Header) string {
 	return strings.Join(gateName.FindAllString(strings.Join(header.Values(Loop), ","), -1), ", ")
 }
@@ -107,7 +107,8 @@ func New(c Config) (Source, error) {
 
 // invalid returns an error that names the variable to correct.
 func (c Config) invalid(variable, reason string, args ...any) error {
-	return fmt.Errorf("environment variable %s%s: "+reason, append([]any{cmp.Or(c.Variables, "SOURCE_"), variable}, args...)...)
+	return fmt.Errorf("environment variable %s%s: "+reason,
+		append([]any{cmp.Or(c.Variables, "SOURCE_"), variable}, args...)...)
 }
 
 // Response is the answer of a source. Its body must be closed.
@@ -119,8 +120,8 @@ type Response struct {
 	Length int64
 	// Validators of the original.
 	Validators original.Validators
-	// Control is what the source says about keeping it; if it says nothing of an unchanged original, what it has said before
-	// counts.
+	// Control is what the source says about keeping it; if it says nothing of an unchanged original, what it has
+	// said before counts.
 	Control original.Control
 }
 
@@ -155,7 +156,8 @@ func Failure(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return problem.New(http.StatusGatewayTimeout, "the source did not respond in time").Because(err).Retry(retryAfter)
 	}
-	return problem.New(http.StatusBadGateway, "the source cannot be reached or ended the response early").Because(err).Retry(retryAfter)
+	return problem.New(http.StatusBadGateway, "the source cannot be reached or ended the response early").
+		Because(err).Retry(retryAfter)
 }
 
 // Read reads the body of a response, at most maxBytes, into as much memory.

@@ -96,7 +96,10 @@ func TestFailuresOfTheSourceHaveAStatus(t *testing.T) {
 		"broken":                       {status(500), 502},
 		"rate limited":                 {status(429), 502},
 		"not modified without request": {status(304), 502},
-		"too large":                    {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 101)) }, 413},
+		"too large": {
+			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 101)) },
+			413,
+		},
 		"too large without a length": {func(w http.ResponseWriter, _ *http.Request) {
 			for range 101 {
 				_, _ = w.Write([]byte{1})
@@ -126,7 +129,8 @@ func TestASourceWithoutAListenerIs502(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	s, _ := New(Config{Kind: "webfolder", BaseURL: server.URL})
-	if _, _, err := read(t, s, "/a", original.Validators{}, 1); problem.Of(err).Status != 502 || problem.Of(err).RetryAfter == 0 {
+	_, _, err := read(t, s, "/a", original.Validators{}, 1)
+	if problem.Of(err).Status != 502 || problem.Of(err).RetryAfter == 0 {
 		t.Errorf("%v", err)
 	}
 }
@@ -150,16 +154,21 @@ func TestTimeoutsAre504(t *testing.T) {
 
 func TestForbiddenAddresses(t *testing.T) {
 	for _, address := range []string{
-		"169.254.169.254", "169.254.170.2", "168.63.129.16", "100.100.100.200", "192.0.0.192", "0.0.0.0", "224.0.0.1", "255.255.255.255",
+		"169.254.169.254", "169.254.170.2", "168.63.129.16", "100.100.100.200", "192.0.0.192", "0.0.0.0",
+		"224.0.0.1", "255.255.255.255",
 		"127.0.0.1", "::1", "::", "fe80::1%eth0", "ff02::1", "fd00:ec2::254", "fd20:ce::254", "fd00:c1::a9fe:a9fe",
-		"::ffff:169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::6464:64c8", "2002:a83f:8110::1", "::169.254.169.254",
+		"::ffff:169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::6464:64c8",
+		"2002:a83f:8110::1", "::169.254.169.254",
 		"::ffff:0:169.254.169.254",
 	} {
 		if !(guard{}).refuses(netip.MustParseAddr(address)) {
 			t.Errorf("%s is allowed", address)
 		}
 	}
-	for _, address := range []string{"10.0.0.1", "192.168.1.1", "100.64.0.1", "93.184.216.34", "2606:2800:220:1::1", "fd12:3456::1", "64:ff9b::5db8:d822"} {
+	for _, address := range []string{
+		"10.0.0.1", "192.168.1.1", "100.64.0.1", "93.184.216.34", "2606:2800:220:1::1",
+		"fd12:3456::1", "64:ff9b::5db8:d822",
+	} {
 		if (guard{}).refuses(netip.MustParseAddr(address)) {
 			t.Errorf("%s is refused", address)
 		}
@@ -168,7 +177,10 @@ func TestForbiddenAddresses(t *testing.T) {
 
 func TestLoopbackIsAllowedOnlyForSourcesThatAreConfiguredWithIt(t *testing.T) {
 	address := netip.MustParseAddr("127.0.0.1")
-	for text, refused := range map[string]bool{"http://127.0.0.1:80": false, "http://[::1]": false, "http://localhost": true, "http://example.com": true} {
+	for text, refused := range map[string]bool{
+		"http://127.0.0.1:80": false, "http://[::1]": false,
+		"http://localhost": true, "http://example.com": true,
+	} {
 		u, _ := url.Parse(text)
 		if got := newGuard(u).refuses(address); got != refused {
 			t.Errorf("%s: refused %v", text, got)

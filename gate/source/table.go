@@ -39,7 +39,8 @@ func NewTable(configs []Config, served func(name string, originals float64)) (So
 		case names[c.Name]:
 			err = errors.New("the name is used twice")
 		case !c.Fallback && taken:
-			err = fmt.Errorf("environment variable GATE_%sPATH: source %q has the same path, and neither is a fallback", c.Variables, other)
+			err = fmt.Errorf("environment variable GATE_%sPATH: source %q has the same path, and neither is a fallback",
+				c.Variables, other)
 		}
 		if err != nil && c.Name != "" {
 			err = fmt.Errorf("additional source %s: %w", c.Name, err)

@@ -82,7 +82,9 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 		known := original.Validators{}
 		if rapid.Bool().Draw(t, "known") {
 			// Those of an earlier time, when other sources had the original.
-			if response, err := sources.rows[rapid.IntRange(0, len(sources.rows)-1).Draw(t, "origin")].open(t.Context(), Request{Path: path, Known: known}); err == nil {
+			response, err := sources.rows[rapid.IntRange(0, len(sources.rows)-1).Draw(t, "origin")].open(t.Context(),
+				Request{Path: path, Known: known})
+			if err == nil {
 				known = response.Validators
 			}
 			log = nil
@@ -133,7 +135,8 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 			switch {
 			case status == http.StatusOK && (err != nil || !strings.Contains(response.Validators.Source, r.Name+"@")):
 				t.Fatalf("%s has the image, but the result is %+v, %v", r.Name, response, err)
-			case status != http.StatusOK && (problem.Of(err).Status != problem.Of(statusProblem(status)).Status || !strings.Contains(err.Error(), r.Name)):
+			case status != http.StatusOK && (problem.Of(err).Status != problem.Of(statusProblem(status)).Status ||
+				!strings.Contains(err.Error(), r.Name)):
 				t.Fatalf("%s responded with %d, but the result is %v", r.Name, status, err)
 			case status == http.StatusOK && r.Fallback != (served[r.Name] == 1) || len(served) > 1:
 				t.Fatalf("counted %v, want %s", served, r.Name)
@@ -153,16 +156,23 @@ func TestSourcesThatContradictEachOtherAreRefused(t *testing.T) {
 		c.Name, c.Variables, c.Path, c.Fallback = name, "SOURCE_1_", path, fallback
 		return c
 	}
-	for want, sources := range map[string][]Config{
-		"additional source b: the name is used twice": {folder, named("b", "/b", false), named("b", "/c", false)},
-		`additional source c: environment variable GATE_SOURCE_1_PATH: source "b" has the same path, and neither is a fallback`: {folder, named("b", "/b", false), named("c", "/b", false)},
-		`additional source b: environment variable GATE_SOURCE_1_PATH: source "" has the same path, and neither is a fallback`:  {folder, named("b", "", false)},
-		"additional source b: environment variable SOURCE_1_BASEURL: must be an absolute http or https URL":                     {folder, {Kind: "webfolder", Name: "b", Fallback: true, Variables: "SOURCE_1_"}},
-		"": {folder, named("b", "/b", false), named("c", "/b", true), named("d", "", true)},
+	const path = "environment variable GATE_SOURCE_1_PATH: source %q has the same path, and neither is a fallback"
+	for _, test := range []struct {
+		additional []Config
+		want       string
+	}{
+		{[]Config{named("b", "/b", false), named("b", "/c", false)}, "additional source b: the name is used twice"},
+		{[]Config{named("b", "/b", false), named("c", "/b", false)}, "additional source c: " + fmt.Sprintf(path, "b")},
+		{[]Config{named("b", "", false)}, "additional source b: " + fmt.Sprintf(path, "")},
+		{
+			[]Config{{Kind: "webfolder", Name: "b", Fallback: true, Variables: "SOURCE_1_"}},
+			"additional source b: environment variable SOURCE_1_BASEURL: must be an absolute http or https URL",
+		},
+		{[]Config{named("b", "/b", false), named("c", "/b", true), named("d", "", true)}, ""},
 	} {
-		_, err := NewTable(sources, func(string, float64) {})
-		if err == nil != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("%v, want %q", err, want)
+		_, err := NewTable(append([]Config{folder}, test.additional...), func(string, float64) {})
+		if err == nil != (test.want == "") || err != nil && err.Error() != test.want {
+			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
 }

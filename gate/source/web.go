@@ -77,7 +77,8 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 		return nil, problem.New(http.StatusBadRequest, "the path cannot be requested from the source").Because(err)
 	}
 	for name, value := range map[string]string{
-		"User-Agent": "darkroom-gate", "Accept": "image/*", "If-None-Match": r.Known.ETag, "If-Modified-Since": r.Known.LastModified,
+		"User-Agent": "darkroom-gate", "Accept": "image/*", "If-None-Match": r.Known.ETag,
+		"If-Modified-Since": r.Known.LastModified,
 	} {
 		if value != "" {
 			request.Header.Set(name, value)
@@ -86,7 +87,8 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	client := *w.client
 	if w.authorize != nil {
 		if err := w.authorize(request); err != nil {
-			return nil, problem.New(http.StatusBadGateway, "the gate cannot authenticate at the source").Because(err).Retry(retryAfter)
+			return nil, problem.New(http.StatusBadGateway, "the gate cannot authenticate at the source").
+				Because(err).Retry(retryAfter)
 		}
 		client.CheckRedirect = stay // credentials are for nobody else
 	}
@@ -107,6 +109,9 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	}
 	return &Response{
 		Body: response.Body, Length: response.ContentLength, Control: control,
-		Validators: original.Validators{ETag: response.Header.Get("ETag"), LastModified: response.Header.Get("Last-Modified")},
+		Validators: original.Validators{
+			ETag:         response.Header.Get("ETag"),
+			LastModified: response.Header.Get("Last-Modified"),
+		},
 	}, nil
 }

@@ -66,7 +66,8 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 			}
 		})
 		response, err := s.Open(t.Context(), Request{Path: "/a", Known: known})
-		if err != nil || response.Unchanged != (known != original.Validators{}) || !response.Control.NoStore || response.Control.MaxAge != 5*time.Second {
+		if err != nil || response.Unchanged != (known != original.Validators{}) || !response.Control.NoStore ||
+			response.Control.MaxAge != 5*time.Second {
 			t.Fatalf("%+v: %+v %v", known, response, err)
 		}
 		response.Body.Close()

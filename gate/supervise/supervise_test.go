@@ -94,13 +94,15 @@ func TestAProgramThatCrashesIsRestarted(t *testing.T) {
 
 func TestAProgramThatCannotRunEndsTheContainer(t *testing.T) {
 	program, _ := script(t, "exit 3")
-	if err := Run(t.Context(), slog.New(slog.DiscardHandler), program); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+	err := Run(t.Context(), slog.New(slog.DiscardHandler), program)
+	if err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestAProgramThatNeedsTooMuchMemoryEnds(t *testing.T) {
-	if info, found := debug.ReadBuildInfo(); found && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	info, found := debug.ReadBuildInfo()
+	if found && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector maps more memory than the limit")
 	}
 	command := exec.Command(os.Args[0])

@@ -56,8 +56,10 @@ func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 		"ten thousand hosts":    {withHosts(10_000), []string{"body.subDomains"}},
 		"one host too many":     {withHosts(65), []string{"body.subDomains"}},
 		"ninety thousand hosts": {withHosts(90_000), []string{"body"}},
-		"a body that is deep":   {`{"podTemplate":{"affinity":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}}`, []string{"body"}},
-		"annotations":           {`{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"podTemplate":{"annotations":{"a":"` + strings.Repeat("x", 300<<10) + `"}}}`, nil},
+		"a body that is deep": {`{"podTemplate":{"affinity":` + strings.Repeat("[", 5000) +
+			strings.Repeat("]", 5000) + `}}`, []string{"body"}},
+		"annotations": {`{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],"podTemplate":{"annotations":{"a":"` +
+			strings.Repeat("x", 300<<10) + `"}}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", path(namespace, "photos")+"/review", c.body)
@@ -99,7 +101,9 @@ func TestOneCallerCannotRenderForAll(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 10 {
 		asking.Go(func() {
-			if answer, err := s.send(ctx, greedy, http.MethodPost, path(namespace, "slow")+"/review", strings.NewReader(withHosts(1))); err == nil {
+			answer, err := s.send(ctx, greedy, http.MethodPost, path(namespace, "slow")+"/review",
+				strings.NewReader(withHosts(1)))
+			if err == nil {
 				answer.Body.Close()
 			}
 		})
@@ -130,9 +134,10 @@ func TestQuestionsToTheClusterAreBudgeted(t *testing.T) {
 	t.Parallel()
 	var questions, lists atomic.Int64
 	namespace := newNamespace(t)
-	s := start(t, counting("subjectaccessreviews", &questions), counting("/namespaces/"+namespace+"/events", &lists), func(o *apiserver.Options) {
-		o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 20, time.Hour
-	})
+	s := start(t, counting("subjectaccessreviews", &questions), counting("/namespaces/"+namespace+"/events", &lists),
+		func(o *apiserver.Options) {
+			o.QuestionsPerSecond, o.QuestionBurst, o.AccessTTL = 0.001, 20, time.Hour
+		})
 	greedy, modest := newUserWho(t, namespace, "viewer", canView).token, newEditor(t, namespace).token
 	ask := func(i int) string { return fmt.Sprintf("/access?namespace=random-%d", i) }
 	// A request asks several questions.

@@ -70,7 +70,8 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Nam
 	if err != nil {
 		return nil, err
 	}
-	candidates := append([]string{metav1.NamespaceDefault, limit.NamespaceOf(auth.CallerOf(ctx).Name())}, s.options.Namespaces...)
+	candidates := append([]string{metav1.NamespaceDefault, limit.NamespaceOf(auth.CallerOf(ctx).Name())},
+		s.options.Namespaces...)
 	darkrooms, _ := s.journal.All()
 	for _, darkroom := range darkrooms {
 		sees, err := watched.Has(ctx, darkroom.Namespace)
@@ -82,7 +83,8 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Nam
 		}
 	}
 	slices.Sort(candidates)
-	candidates = slices.DeleteFunc(slices.Compact(candidates), func(namespace string) bool { return namespace == "" || !s.serves(namespace) })
+	candidates = slices.DeleteFunc(slices.Compact(candidates),
+		func(namespace string) bool { return namespace == "" || !s.serves(namespace) })
 	out := Namespaces{}
 	if out.Create, err = allowed(ctx, access, "create", candidates); err != nil {
 		return nil, err

@@ -24,7 +24,8 @@ import (
 func listed(t *testing.T, s *server, token, query string) []string {
 	t.Helper()
 	var out []string
-	for _, darkroom := range into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms"+query, "")).Items {
+	for _, darkroom := range into[apiserver.DarkroomList](t,
+		s.want(http.StatusOK, token, "GET", "/darkrooms"+query, "")).Items {
 		out = append(out, darkroom.Namespace+"/"+darkroom.Name)
 	}
 	return out
@@ -67,13 +68,29 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 		headers            []string
 		status             int
 	}{
-		"a namespace of others":        {editorOfOne, "GET", "/darkrooms?namespace=" + two, "", nil, http.StatusForbidden},
-		"live events of others":        {editorOfOne, "GET", "/events/stream?namespace=" + two, "", nil, http.StatusForbidden},
-		"creating elsewhere":           {editorOfOne, "POST", "/darkrooms", webFolder(two, "more"), nil, http.StatusForbidden},
-		"a viewer creates":             {viewerOfOne, "POST", "/darkrooms", webFolder(one, "more"), nil, http.StatusForbidden},
-		"a viewer changes":             {viewerOfOne, "PATCH", path(one, "photos"), `{"replicas":2}`, []string{"If-Match", "*", "Content-Type", merge}, http.StatusForbidden},
-		"a viewer deletes":             {viewerOfOne, "DELETE", path(one, "photos"), "", nil, http.StatusForbidden},
-		"a viewer has no proxy":        {viewerOfOne, "GET", path(one, "photos") + "/image?path=/x.jpg", "", nil, http.StatusForbidden},
+		"a namespace of others": {editorOfOne, "GET", "/darkrooms?namespace=" + two, "", nil, http.StatusForbidden},
+		"live events of others": {
+			editorOfOne, "GET", "/events/stream?namespace=" + two, "",
+			nil, http.StatusForbidden,
+		},
+		"creating elsewhere": {
+			editorOfOne, "POST", "/darkrooms", webFolder(two, "more"),
+			nil, http.StatusForbidden,
+		},
+		"a viewer creates": {
+			viewerOfOne, "POST", "/darkrooms", webFolder(one, "more"),
+			nil, http.StatusForbidden,
+		},
+		"a viewer changes": {
+			viewerOfOne, "PATCH", path(one, "photos"), `{"replicas":2}`,
+			[]string{"If-Match", "*", "Content-Type", merge},
+			http.StatusForbidden,
+		},
+		"a viewer deletes": {viewerOfOne, "DELETE", path(one, "photos"), "", nil, http.StatusForbidden},
+		"a viewer has no proxy": {
+			viewerOfOne, "GET", path(one, "photos") + "/image?path=/x.jpg", "",
+			nil, http.StatusForbidden,
+		},
 		"a viewer reads":               {viewerOfOne, "GET", path(one, "photos"), "", nil, http.StatusOK},
 		"a viewer previews":            {viewerOfOne, "GET", path(one, "photos") + "/manifest", "", nil, http.StatusOK},
 		"a stranger reads the metrics": {stranger, "GET", "/metrics", "", nil, http.StatusForbidden},
@@ -84,8 +101,8 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 	}
 }
 
-// TestADarkroomOfOthersIsAnsweredLikeNone compares, for every operation, the answer about a Darkroom with that about none: to
-// a stranger, and to who may read everything around it.
+// TestADarkroomOfOthersIsAnsweredLikeNone compares, for every operation, the answer about a Darkroom with that
+// about none: to a stranger, and to who may read everything around it.
 func TestADarkroomOfOthersIsAnsweredLikeNone(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -101,7 +118,8 @@ func TestADarkroomOfOthersIsAnsweredLikeNone(t *testing.T) {
 			target, body := one.filled(namespace)
 			about := func(name string) string {
 				named := strings.NewReplacer("/photos", "/"+name, `"photos"`, fmt.Sprintf("%q", name))
-				got := s.want(http.StatusForbidden, who, one.method, named.Replace(target), named.Replace(body), "Content-Type", one.mediaType, "If-Match", "*")
+				got := s.want(http.StatusForbidden, who, one.method, named.Replace(target), named.Replace(body), "Content-Type",
+					one.mediaType, "If-Match", "*")
 				return strings.ReplaceAll(got.body, name, "photos")
 			}
 			if there, none := about("photos"), about("nothing"); there != none {
@@ -116,9 +134,11 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	s := start(t)
 	scraper := newUser(t, newNamespace(t), "scraper")
 	s.want(http.StatusUnauthorized, "", "GET", "/metrics", "")
-	scraper.may("", append([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}, canView...))
+	scraper.may("", append([]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
+		canView...))
 	got := s.want(http.StatusOK, scraper.token, "GET", "/metrics", "")
-	contains(t, "the body", got.body, `darkroom_apiserver_requests_total{code="401",route="GET /metrics"} 1`, "darkroom_apiserver_darkrooms", "darkroom_apiserver_streams 0")
+	contains(t, "the body", got.body, `darkroom_apiserver_requests_total{code="401",route="GET /metrics"} 1`,
+		"darkroom_apiserver_darkrooms", "darkroom_apiserver_streams 0")
 }
 
 func TestCallersGetSettingsAndTheirPermissions(t *testing.T) {
@@ -129,7 +149,8 @@ func TestCallersGetSettingsAndTheirPermissions(t *testing.T) {
 	})
 	viewer := newUserWho(t, namespace, "viewer", canView).token
 	got := into[apiserver.ServerSettings](t, s.want(http.StatusOK, viewer, "GET", "/settings", ""))
-	if got.BaseDomain != "img.example.org" || got.DarkroomVersion != "v0.4.2" || !slices.Equal(got.Namespaces, []string{namespace}) {
+	if got.BaseDomain != "img.example.org" || got.DarkroomVersion != "v0.4.2" ||
+		!slices.Equal(got.Namespaces, []string{namespace}) {
 		t.Errorf("settings are %+v", got)
 	}
 	for token, want := range map[string]apiserver.Access{
@@ -138,7 +159,8 @@ func TestCallersGetSettingsAndTheirPermissions(t *testing.T) {
 		newUserWho(t, namespace, "reader", canReadLogs).token:    {Log: true},
 		newUserWho(t, namespace, "keeper", canKeepSecrets).token: {CreateSecret: true},
 	} {
-		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET", "/access?namespace="+namespace+"&name=photos", ""))
+		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET",
+			"/access?namespace="+namespace+"&name=photos", ""))
 		if got != want {
 			t.Errorf("told is %+v, want %+v", got, want)
 		}
@@ -155,7 +177,10 @@ func TestCallersAreToldWhereTheyMayWrite(t *testing.T) {
 	random := rand.New(rand.NewPCG(uint64(len(own)), uint64(own[len(own)-1])))
 	want := apiserver.Namespaces{Create: []string{}, Update: []string{}}
 	rule := func(verbs ...string) []rbacv1.PolicyRule {
-		return []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: append(verbs, "list")}}
+		return []rbacv1.PolicyRule{{
+			APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
+			Verbs: append(verbs, "list"),
+		}}
 	}
 	all := []string{own}
 	for i := range 15 {
@@ -211,8 +236,14 @@ func TestRolesForUsers(t *testing.T) {
 	t.Parallel()
 	type rights map[string]string
 	read := rights{"darkrooms": "get list watch", "darkrooms/status": "get", "darkrooms/scale": "get"}
-	write := rights{"darkrooms": "create delete get list patch update watch", "darkrooms/status": "get", "darkrooms/scale": "get patch update"}
-	page := rights{"pods": "get list", "events": "get list", "pods/log": "get", "pods/proxy": "get", "services/proxy": "get", "controllerrevisions": "get list"}
+	write := rights{
+		"darkrooms": "create delete get list patch update watch", "darkrooms/status": "get",
+		"darkrooms/scale": "get patch update",
+	}
+	page := rights{
+		"pods": "get list", "events": "get list", "pods/log": "get", "pods/proxy": "get",
+		"services/proxy": "get", "controllerrevisions": "get list",
+	}
 	with := func(some, more rights) rights {
 		out := maps.Clone(some)
 		maps.Copy(out, more)
@@ -222,9 +253,11 @@ func TestRolesForUsers(t *testing.T) {
 		want       rights
 		aggregated string
 	}{
-		"darkroom_viewer":     {read, "view"},
-		"darkroom_editor":     {write, "edit"},
-		"darkroom_admin":      {with(write, rights{"darkrooms": "create delete deletecollection get list patch update watch"}), "admin"},
+		"darkroom_viewer": {read, "view"},
+		"darkroom_editor": {write, "edit"},
+		"darkroom_admin": {
+			with(write, rights{"darkrooms": "create delete deletecollection get list patch update watch"}), "admin",
+		},
 		"page/viewer":         {with(read, page), ""},
 		"page/editor":         {with(write, page), ""},
 		"page/secret_creator": {rights{"secrets": "create"}, ""},
@@ -248,7 +281,8 @@ func TestRolesForUsers(t *testing.T) {
 		}
 		expect.Equal(t, file, c.want, got)
 		for _, into := range []string{"view", "edit", "admin"} {
-			if aggregated := role.Labels["rbac.authorization.k8s.io/aggregate-to-"+into] == "true"; aggregated != (into == c.aggregated) {
+			aggregated := role.Labels["rbac.authorization.k8s.io/aggregate-to-"+into] == "true"
+			if aggregated != (into == c.aggregated) {
 				t.Errorf("%s is aggregated into %s: %t", file, into, aggregated)
 			}
 		}

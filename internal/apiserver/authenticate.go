@@ -34,7 +34,8 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true || ctx.Operation().Metadata[admitting] == true)
+	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true ||
+		ctx.Operation().Metadata[admitting] == true)
 	if err != nil {
 		middleware.Refuse(ctx.Context(), w, err)
 		return
@@ -57,7 +58,9 @@ type onPageKey struct{}
 
 // enter identifies the caller of a request and reserves a place, which leave releases, unless the
 // request takes its places itself.
-func (s *Server) enter(ctx context.Context, w http.ResponseWriter, request *http.Request, placeless bool) (who *auth.Caller, leave func(), err error) {
+func (s *Server) enter(
+	ctx context.Context, w http.ResponseWriter, request *http.Request, placeless bool,
+) (who *auth.Caller, leave func(), err error) {
 	if who, err = s.auth.Identify(ctx, w, request); err != nil {
 		return nil, nil, err
 	}

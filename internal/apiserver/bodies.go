@@ -52,11 +52,11 @@ func inNamespace(group, resource string) rightOf {
 	}
 }
 
-// admit lets a request with a body pass in this order: the body is read within a bound of bytes and
-// seconds, then the caller must have the right, and only then the request takes places that all
-// callers share. Who decides how long something takes thus holds nothing that others wait for.
-// Places for bodies bound the memory for them; see limit.Shares for who gets how many. Without a needed right the operation
-// only reads, and takes no place of writes.
+// admit lets a request with a body pass in this order: the body is read within a bound of bytes and seconds,
+// then the caller must have the right, and only then the request takes places that all callers share. Who
+// decides how long something takes thus holds nothing that others wait for. Places for bodies bound the memory
+// for them; see limit.Shares for who gets how many. Without a needed right the operation only reads, and takes
+// no place of writes.
 func (s *Server) admit(most int64, need rightOf) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		_, w := humago.Unwrap(ctx)
@@ -118,9 +118,11 @@ func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, erro
 	body, err := io.ReadAll(io.LimitReader(ctx.BodyReader(), most+1))
 	switch {
 	case int64(len(body)) > most || errors.As(err, &tooLarge):
-		return nil, problem.New(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is too large: it may have %d KiB", most>>10))
+		return nil, problem.New(http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the body is too large: it may have %d KiB", most>>10))
 	case errors.As(err, &network) && network.Timeout():
-		return nil, problem.New(http.StatusRequestTimeout, "the body was not received in time; send it again").WithHeader("Connection", "close")
+		return nil, problem.New(http.StatusRequestTimeout, "the body was not received in time; send it again").
+			WithHeader("Connection", "close")
 	case err != nil:
 		// The client is gone.
 		return nil, context.Canceled

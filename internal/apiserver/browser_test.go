@@ -117,7 +117,8 @@ func (b *browser) want(status int, method, path, body string) answer {
 // back to.
 func (b *browser) begin(user, returnPath string) string {
 	b.t.Helper()
-	authorization := b.want(http.StatusSeeOther, "GET", "/auth/login?return="+url.QueryEscape(returnPath), "").header.Get("Location")
+	authorization := b.want(http.StatusSeeOther, "GET", "/auth/login?return="+url.QueryEscape(returnPath), "").
+		header.Get("Location")
 	back, err := b.issuer.Authorize(b.t.Context(), authorization, user)
 	expect.NoError(b.t, err)
 	return back.RequestURI()

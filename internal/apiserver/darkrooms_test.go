@@ -21,7 +21,8 @@ import (
 
 // webFolder is the body of a Darkroom that is valid.
 func webFolder(namespace, name string) string {
-	return fmt.Sprintf(`{"name":%q,"namespace":%q,"source":{"type":"WebFolder","baseUrl":"https://example.com/images"},"subDomains":[%q]}`,
+	return fmt.Sprintf(
+		`{"name":%q,"namespace":%q,"source":{"type":"WebFolder","baseUrl":"https://example.com/images"},"subDomains":[%q]}`,
 		name, namespace, name)
 }
 
@@ -59,7 +60,8 @@ func TestLifeOfADarkroom(t *testing.T) {
 
 	changed := s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":3,"logLevel":"debug"}`,
 		"If-Match", tag, "Content-Type", "application/merge-patch+json")
-	if now := stored(t, namespace, "photos"); *now.Spec.Replicas != 3 || now.Spec.LogLevel != "debug" || now.Spec.Source.BaseURL == "" {
+	now := stored(t, namespace, "photos")
+	if *now.Spec.Replicas != 3 || now.Spec.LogLevel != "debug" || now.Spec.Source.BaseURL == "" {
 		t.Errorf("after PATCH the spec is %+v", now.Spec)
 	}
 	// A response can be sent back unchanged: read-only fields are ignored.
@@ -90,13 +92,23 @@ func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 		body   string
 		fields []string
 	}{
-		"no name":                          {strings.Replace(webFolder(namespace, "x"), `"name":"x",`, "", 1), []string{"body.name"}},
-		"bad name":                         {webFolder(namespace, "9lives"), []string{"body.name"}},
-		"bad namespace":                    {webFolder("no/where", "photos"), []string{"body.namespace"}},
-		"no source and no sub-domains":     {fmt.Sprintf(`{"name":"x","namespace":%q}`, namespace), []string{"body", "body"}},
-		"what the cluster refuses":         {strings.Replace(webFolder(namespace, "photos"), "https://example.com/images", "", 1), []string{"body.source.baseUrl"}},
-		"several that the cluster refuses": {with(`"replicas":-1,"logLevel":"loud"`), []string{"body.logLevel", "body.replicas"}},
-		"bad sub-domain":                   {strings.Replace(webFolder(namespace, "photos"), `["photos"]`, `["Photos!"]`, 1), []string{"body.subDomains[0]"}},
+		"no name": {
+			strings.Replace(webFolder(namespace, "x"), `"name":"x",`, "", 1),
+			[]string{"body.name"},
+		},
+		"bad name":                     {webFolder(namespace, "9lives"), []string{"body.name"}},
+		"bad namespace":                {webFolder("no/where", "photos"), []string{"body.namespace"}},
+		"no source and no sub-domains": {fmt.Sprintf(`{"name":"x","namespace":%q}`, namespace), []string{"body", "body"}},
+		"what the cluster refuses": {strings.Replace(webFolder(namespace, "photos"), "https://example.com/images", "",
+			1), []string{"body.source.baseUrl"}},
+		"several that the cluster refuses": {
+			with(`"replicas":-1,"logLevel":"loud"`),
+			[]string{"body.logLevel", "body.replicas"},
+		},
+		"bad sub-domain": {
+			strings.Replace(webFolder(namespace, "photos"), `["photos"]`, `["Photos!"]`, 1),
+			[]string{"body.subDomains[0]"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantLocations(t, s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/darkrooms", c.body), c.fields...)
@@ -117,22 +129,53 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		headers            []string
 		status             int
 	}{
-		"there is one":                {"POST", "/darkrooms", body, nil, http.StatusConflict},
-		"POST of a form":              {"POST", "/darkrooms", "a=b", []string{"Content-Type", "application/x-www-form-urlencoded"}, http.StatusUnsupportedMediaType},
-		"POST without a body":         {"POST", "/darkrooms", "", []string{"Content-Type", "application/json"}, http.StatusBadRequest},
-		"POST of too much":            {"POST", "/darkrooms", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, nil, http.StatusRequestEntityTooLarge},
-		"unknown dryRun":              {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
-		"unknown parameter":           {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
-		"PUT without If-Match":        {"PUT", one, body, nil, http.StatusPreconditionRequired},
-		"PATCH without If-Match":      {"PATCH", one, "{}", []string{"Content-Type", merge}, http.StatusPreconditionRequired},
-		"PUT of an old version":       {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
-		"PATCH of an old version":     {"PATCH", one, "{}", []string{"If-Match", `"1"`, "Content-Type", merge}, http.StatusPreconditionFailed},
-		"DELETE of an old version":    {"DELETE", one, "", []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
-		"PATCH as JSON":               {"PATCH", one, "{}", []string{"If-Match", tag}, http.StatusUnsupportedMediaType},
-		"PATCH as JSON patch":         {"PATCH", one, "[]", []string{"If-Match", tag, "Content-Type", "application/json-patch+json"}, http.StatusUnsupportedMediaType},
-		"PUT of another name":         {"PUT", one, webFolder(namespace, "other"), []string{"If-Match", tag}, http.StatusUnprocessableEntity},
-		"PUT of another namespace":    {"PUT", one, webFolder("default", "photos"), []string{"If-Match", tag}, http.StatusUnprocessableEntity},
-		"PUT of what is not there":    {"PUT", path(namespace, "none"), webFolder(namespace, "none"), []string{"If-Match", tag}, http.StatusNotFound},
+		"there is one": {"POST", "/darkrooms", body, nil, http.StatusConflict},
+		"POST of a form": {
+			"POST", "/darkrooms", "a=b",
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
+			http.StatusUnsupportedMediaType,
+		},
+		"POST without a body": {
+			"POST", "/darkrooms", "",
+			[]string{"Content-Type", "application/json"},
+			http.StatusBadRequest,
+		},
+		"POST of too much": {
+			"POST", "/darkrooms", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, nil,
+			http.StatusRequestEntityTooLarge,
+		},
+		"unknown dryRun":         {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
+		"unknown parameter":      {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
+		"PUT without If-Match":   {"PUT", one, body, nil, http.StatusPreconditionRequired},
+		"PATCH without If-Match": {"PATCH", one, "{}", []string{"Content-Type", merge}, http.StatusPreconditionRequired},
+		"PUT of an old version":  {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
+		"PATCH of an old version": {
+			"PATCH", one, "{}",
+			[]string{"If-Match", `"1"`, "Content-Type", merge},
+			http.StatusPreconditionFailed,
+		},
+		"DELETE of an old version": {"DELETE", one, "", []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
+		"PATCH as JSON":            {"PATCH", one, "{}", []string{"If-Match", tag}, http.StatusUnsupportedMediaType},
+		"PATCH as JSON patch": {
+			"PATCH", one, "[]",
+			[]string{"If-Match", tag, "Content-Type", "application/json-patch+json"},
+			http.StatusUnsupportedMediaType,
+		},
+		"PUT of another name": {
+			"PUT", one, webFolder(namespace, "other"),
+			[]string{"If-Match", tag},
+			http.StatusUnprocessableEntity,
+		},
+		"PUT of another namespace": {
+			"PUT", one, webFolder("default", "photos"),
+			[]string{"If-Match", tag},
+			http.StatusUnprocessableEntity,
+		},
+		"PUT of what is not there": {
+			"PUT", path(namespace, "none"), webFolder(namespace, "none"),
+			[]string{"If-Match", tag},
+			http.StatusNotFound,
+		},
 		"DELETE of what is not there": {"DELETE", path(namespace, "none"), "", nil, http.StatusNotFound},
 		"POST of what is not JSON":    {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
 		"no method":                   {"PUT", "/darkrooms", body, nil, http.StatusMethodNotAllowed},
@@ -150,11 +193,13 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		})
 	}
 	// Dry runs show what would be stored, with the defaults of the cluster, and store nothing.
-	if got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "dry")); into[wire.Darkroom](t, got).Replicas == nil {
+	if got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All",
+		webFolder(namespace, "dry")); into[wire.Darkroom](t, got).Replicas == nil {
 		t.Errorf("the answer lacks the cluster's defaults: %s", got)
 	}
 	s.want(http.StatusNotFound, token, "GET", path(namespace, "dry"), "")
-	got := s.want(http.StatusOK, token, "PUT", one+"?dryRun=All", strings.Replace(body, "/images", "/other", 1), "If-Match", tag)
+	got := s.want(http.StatusOK, token, "PUT", one+"?dryRun=All",
+		strings.Replace(body, "/images", "/other", 1), "If-Match", tag)
 	contains(t, "the dry run", got.body, "https://example.com/other")
 	s.want(http.StatusOK, token, "PATCH", one+"?dryRun=All", `{"replicas":5}`, "If-Match", tag, "Content-Type", merge)
 	s.want(http.StatusNoContent, token, "DELETE", one+"?dryRun=All", "")
@@ -184,7 +229,8 @@ func TestPagesOfAList(t *testing.T) {
 	var names []string
 	next := ""
 	for range 9 {
-		page := into[apiserver.DarkroomList](t, s.want(http.StatusOK, token, "GET", "/darkrooms?limit=2&namespace="+namespace+next, ""))
+		page := into[apiserver.DarkroomList](t,
+			s.want(http.StatusOK, token, "GET", "/darkrooms?limit=2&namespace="+namespace+next, ""))
 		for _, darkroom := range page.Items {
 			names = append(names, darkroom.Name)
 		}
@@ -210,7 +256,8 @@ func TestAnyVersionIsNeverStale(t *testing.T) {
 		group.Go(func() error {
 			for i := range 15 {
 				patch := fmt.Sprintf(`{"labels":{"writer-%d":"%d"}}`, writer, i)
-				got := s.call(token, "PATCH", path(namespace, "photos"), patch, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+				got := s.call(token, "PATCH", path(namespace, "photos"), patch, "If-Match", "*", "Content-Type",
+					"application/merge-patch+json")
 				if got.status != http.StatusOK {
 					return fmt.Errorf("answers %s", got)
 				}
@@ -239,13 +286,25 @@ func TestWhatMakesAnETagStale(t *testing.T) {
 		status bool
 		stale  bool
 	}{
-		"status":                    {func(d *v1alpha1.Darkroom) { d.Status.Message += "more" }, true, false},
-		"the operator's finalizer":  {func(d *v1alpha1.Darkroom) { d.Finalizers = nil }, false, false},
-		"the operator's annotation": {func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationInstallation] += "x" }, false, false},
-		"kubectl's annotation":      {func(d *v1alpha1.Darkroom) { d.Annotations[corev1.LastAppliedConfigAnnotation] += "x" }, false, false},
-		"an annotation":             {func(d *v1alpha1.Darkroom) { d.Annotations["note"] += "x" }, false, true},
-		"a label":                   {func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"team": d.Labels["team"] + "x"} }, false, true},
-		"a field of the spec":       {func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(ptr.Deref(d.Spec.Replicas, 1) + 1) }, false, true},
+		"status":                   {func(d *v1alpha1.Darkroom) { d.Status.Message += "more" }, true, false},
+		"the operator's finalizer": {func(d *v1alpha1.Darkroom) { d.Finalizers = nil }, false, false},
+		"the operator's annotation": {
+			func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationInstallation] += "x" },
+			false, false,
+		},
+		"kubectl's annotation": {
+			func(d *v1alpha1.Darkroom) { d.Annotations[corev1.LastAppliedConfigAnnotation] += "x" },
+			false, false,
+		},
+		"an annotation": {func(d *v1alpha1.Darkroom) { d.Annotations["note"] += "x" }, false, true},
+		"a label": {
+			func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"team": d.Labels["team"] + "x"} },
+			false, true,
+		},
+		"a field of the spec": {
+			func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(ptr.Deref(d.Spec.Replicas, 1) + 1) },
+			false, true,
+		},
 		"a key that is never shown": {func(d *v1alpha1.Darkroom) {
 			d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: fmt.Sprint(len(d.ResourceVersion), d.Generation)}}
 		}, false, true},
@@ -291,15 +350,21 @@ func TestDeletionOfOneVersion(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	editor := newEditor(t, namespace).token
 	deleter := newUser(t, namespace, "deleter")
-	deleter.may(namespace, []rbacv1.PolicyRule{{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"list", "delete"}}})
+	deleter.may(namespace, []rbacv1.PolicyRule{{
+		APIGroups: []string{v1alpha1.GroupVersion.Group},
+		Resources: []string{"darkrooms"}, Verbs: []string{"list", "delete"},
+	}})
 	created := s.want(http.StatusCreated, editor, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
 	changed := s.want(http.StatusOK, editor, "PATCH", path(namespace, "photos"), `{"replicas":2}`,
 		"If-Match", created, "Content-Type", "application/merge-patch+json").header.Get("ETag")
-	refused := problemOf(t, s.want(http.StatusForbidden, newUserWho(t, namespace, "viewer", canView).token, "DELETE", path(namespace, "photos"), "")).Detail
-	if strings.Contains(refused, "unknown") || !strings.Contains(refused, "cannot delete") || !strings.Contains(refused, "viewer") {
+	refused := problemOf(t, s.want(http.StatusForbidden, newUserWho(t, namespace, "viewer", canView).token, "DELETE",
+		path(namespace, "photos"), "")).Detail
+	if strings.Contains(refused, "unknown") || !strings.Contains(refused, "cannot delete") ||
+		!strings.Contains(refused, "viewer") {
 		t.Errorf("the detail is %q", refused)
 	}
-	problemOf(t, s.want(http.StatusPreconditionFailed, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", created))
+	problemOf(t, s.want(http.StatusPreconditionFailed, deleter.token, "DELETE",
+		path(namespace, "photos"), "", "If-Match", created))
 	// No right is needed but that to delete.
 	s.want(http.StatusNoContent, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", changed)
 }

@@ -20,16 +20,31 @@ func TestPodsAreDescribedByTheirProblem(t *testing.T) {
 	waiting := &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}
 	crashed := &corev1.ContainerStateTerminated{Reason: "Error", Message: "exit 1"}
 	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
-	noNode := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "no room"}
+	noNode := corev1.PodCondition{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+		Reason: "Unschedulable", Message: "no room",
+	}
 	for _, c := range []struct {
 		status corev1.PodStatus
 		want   Pod
 	}{
 		{corev1.PodStatus{}, Pod{Phase: "Unknown"}},
-		{corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{ready}}, Pod{Phase: "Running", Ready: true}},
-		{corev1.PodStatus{Conditions: []corev1.PodCondition{noNode}}, Pod{Phase: "Unknown", Reason: "Unschedulable", Message: "no room"}},
-		{with(0, corev1.ContainerState{Waiting: waiting}), Pod{Phase: "Unknown", Reason: "ImagePullBackOff", Message: "no such image"}},
-		{with(3, corev1.ContainerState{Terminated: crashed}), Pod{Phase: "Unknown", Restarts: 3, Reason: "Error", Message: "exit 1"}},
+		{
+			corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{ready}},
+			Pod{Phase: "Running", Ready: true},
+		},
+		{
+			corev1.PodStatus{Conditions: []corev1.PodCondition{noNode}},
+			Pod{Phase: "Unknown", Reason: "Unschedulable", Message: "no room"},
+		},
+		{
+			with(0, corev1.ContainerState{Waiting: waiting}),
+			Pod{Phase: "Unknown", Reason: "ImagePullBackOff", Message: "no such image"},
+		},
+		{
+			with(3, corev1.ContainerState{Terminated: crashed}),
+			Pod{Phase: "Unknown", Restarts: 3, Reason: "Error", Message: "exit 1"},
+		},
 	} {
 		if got := describePod(&corev1.Pod{Status: c.status}); got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
@@ -66,14 +81,21 @@ func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
 		message string
 		canary  string
 	}{
-		"access key":  {NewSecret{AccessKey: "canary-access", SecretKey: "canary-secret"}, "denied: canary-access", "canary-access"},
-		"secret key":  {NewSecret{AccessKey: "canary-access", SecretKey: "canary-secret"}, "denied: Y2FuYXJ5LXNlY3JldA==", "Y2FuYXJ5"},
+		"access key": {
+			NewSecret{AccessKey: "canary-access", SecretKey: "canary-secret"},
+			"denied: canary-access", "canary-access",
+		},
+		"secret key": {
+			NewSecret{AccessKey: "canary-access", SecretKey: "canary-secret"},
+			"denied: Y2FuYXJ5LXNlY3JldA==", "Y2FuYXJ5",
+		},
 		"JSON":        {NewSecret{CredentialsJSON: key}, "denied: " + key, "line-two-of-it"},
 		"private key": {NewSecret{CredentialsJSON: key}, "denied: line-two-of-it", "line-two-of-it"},
 	} {
 		err := c.secret.refusal(apierrors.NewBadRequest(c.message))
 		var refusal *problem.Details
-		if !errors.As(err, &refusal) || strings.Contains(refusal.Detail, c.canary) || !strings.HasPrefix(refusal.Detail, "denied") {
+		if !errors.As(err, &refusal) || strings.Contains(refusal.Detail, c.canary) ||
+			!strings.HasPrefix(refusal.Detail, "denied") {
 			t.Errorf("%s: the problem is %v", name, err)
 		}
 	}
@@ -81,7 +103,10 @@ func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
 
 // TestMetricsOfAPodTakeLittleMemory: each line is a metric, which takes a hundred bytes and more.
 func TestMetricsOfAPodTakeLittleMemory(t *testing.T) {
-	for _, line := range []string{"a 1\n", familyRequests + " 1\n", familyRequests + `{a="b"} 1` + "\n", "\n", "# TYPE a counter\n"} {
+	for _, line := range []string{
+		"a 1\n", familyRequests + " 1\n", familyRequests + `{a="b"} 1` + "\n",
+		"\n", "# TYPE a counter\n",
+	} {
 		var before, after runtime.MemStats
 		metrics := strings.NewReader(strings.Repeat(line, maxMetrics/len(line)))
 		runtime.ReadMemStats(&before)

@@ -40,10 +40,14 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*reply.JSON[EventLi
 	if err != nil {
 		return nil, err
 	}
-	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace}); err != nil {
+	if err := s.auth.Access.Require(ctx,
+		auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace}); err != nil {
 		return nil, err
 	}
-	return s.eventsOf(ctx, &corev1.ObjectReference{Kind: v1alpha1.Kind, Namespace: in.Namespace, Name: in.Name, UID: darkroom.UID})
+	return s.eventsOf(ctx, &corev1.ObjectReference{
+		Kind: v1alpha1.Kind, Namespace: in.Namespace,
+		Name: in.Name, UID: darkroom.UID,
+	})
 }
 
 // podEvents is events for a pod of a Darkroom.
@@ -62,8 +66,12 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 	}
 	defer leave()
 	events := &corev1.EventList{}
-	selector := fields.Set{"involvedObject.kind": object.Kind, "involvedObject.name": object.Name, "involvedObject.uid": string(object.UID)}
-	if err := s.listRelated(ctx, object.Namespace, "events", metav1.ListOptions{FieldSelector: selector.String()}, events); err != nil {
+	selector := fields.Set{
+		"involvedObject.kind": object.Kind, "involvedObject.name": object.Name,
+		"involvedObject.uid": string(object.UID),
+	}
+	if err := s.listRelated(ctx, object.Namespace, "events",
+		metav1.ListOptions{FieldSelector: selector.String()}, events); err != nil {
 		return nil, err
 	}
 	out := EventList{Items: []Event{}}
@@ -80,13 +88,14 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 // series.
 func describeEvent(event *corev1.Event) Event {
 	out := Event{
-		Type:      event.Type,
-		Reason:    event.Reason,
-		Message:   event.Message,
-		Count:     max(event.Count, 1),
-		Reporter:  cmp.Or(event.ReportingController, event.Source.Component),
-		FirstSeen: cmp.Or(wire.Time(&event.FirstTimestamp), wire.Time(&metav1.Time{Time: event.EventTime.Time}), wire.Time(&event.CreationTimestamp)),
-		LastSeen:  wire.Time(&event.LastTimestamp),
+		Type:     event.Type,
+		Reason:   event.Reason,
+		Message:  event.Message,
+		Count:    max(event.Count, 1),
+		Reporter: cmp.Or(event.ReportingController, event.Source.Component),
+		FirstSeen: cmp.Or(wire.Time(&event.FirstTimestamp), wire.Time(&metav1.Time{Time: event.EventTime.Time}),
+			wire.Time(&event.CreationTimestamp)),
+		LastSeen: wire.Time(&event.LastTimestamp),
 	}
 	if series := event.Series; series != nil {
 		out.Count, out.LastSeen = series.Count, wire.Time(&metav1.Time{Time: series.LastObservedTime.Time})

@@ -30,7 +30,8 @@ type explainInput struct {
 func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[explain.Explanation], error) {
 	parsed, err := explain.Parse(in.Body.URL)
 	if err != nil {
-		return nil, problem.New(http.StatusUnprocessableEntity, "invalid URL of an image", problem.Field{Location: "body.url", Message: err.Error()})
+		return nil, problem.New(http.StatusUnprocessableEntity, "invalid URL of an image",
+			problem.Field{Location: "body.url", Message: err.Error()})
 	}
 	leave, err := s.limits.images.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {

@@ -28,7 +28,8 @@ func TestAURLIsExplained(t *testing.T) {
 		return into[explain.Explanation](t, s.want(http.StatusOK, who.token, "POST", "/explain", body))
 	}
 	got := ask(editor, question(url))
-	if got.Blame != explain.Host || got.Darkroom == nil || *got.Darkroom != (explain.Subject{Namespace: namespace, Name: "photos"}) {
+	if got.Blame != explain.Host || got.Darkroom == nil ||
+		*got.Darkroom != (explain.Subject{Namespace: namespace, Name: "photos"}) {
 		t.Errorf("without an operator: %+v", got)
 	}
 
@@ -55,13 +56,15 @@ func TestAURLIsExplained(t *testing.T) {
 	if hop := got.Hops[len(got.Hops)-2]; hop.Kind != explain.Darkroom || hop.Status != 200 || hop.Bytes != 8 {
 		t.Errorf("the hop is %+v", hop)
 	}
-	if got = ask(editor, question(strings.Replace(url, "cat", "dog", 1))); got.Blame != explain.Source || got.Field != "source.baseUrl" {
+	if got = ask(editor, question(strings.Replace(url, "cat", "dog", 1))); got.Blame != explain.Source ||
+		got.Field != "source.baseUrl" {
 		t.Errorf("a missing image: %+v", got)
 	}
 	if got = ask(editor, fmt.Sprintf(`{"url":%q,"status":404}`, url)); got.Blame != explain.Route {
 		t.Errorf("a default page: %+v", got)
 	}
-	if got = ask(editor, question("https://fotos."+namespace+".example.org/cat.png")); !strings.Contains(got.Remedy, host) {
+	if got = ask(editor, question("https://fotos."+namespace+".example.org/cat.png")); !strings.Contains(got.Remedy,
+		host) {
 		t.Errorf("a misspelled host: %+v", got)
 	}
 
@@ -80,7 +83,10 @@ func TestAURLIsExplained(t *testing.T) {
 func TestWhatIsNoURLIsNotExplained(t *testing.T) {
 	t.Parallel()
 	s, _, token := startForEditor(t)
-	for _, body := range []string{question(""), question("ftp://photos.example.com/a"), question("https://"), question("https://a b/"), "{}", `{"url":"https://a/","status":7}`, `{"url":"https://a/","x":1}`} {
+	for _, body := range []string{
+		question(""), question("ftp://photos.example.com/a"), question("https://"),
+		question("https://a b/"), "{}", `{"url":"https://a/","status":7}`, `{"url":"https://a/","x":1}`,
+	} {
 		answer := s.want(http.StatusUnprocessableEntity, token, "POST", "/explain", body)
 		if len(problemOf(t, answer).Errors) != 1 {
 			t.Errorf("%s is answered %s", body, answer)

@@ -30,8 +30,8 @@ import (
 const (
 	// gateContainer is the container of the gate, which serves its metrics at the port metricsPort.
 	gateContainer, metricsPort = "gate", "metrics"
-	// maxGates bounds the pods that are asked, gatesAtOnce those at the same time, and maxMetrics their metrics, in bytes, of
-	// which maxRelevant are decoded.
+	// maxGates bounds the pods that are asked, gatesAtOnce those at the same time, and maxMetrics their metrics,
+	// in bytes, of which maxRelevant are decoded.
 	maxGates, gatesAtOnce, maxMetrics, maxRelevant = 50, 4, 1 << 20, 64 << 10
 	// gateTimeout bounds the answer of one gate.
 	gateTimeout = 5 * time.Second
@@ -118,11 +118,13 @@ func gatePort(pod *corev1.Pod) int32 {
 	return 0
 }
 
-// askGate reads the metrics of one gate. The answer is that of a tenant's pod: no more of it is read, or decoded, than a gate has.
+// askGate reads the metrics of one gate. The answer is that of a tenant's pod: no more of it is read, or
+// decoded, than a gate has.
 func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*GateFigures, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
-	target := s.auth.Clients.Core.Get().Namespace(pod.Namespace).Resource("pods").Name(fmt.Sprintf("%s:%d", pod.Name, port)).
+	target := s.auth.Clients.Core.Get().Namespace(pod.Namespace).Resource("pods").
+		Name(fmt.Sprintf("%s:%d", pod.Name, port)).
 		SubResource("proxy").Suffix("metrics").URL()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
@@ -157,9 +159,10 @@ func relevant(metrics io.Reader) (io.Reader, error) {
 		line := lines.Bytes()
 		metric, isType := bytes.CutPrefix(line, []byte("# TYPE "))
 		hasTypes = hasTypes || isType
-		if !slices.ContainsFunc([]string{familyRequests, familyDurations, familyBytes, familySaved}, func(family string) bool {
-			return bytes.HasPrefix(metric, []byte(family))
-		}) {
+		if !slices.ContainsFunc([]string{familyRequests, familyDurations, familyBytes, familySaved},
+			func(family string) bool {
+				return bytes.HasPrefix(metric, []byte(family))
+			}) {
 			continue
 		}
 		if kept.Len()+len(line) > maxRelevant {

@@ -55,14 +55,20 @@ func addGate(t *testing.T, namespace, name string, handler http.HandlerFunc) {
 		t.Cleanup(gate.Close)
 	}
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app.kubernetes.io/instance": "photos"}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name,
+			Labels: map[string]string{"app.kubernetes.io/instance": "photos"},
+		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{
 			{Name: "darkroom", Image: "darkroom"},
 			{Name: "gate", Image: "gate", Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: int32(address.Port)}}},
 		}},
 	}
 	create(t, pod)
-	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: address.IP.String(), PodIPs: []corev1.PodIP{{IP: address.IP.String()}}}
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, PodIP: address.IP.String(),
+		PodIPs: []corev1.PodIP{{IP: address.IP.String()}},
+	}
 	expect.NoError(t, kube.Status().Update(t.Context(), pod))
 }
 
@@ -73,7 +79,8 @@ func TestFiguresOfTheGates(t *testing.T) {
 	installed(t, s, editor.token, namespace, "")
 	one := path(namespace, "photos") + "/figures"
 	// Pods without a gate have no figures, and need no right.
-	if got := into[apiserver.Figures](t, s.want(http.StatusOK, editor.token, "GET", one, "")); got.Pods != 0 || len(got.Gates) != 0 {
+	if got := into[apiserver.Figures](t, s.want(http.StatusOK, editor.token, "GET", one, "")); got.Pods != 0 ||
+		len(got.Gates) != 0 {
 		t.Errorf("figures without a gate are %+v", got)
 	}
 	addGate(t, namespace, "photos-2", func(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +96,8 @@ func TestFiguresOfTheGates(t *testing.T) {
 			fmt.Fprint(w, strings.ReplaceAll(gateMetrics, " 4096", " "+number))
 		})
 	}
-	contains(t, "the problem", problemOf(t, s.want(http.StatusForbidden, editor.token, "GET", one, "")).Detail, "pods", "proxy")
+	contains(t, "the problem", problemOf(t, s.want(http.StatusForbidden, editor.token, "GET", one, "")).Detail,
+		"pods", "proxy")
 
 	editor.may(namespace, []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"pods/proxy"}, Verbs: []string{"get"}},
@@ -100,7 +108,8 @@ func TestFiguresOfTheGates(t *testing.T) {
 		Pod: "photos-2", Requests: 103, Cached: 80, Images: 100, Errors: 5, Bytes: 4096, Saved: 65536,
 		Durations: []apiserver.Bucket{{Seconds: 0.01, Count: 60}, {Seconds: 0.1, Count: 90}},
 	}}
-	if got.Pods != 7 || !slices.EqualFunc(got.Gates, want, func(a, b apiserver.GateFigures) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+	if got.Pods != 7 || !slices.EqualFunc(got.Gates, want,
+		func(a, b apiserver.GateFigures) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("figures are %+v, want %+v", got, want)
 	}
 	s.want(http.StatusForbidden, newUser(t, namespace, "stranger").token, "GET", one, "")
@@ -112,7 +121,8 @@ func TestAPodThatAnswersWithoutEndIsNotRead(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	editor := newEditor(t, namespace)
 	installed(t, s, editor.token, namespace, "")
-	editor.may(namespace, []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/proxy"}, Verbs: []string{"get"}}})
+	editor.may(namespace,
+		[]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/proxy"}, Verbs: []string{"get"}}})
 	const most = 64 << 20
 	sent := make(chan int, 10)
 	addGate(t, namespace, "photos-2", func(w http.ResponseWriter, _ *http.Request) {
@@ -127,7 +137,8 @@ func TestAPodThatAnswersWithoutEndIsNotRead(t *testing.T) {
 		}
 		sent <- total
 	})
-	got := into[apiserver.Figures](t, s.becomes(http.StatusOK, editor.token, "GET", path(namespace, "photos")+"/figures", ""))
+	got := into[apiserver.Figures](t, s.becomes(http.StatusOK, editor.token, "GET",
+		path(namespace, "photos")+"/figures", ""))
 	if got.Pods != 1 || len(got.Gates) != 0 {
 		t.Errorf("figures are %+v", got)
 	}

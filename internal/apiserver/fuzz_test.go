@@ -35,7 +35,10 @@ func FuzzNewSecret(f *testing.F) {
 	f.Add("photos", "keys", "", "", `{"type":"service_account","client_email":"a@b","private_key":"-----BEGIN"}`)
 	f.Add("a/b", "S3_Keys", " ", "\n", `{"type":1}`)
 	f.Fuzz(func(t *testing.T, namespace, name, accessKey, secretKey, credentialsJSON string) {
-		in := NewSecret{Namespace: namespace, Name: name, AccessKey: accessKey, SecretKey: secretKey, CredentialsJSON: credentialsJSON}
+		in := NewSecret{
+			Namespace: namespace, Name: name, AccessKey: accessKey, SecretKey: secretKey,
+			CredentialsJSON: credentialsJSON,
+		}
 		if err := in.check(); err != nil {
 			checkRefusal(t, err, "body")
 			return
@@ -53,7 +56,10 @@ func FuzzNewSecret(f *testing.F) {
 }
 
 func FuzzImagePath(f *testing.F) {
-	for _, path := range []string{"/images/cat.jpg", "/../metrics", "/ping", "//x", "/a%2e", "/a?b", "/a/", "x", "/a\\b", "/\x00"} {
+	for _, path := range []string{
+		"/images/cat.jpg", "/../metrics", "/ping", "//x", "/a%2e", "/a?b",
+		"/a/", "x", "/a\\b", "/\x00",
+	} {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {

@@ -32,7 +32,8 @@ func (s *Server) newHandler() (http.Handler, error) {
 		handler = middleware.CheckHost(handler)
 	}
 	handler = middleware.RecoverPanic(s.log, middleware.SecurityHeaders(handler))
-	return middleware.Observe(s.log, s.metrics.requests, middleware.Routes{Stream: streamRoute, Ready: readyRoute}, handler), nil
+	return middleware.Observe(s.log, s.metrics.requests,
+		middleware.Routes{Stream: streamRoute, Ready: readyRoute}, handler), nil
 }
 
 // Document returns the OpenAPI document of servers of a version, which serve it at /openapi.json.
@@ -78,7 +79,11 @@ func (s *Server) registerPlain(mux *http.ServeMux, api huma.API) error {
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		reply.Send(w, "application/vnd.oai.openapi+json", document)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply.Send(w, "text/plain", []byte("ok\n")) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter,
+		_ *http.Request,
+	) {
+		reply.Send(w, "text/plain", []byte("ok\n"))
+	})
 	mux.HandleFunc(readyRoute, s.ready)
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
 		reply.Send(w, reply.TypeJSON, version)

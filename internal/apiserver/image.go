@@ -138,8 +138,11 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 	}), nil
 }
 
-// fetchImage returns an image of an accepted media type, and that type. If URLs are signed, the caller must be able to sign.
-func (s *Server) fetchImage(ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query, accept string) (body []byte, contentType string, err error) {
+// fetchImage returns an image of an accepted media type, and that type. If URLs are signed, the caller must be
+// able to sign.
+func (s *Server) fetchImage(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query, accept string,
+) (body []byte, contentType string, err error) {
 	if imageproxy.NeedsSignature(&darkroom.Spec, wanted, query) {
 		signed, err := s.sign(ctx, darkroom, url.URL{Path: wanted, RawQuery: query}, time.Now().Add(imageproxy.SignatureTTL))
 		if err != nil {
@@ -175,12 +178,14 @@ func judgeImage(status int, header string, body []byte) (contentType string, err
 	case status == http.StatusNotFound:
 		return "", problem.New(http.StatusNotFound, "the Darkroom has no such image")
 	case status != http.StatusOK:
-		return "", problem.BadGateway(fmt.Sprintf("the Darkroom responded with %d %s: check its pods and its source", status, http.StatusText(status)))
+		return "", problem.BadGateway(fmt.Sprintf("the Darkroom responded with %d %s: check its pods and its source",
+			status, http.StatusText(status)))
 	// SVG can contain scripts.
 	case err != nil || !strings.HasPrefix(contentType, "image/") || strings.HasPrefix(contentType, "image/svg"):
 		return "", problem.BadGateway("the response of the Darkroom is not an image")
 	case len(body) > maxImage:
-		return "", problem.BadGateway(fmt.Sprintf("the image is larger than %d MiB: request a smaller one with w or h", maxImage>>20))
+		return "",
+			problem.BadGateway(fmt.Sprintf("the image is larger than %d MiB: request a smaller one with w or h", maxImage>>20))
 	}
 	return contentType, nil
 }

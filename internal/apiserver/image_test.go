@@ -22,7 +22,8 @@ func ownAddress(t *testing.T) string {
 	addresses, err := net.InterfaceAddrs()
 	expect.NoError(t, err)
 	for _, address := range addresses {
-		if network, ok := address.(*net.IPNet); ok && network.IP.To4() != nil && !network.IP.IsLoopback() && !network.IP.IsLinkLocalUnicast() {
+		network, ok := address.(*net.IPNet)
+		if ok && network.IP.To4() != nil && !network.IP.IsLoopback() && !network.IP.IsLinkLocalUnicast() {
 			return network.IP.String()
 		}
 	}
@@ -50,17 +51,26 @@ func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}}},
 	}
 	create(t, pod)
-	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: address.IP.String(), PodIPs: []corev1.PodIP{{IP: address.IP.String()}}}
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodRunning, PodIP: address.IP.String(),
+		PodIPs: []corev1.PodIP{{IP: address.IP.String()}},
+	}
 	expect.NoError(t, kube.Status().Update(t.Context(), pod))
 	create(t, &discoveryv1.EndpointSlice{
-		ObjectMeta:  metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{discoveryv1.LabelServiceName: name}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name,
+			Labels: map[string]string{discoveryv1.LabelServiceName: name},
+		},
 		AddressType: discoveryv1.AddressTypeIPv4,
 		Endpoints: []discoveryv1.Endpoint{{
 			Addresses:  []string{address.IP.String()},
 			Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)},
 			TargetRef:  &corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: name},
 		}},
-		Ports: []discoveryv1.EndpointPort{{Name: ptr.To("http"), Port: ptr.To(int32(address.Port)), Protocol: ptr.To(corev1.ProtocolTCP)}},
+		Ports: []discoveryv1.EndpointPort{{
+			Name: ptr.To("http"), Port: ptr.To(int32(address.Port)),
+			Protocol: ptr.To(corev1.ProtocolTCP),
+		}},
 	})
 }
 
@@ -101,7 +111,10 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 	if query := <-asked; query != "auto=compress%2Cformat as image/webp,image/*" {
 		t.Errorf("the Darkroom is asked %q", query)
 	}
-	for path, status := range map[string]int{"/elsewhere": http.StatusBadGateway, "/denied": http.StatusBadGateway, "/none": http.StatusNotFound} {
+	for path, status := range map[string]int{
+		"/elsewhere": http.StatusBadGateway, "/denied": http.StatusBadGateway,
+		"/none": http.StatusNotFound,
+	} {
 		problemOf(t, s.want(status, token, "GET", one+path, ""))
 	}
 }
@@ -114,9 +127,11 @@ func TestImageParametersAreBounded(t *testing.T) {
 	for status, queries := range map[int][]string{
 		http.StatusServiceUnavailable: {"/a.png&blur=100", "/a.png&blur=0.5", "/a.png&rot=-360"},
 		http.StatusUnprocessableEntity: {
-			"/a.png&blur=101", "/a.png&blur=9999", "/a.png&blur=1e5", "/a.png&rot=361", "/a.png&rot=-360.5", "/a.png&rot=99999999",
+			"/a.png&blur=101", "/a.png&blur=9999", "/a.png&blur=1e5", "/a.png&rot=361",
+			"/a.png&rot=-360.5", "/a.png&rot=99999999",
 			"/a.png&w=9999", "/a.png&debug=1", "/a.png&fit=stretch",
-			"images", "/metrics", "/debug/pprof", "/images/../metrics", "/images/%252e%252e/metrics", "//evil.example.com/x", "/a.png%3Fw=9999",
+			"images", "/metrics", "/debug/pprof", "/images/../metrics", "/images/%252e%252e/metrics",
+			"//evil.example.com/x", "/a.png%3Fw=9999",
 		},
 	} {
 		for _, query := range queries {

@@ -15,7 +15,8 @@ type limits struct {
 	bodies *limit.Shares
 	// requests has a place for each request but those that stay open, writes for those that change something.
 	requests, writes *limit.Shares
-	// renderings bounds manifests and histories, images those that are forwarded, reads the lists with the server's own identity.
+	// renderings bounds manifests and histories, images those that are forwarded, reads the lists with the
+	// server's own identity.
 	renderings, images, reads *limit.Shares
 	// streams are those of callers who may see a Darkroom, strangers those of the others.
 	streams, strangers *limit.Shares

@@ -40,7 +40,10 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	}
 	if requirements, _ := selector.Requirements(); len(requirements) > maxRequirements {
 		return nil, problem.New(http.StatusBadRequest, "invalid label selector",
-			problem.Field{Location: "query.labelSelector", Message: fmt.Sprintf("must have at most %d requirements", maxRequirements)})
+			problem.Field{
+				Location: "query.labelSelector",
+				Message:  fmt.Sprintf("must have at most %d requirements", maxRequirements),
+			})
 	}
 	after, err := parseContinue(in.Continue)
 	if err != nil {

@@ -49,7 +49,8 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 	who := auth.CallerOf(ctx).Name()
 	leave, err := s.limits.logs.Enter(ctx, who)
 	if err != nil {
-		return nil, problem.TooManyRequests(fmt.Sprintf("too many logs are open; each caller may read %d at the same time", maxLogs), 10)
+		return nil, problem.TooManyRequests(fmt.Sprintf("too many logs are open; each caller may read %d at the same time",
+			maxLogs), 10)
 	}
 	timeout := logTimeout
 	if in.Follow {

@@ -88,7 +88,8 @@ func (s *Server) check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 		return fmt.Errorf("encode Darkroom: %w", err)
 	}
 	if len(raw) > maxRendered {
-		return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxRendered))
+		return problem.New(http.StatusUnprocessableEntity,
+			fmt.Sprintf("the Darkroom is too large to render: %d bytes, limit %d", len(raw), maxRendered))
 	}
 	err = s.definition.Check(ctx, darkroom)
 	if err == nil || ctx.Err() != nil {

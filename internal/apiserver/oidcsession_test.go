@@ -103,7 +103,8 @@ func TestIssuerThatIsDown(t *testing.T) {
 	settings.config.Issuer, settings.config.CAFile = own.URL, file(t, own.CA)
 	s := start(t, settings.use(t), as)
 	b := newBrowser(t, s)
-	if location := b.want(http.StatusSeeOther, "GET", "/auth/login", "").header.Get("Location"); location != "/?signIn=unavailable" {
+	location := b.want(http.StatusSeeOther, "GET", "/auth/login", "").header.Get("Location")
+	if location != "/?signIn=unavailable" {
 		t.Errorf("the sign-in ends at %s", location)
 	}
 	own.SetDown(false)
@@ -129,7 +130,10 @@ func TestTokensOfASessionStayInTheCookie(t *testing.T) {
 	b.ends("/", callback)
 	code := queryOf(callback, "code")
 	session := opened(t, settings, b)
-	answers := []string{b.do("GET", "/session", "").body, b.do("GET", "/settings", "").body, b.do("GET", "/sign-in", "").body}
+	answers := []string{
+		b.do("GET", "/session", "").body, b.do("GET", "/settings", "").body,
+		b.do("GET", "/sign-in", "").body,
+	}
 	settings.pass(oidc.CheckPeriod)
 	answers = append(answers, b.do("GET", "/session", "").body)
 	refreshed := opened(t, settings, b)

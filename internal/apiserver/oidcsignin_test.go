@@ -29,20 +29,23 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	_, s, b := startFor(t, "alice", "photographers", "system:masters")
 	namespace := newNamespace(t)
 	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "oidc:photographers"}, canEdit)
-	if ways := into[apiserver.WaysToSignIn](t, s.want(http.StatusOK, "", "GET", "/sign-in", "")); ways.Issuer != "Dex" || ways.Cluster != "staging" {
+	ways := into[apiserver.WaysToSignIn](t, s.want(http.StatusOK, "", "GET", "/sign-in", ""))
+	if ways.Issuer != "Dex" || ways.Cluster != "staging" {
 		t.Errorf("ways to sign in are %+v", ways)
 	}
 	callback := b.begin("alice", "/ui/darkrooms/photos?tab=yaml")
 	bound := maps.Clone(b.jar)
 	b.ends("/ui/darkrooms/photos?tab=yaml", callback)
 	who := b.who()
-	if who.Username != "oidc:alice" || who.Auth != auth.OIDC || !slices.Contains(who.Groups, "oidc:photographers") || slices.Contains(who.Groups, "system:masters") {
+	if who.Username != "oidc:alice" || who.Auth != auth.OIDC || !slices.Contains(who.Groups, "oidc:photographers") ||
+		slices.Contains(who.Groups, "system:masters") {
 		t.Errorf("I am %+v", who)
 	}
 	if !strings.HasPrefix(who.SignOutURL, idp.URL) || strings.Contains(who.SignOutURL, "token") {
 		t.Errorf("sign out at %q", who.SignOutURL)
 	}
-	s.becomes(http.StatusCreated, "", "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"), "Cookie", b.cookies())
+	s.becomes(http.StatusCreated, "", "POST", "/darkrooms?dryRun=All",
+		webFolder(namespace, "photos"), "Cookie", b.cookies())
 	b.want(http.StatusCreated, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	b.want(http.StatusOK, "GET", path(namespace, "photos"), "")
 	b.want(http.StatusForbidden, "POST", "/darkrooms", webFolder("default", "photos"))
@@ -71,10 +74,12 @@ func TestCookiesOfASession(t *testing.T) {
 	t.Parallel()
 	_, _, b := startFor(t, "cook")
 	login := b.want(http.StatusSeeOther, "GET", "/auth/login", "").header
-	contains(t, "the cookie", login.Get("Set-Cookie"), "__Host-darkroom-sign-in=", "HttpOnly", "Secure", "SameSite=Lax", "Path=/", "Max-Age=600")
+	contains(t, "the cookie", login.Get("Set-Cookie"), "__Host-darkroom-sign-in=", "HttpOnly", "Secure",
+		"SameSite=Lax", "Path=/", "Max-Age=600")
 	for name, want := range map[string]string{
-		"response_type": "^code$", "code_challenge_method": "^S256$", "redirect_uri": "^" + redirectURL + "$", "client_id": "^" + issuer.ClientID + "$",
-		"state": ".{20}", "nonce": ".{20}", "code_challenge": ".{40}",
+		"response_type": "^code$", "code_challenge_method": "^S256$", "redirect_uri": "^" + redirectURL + "$",
+		"client_id": "^" + issuer.ClientID + "$",
+		"state":     ".{20}", "nonce": ".{20}", "code_challenge": ".{40}",
 	} {
 		if got := queryOf(login.Get("Location"), name); !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s is %q, want %s", name, got, want)
@@ -85,7 +90,8 @@ func TestCookiesOfASession(t *testing.T) {
 		t.Errorf("the sign-in ends at %s", location)
 	}
 	set := strings.Join(got.header.Values("Set-Cookie"), "\n")
-	contains(t, "the cookies", set, "__Host-darkroom-session=!1.", "HttpOnly", "Secure", "SameSite=Strict", "Path=/", "__Host-darkroom-sign-in=; Path=/; Max-Age=0")
+	contains(t, "the cookies", set, "__Host-darkroom-session=!1.", "HttpOnly", "Secure", "SameSite=Strict", "Path=/",
+		"__Host-darkroom-sign-in=; Path=/; Max-Age=0")
 	if strings.Contains(set, "Domain") || strings.Contains(set, "eyJ") {
 		t.Errorf("the cookies are %q", set)
 	}
@@ -110,7 +116,8 @@ func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
 	foreign.on(s).ends("/?signIn=expired", callback)
 	// The user refuses, or the issuer does; its text is not repeated.
 	b := newBrowser(t, s)
-	b.ends("/?signIn=refused", "/auth/callback?error=access_denied&error_description=call+555&state="+queryOf(b.begin("mallory", "/"), "state"))
+	b.ends("/?signIn=refused", "/auth/callback?error=access_denied&error_description=call+555&state="+
+		queryOf(b.begin("mallory", "/"), "state"))
 	if strings.Contains(s.log.String(), "555") {
 		t.Error("the log has the text of the link")
 	}
@@ -143,7 +150,8 @@ func TestTokensThatAreRefused(t *testing.T) {
 // impersonating returns settings of a server that may impersonate, and what gives it the identity.
 func impersonating(t *testing.T) (*settingsOf, func(*apiserver.Options)) {
 	t.Helper()
-	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "overlays", "with-oidc-impersonation", "role.yaml"))
+	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "overlays",
+		"with-oidc-impersonation", "role.yaml"))
 	expect.NoError(t, err)
 	namespace := newNamespace(t)
 	account := client.ObjectKey{Namespace: namespace, Name: namespace}
@@ -167,10 +175,12 @@ func TestSignInWithImpersonation(t *testing.T) {
 	b := newBrowser(t, s)
 	b.signsIn("ivy", "/")
 	who := b.who()
-	if who.Username != "sso:ivy@example.com" || !slices.Equal(who.Groups, []string{"sso:photographers", "system:authenticated"}) || who.Auth != auth.OIDC {
+	if who.Username != "sso:ivy@example.com" ||
+		!slices.Equal(who.Groups, []string{"sso:photographers", "system:authenticated"}) || who.Auth != auth.OIDC {
 		t.Errorf("I am %+v", who)
 	}
-	s.becomes(http.StatusCreated, "", "POST", "/darkrooms?dryRun=All", webFolder(namespace, "photos"), "Cookie", b.cookies())
+	s.becomes(http.StatusCreated, "", "POST", "/darkrooms?dryRun=All",
+		webFolder(namespace, "photos"), "Cookie", b.cookies())
 	b.want(http.StatusCreated, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	b.want(http.StatusOK, "GET", "/darkrooms?namespace="+namespace, "")
 	// Only the impersonated rights count, not those of the server and not those of system:masters.
@@ -183,7 +193,8 @@ func TestSignInWithImpersonation(t *testing.T) {
 	other := newBrowser(t, s)
 	other.signsIn("vera", "/")
 	eventually(t, "the cluster knows the right", func() error {
-		if got := other.want(http.StatusForbidden, "POST", "/darkrooms", webFolder(namespace, "more")); !strings.Contains(got.body, "impersonate") {
+		got := other.want(http.StatusForbidden, "POST", "/darkrooms", webFolder(namespace, "more"))
+		if !strings.Contains(got.body, "impersonate") {
 			return fmt.Errorf("answers %s", got)
 		}
 		return nil

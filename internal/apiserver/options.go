@@ -54,7 +54,8 @@ type Options struct {
 	// Heartbeat is the interval of heartbeats in a stream. Each checks the caller's token
 	// and rights again; default 15 s.
 	Heartbeat time.Duration
-	// VersionPeriod is the interval in which the server looks whether the cluster was restored from a backup; default 20 s.
+	// VersionPeriod is the interval in which the server looks whether the cluster was restored from a backup;
+	// default 20 s.
 	VersionPeriod time.Duration
 	// Backlog is how many past events a stream can resume from; default 1024.
 	Backlog int
@@ -113,7 +114,10 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("auth %s: OIDC requires auth %s", auth.Kubeconfig, auth.Token)
 		}
 		if !isLoopback(o.BindAddress) {
-			return fmt.Errorf("bind address %s: with auth %s it must be a loopback address, for example 127.0.0.1:5000, because all requests use your identity", o.BindAddress, auth.Kubeconfig)
+			return fmt.Errorf(
+				"bind address %s: with auth %s it must be a loopback address, for example 127.0.0.1:5000, because all "+
+					"requests use your identity", o.BindAddress, auth.Kubeconfig,
+			)
 		}
 	default:
 		return fmt.Errorf("auth %q: must be %s or %s", o.Auth, auth.Token, auth.Kubeconfig)

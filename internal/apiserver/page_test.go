@@ -29,7 +29,8 @@ func TestPageIsServedAtAllOfItsAddresses(t *testing.T) {
 			t.Errorf("%s is %s", address, got)
 		}
 		policy := got.header.Get("Content-Security-Policy")
-		contains(t, address, policy, "default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'")
+		contains(t, address, policy, "default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'",
+			"require-trusted-types-for 'script'")
 		if strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: the policy is %q", address, policy)
 		}

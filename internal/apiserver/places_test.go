@@ -107,7 +107,8 @@ func TestWhoSendsSlowlyHoldsNothingOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
-		if code := response.StatusCode; code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code == http.StatusServiceUnavailable {
+		code := response.StatusCode
+		if code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code == http.StatusServiceUnavailable {
 			t.Errorf("%s %s of the editor is answered with %s", used.method, used.path, response.Status)
 		}
 	}

@@ -27,7 +27,8 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 }
 
 func errNotSynced() *problem.Details {
-	return problem.New(http.StatusServiceUnavailable, "the cache is not synchronized yet; try again").WithHeader("Retry-After", "1")
+	return problem.New(http.StatusServiceUnavailable, "the cache is not synchronized yet; try again").
+		WithHeader("Retry-After", "1")
 }
 
 // metricsHandler serves the metrics to callers who may get /metrics.

@@ -78,7 +78,8 @@ func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, 
 		return nil, nil, err
 	}
 	list := &corev1.PodList{}
-	if err := s.listRelated(ctx, in.Namespace, "pods", metav1.ListOptions{LabelSelector: darkroom.Status.Selector}, list); err != nil {
+	if err := s.listRelated(ctx, in.Namespace, "pods", metav1.ListOptions{LabelSelector: darkroom.Status.Selector},
+		list); err != nil {
 		leave()
 		return nil, nil, err
 	}
@@ -87,7 +88,9 @@ func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, 
 
 // listRelated lists objects of a resource with the server's own token: at most maxRelated, and fewer if they are large.
 // Whoever may create pods decides how large they are.
-func (s *Server) listRelated(ctx context.Context, namespace, resource string, options metav1.ListOptions, into any) error {
+func (s *Server) listRelated(
+	ctx context.Context, namespace, resource string, options metav1.ListOptions, into any,
+) error {
 	for options.Limit = maxRelated; options.Limit > 0; options.Limit /= 4 {
 		body, err := s.kube.CoreV1().RESTClient().Get().Namespace(namespace).Resource(resource).
 			VersionedParams(&options, scheme.ParameterCodec).Stream(ctx)
@@ -107,7 +110,8 @@ func (s *Server) listRelated(ctx context.Context, namespace, resource string, op
 		}
 		return nil
 	}
-	return problem.New(http.StatusUnprocessableEntity, fmt.Sprintf("the %s of the Darkroom are larger than %d MiB", resource, maxRelatedBytes>>20))
+	return problem.New(http.StatusUnprocessableEntity,
+		fmt.Sprintf("the %s of the Darkroom are larger than %d MiB", resource, maxRelatedBytes>>20))
 }
 
 // PodInput names a pod of a Darkroom.

@@ -91,12 +91,19 @@ func installed(t *testing.T, s *server, token, namespace, node string) {
 	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
 	for name, instance := range map[string]string{"photos-1": "photos", "others-1": "others"} {
 		create(t, &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app.kubernetes.io/instance": instance}},
-			Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}, {Name: "injected", Image: "proxy"}}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: name,
+				Labels: map[string]string{"app.kubernetes.io/instance": instance},
+			},
+			Spec: corev1.PodSpec{
+				NodeName:   node,
+				Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}, {Name: "injected", Image: "proxy"}},
+			},
 		})
 	}
 	eventually(t, "server knows the selector", func() error {
-		if len(into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", "")).Items) == 0 {
+		if len(into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", "")).
+			Items) == 0 {
 			return errors.New("no pods")
 		}
 		return nil
@@ -111,8 +118,11 @@ func TestLogOfAPod(t *testing.T) {
 	installed(t, s, editor.token, namespace, namespace)
 	pods := path(namespace, "photos") + "/pods/"
 	create(t, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "new", Labels: map[string]string{"app.kubernetes.io/instance": "photos"}},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "new",
+			Labels: map[string]string{"app.kubernetes.io/instance": "photos"},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}}},
 	})
 	if got := s.want(http.StatusOK, reader.token, "GET", pods+"new/log", ""); got.body != "" {
 		t.Errorf("the log of a pod that has no node yet is %s", got)
@@ -203,7 +213,10 @@ func TestLargePodsAreListedWithinABound(t *testing.T) {
 	installed(t, s, editor.token, namespace, "")
 	for i := range 9 {
 		create(t, &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("photos-large-", i), Labels: map[string]string{"app.kubernetes.io/instance": "photos"}},
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: fmt.Sprint("photos-large-", i),
+				Labels: map[string]string{"app.kubernetes.io/instance": "photos"},
+			},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{
 				Name: "darkroom", Image: "darkroom", Env: []corev1.EnvVar{{Name: "LARGE", Value: strings.Repeat("x", 1<<20)}},
 			}}},
@@ -220,7 +233,8 @@ func TestLargePodsAreListedWithinABound(t *testing.T) {
 func happened(t *testing.T, namespace, reason, kind, name string, uid types.UID) {
 	t.Helper()
 	create(t, &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "event-"}, Type: "Warning", Reason: reason, Message: "something happened",
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "event-"}, Type: "Warning", Reason: reason,
+		Message:        "something happened",
 		InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: namespace, Name: name, UID: uid},
 	})
 }
@@ -252,7 +266,8 @@ func TestOnlyThePodsAndEventsOfADarkroomAreListed(t *testing.T) {
 	s.want(http.StatusForbidden, reader.token, "GET", one+"/pods/photos-1/events", "")
 	// Until the operator has reported the selector, the list is empty.
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "others"))
-	if none := into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "others")+"/pods", "")); len(none.Items) != 0 {
+	none := into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "others")+"/pods", ""))
+	if len(none.Items) != 0 {
 		t.Errorf("pods are %+v", none)
 	}
 }

@@ -43,7 +43,9 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	const merge = "application/merge-patch+json"
 
 	created := s.want(http.StatusCreated, token, "POST", "/darkrooms", withSecrets(namespace, "rest"))
-	if spec := stored(t, namespace, "rest").Spec; spec.Source.SecretKey != canaries[1] || spec.AdditionalSources[0].SecretKey != canaries[1] || spec.ExtraEnv[0].Value != canaries[2] {
+	spec := stored(t, namespace, "rest").Spec
+	if spec.Source.SecretKey != canaries[1] || spec.AdditionalSources[0].SecretKey != canaries[1] ||
+		spec.ExtraEnv[0].Value != canaries[2] {
 		t.Fatalf("the secrets did not go in: %+v", spec)
 	}
 	// kubectl keeps what was applied, secrets included, in an annotation.
@@ -52,7 +54,10 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 			corev1.LastAppliedConfigAnnotation: canaries[1], "other": "stays",
 		}},
 		Spec: v1alpha1.DarkroomSpec{
-			Source:     v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: canaries[0], SecretKey: canaries[1]},
+			Source: v1alpha1.Source{
+				Type: v1alpha1.S3, Bucket: "b", Region: "r",
+				AccessKey: canaries[0], SecretKey: canaries[1],
+			},
 			SubDomains: []string{"y"},
 			ExtraEnv:   []corev1.EnvVar{{Name: "PASSWORD", Value: canaries[2]}},
 		},
@@ -70,16 +75,20 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 				answers[fmt.Sprint(len(answers), " ", name, what)] = s.call(who, "GET", path(namespace, name)+what, "")
 			}
 		}
-		for _, other := range []string{"/darkrooms", "/darkrooms?namespace=" + namespace, "/session", "/metrics", "/openapi.json", "/version"} {
+		for _, other := range []string{
+			"/darkrooms", "/darkrooms?namespace=" + namespace, "/session", "/metrics",
+			"/openapi.json", "/version",
+		} {
 			answers[fmt.Sprint(len(answers), other)] = s.call(who, "GET", other, "")
 		}
 	}
 	// Writes that are refused say why, and do not repeat what was sent.
 	long := strings.Repeat(canaries[1], 60)
 	for name, body := range map[string]string{
-		"there is one":       withSecrets(namespace, "rest"),
-		"too long":           strings.Replace(withSecrets(namespace, "long"), canaries[1], long, 1),
-		"wrong type":         strings.Replace(withSecrets(namespace, "type"), fmt.Sprintf("%q", canaries[1]), `["`+canaries[1]+`"]`, 1),
+		"there is one": withSecrets(namespace, "rest"),
+		"too long":     strings.Replace(withSecrets(namespace, "long"), canaries[1], long, 1),
+		"wrong type": strings.Replace(withSecrets(namespace, "type"),
+			fmt.Sprintf("%q", canaries[1]), `["`+canaries[1]+`"]`, 1),
 		"not JSON":           withSecrets(namespace, "broken") + canaries[1],
 		"one key":            strings.Replace(withSecrets(namespace, "one"), `"accessKey":"`+canaries[0]+`",`, "", 1),
 		"refused by a rule":  strings.Replace(withSecrets(namespace, "rule"), `"PASSWORD"`, `"DEBUG"`, 1),
@@ -97,9 +106,11 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 		}
 	}
 	answers["dry run"] = s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", withSecrets(namespace, "dry"))
-	answers["patch"] = s.want(http.StatusOK, token, "PATCH", path(namespace, "rest"), `{"replicas":2}`, "If-Match", "*", "Content-Type", merge)
+	answers["patch"] = s.want(http.StatusOK, token, "PATCH", path(namespace, "rest"), `{"replicas":2}`, "If-Match",
+		"*", "Content-Type", merge)
 	answers["put"] = s.want(http.StatusOK, token, "PUT", path(namespace, "rest"), answers["patch"].body, "If-Match", "*")
-	if spec := stored(t, namespace, "rest").Spec; spec.Source.AccessKey != canaries[0] || spec.Source.SecretKey != canaries[1] ||
+	if spec := stored(t, namespace, "rest").Spec; spec.Source.AccessKey != canaries[0] ||
+		spec.Source.SecretKey != canaries[1] ||
 		spec.AdditionalSources[0].AccessKey != canaries[0] || spec.AdditionalSources[0].SecretKey != canaries[1] ||
 		spec.ExtraEnv[0].Value != canaries[2] || *spec.Replicas != 2 {
 		t.Errorf("secrets that were left out did not stay: %+v", spec)

@@ -12,9 +12,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/restore"
 )
 
-// ErrRestored ends a server whose cluster was restored from a backup: its watch would miss what has changed since. The next
-// process rereads the cluster.
-var ErrRestored = errors.New("resource versions went back, as after a restore of etcd: start the server again, to reread the cluster")
+// ErrRestored ends a server whose cluster was restored from a backup: its watch would miss what has changed
+// since. The next process rereads the cluster.
+var ErrRestored = errors.New(
+	"resource versions went back, as after a restore of etcd: start the server again, to reread the cluster",
+)
 
 // watchVersions asks for the resource version of the cluster until it goes back. No answer changes nothing.
 func (s *Server) watchVersions(ctx context.Context, api metadata.Interface) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestARestoreOfTheClusterEndsTheServer: what the server knows would be older than the cluster until the counter of etcd has
-// passed the version of its watch.
+// TestARestoreOfTheClusterEndsTheServer: what the server knows would be older than the cluster until the
+// counter of etcd has passed the version of its watch.
 func TestARestoreOfTheClusterEndsTheServer(t *testing.T) {
 	t.Parallel()
 	var restored atomic.Bool
@@ -38,7 +38,8 @@ func TestARestoreOfTheClusterEndsTheServer(t *testing.T) {
 			}
 			const earlier = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"items":[]}`
 			return &http.Response{
-				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(earlier)), Request: request,
+				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(earlier)), Request: request,
 			}, nil
 		})
 	})

@@ -112,7 +112,8 @@ func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	needed := outcome.Secrets(darkroom)
 	for i := range needed[:min(len(needed), maxSecrets)] {
 		secret := &corev1.Secret{}
-		err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(needed[i].Name).MaxRetries(0).Do(ctx).Into(secret)
+		err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(needed[i].Name).
+			MaxRetries(0).Do(ctx).Into(secret)
 		needed[i].Read(secret, err)
 	}
 	return needed

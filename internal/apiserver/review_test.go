@@ -31,13 +31,15 @@ func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
 	problemOf(t, s.want(http.StatusNotFound, token, "GET", one+"/manifest", ""))
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", body)
 	stays := review(`{"source":{"type":"S3","bucket":"b","region":"r"},"gate":{},
-		"additionalSources":[{"name":"old","fallback":true,"type":"S3","bucket":"b","region":"r"}],"subDomains":["x"],"extraEnv":[{"name":"PASSWORD"}]}`)
+		"additionalSources":[{"name":"old","fallback":true,"type":"S3","bucket":"b","region":"r"}],"subDomains":["x"],
+		"extraEnv":[{"name":"PASSWORD"}]}`)
 	mustNotLeak(t, "the review", sent+stays)
 	if stored := s.want(http.StatusOK, token, "GET", one+"/manifest", "").body; sent != stored || stays != stored ||
 		!strings.Contains(stored, "kind: Deployment") || strings.Count(stored, "REDACTED") < 3 {
 		t.Errorf("before it was stored the manifest was\n%s\nthen\n%s\nand it is\n%s", sent, stays, stored)
 	}
-	bad := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one+"/review", `{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
+	bad := problemOf(t, s.want(http.StatusUnprocessableEntity, token, "POST", one+"/review",
+		`{"source":{"type":"S3","bucket":"b"},"subDomains":["x"]}`))
 	if !slices.ContainsFunc(bad.Errors, func(f problem.Field) bool { return f.Location == "body.source.region" }) {
 		t.Errorf("the problem is %+v", bad)
 	}
@@ -63,7 +65,8 @@ func TestReviewOfHosts(t *testing.T) {
 	both.may(two, canView)
 	host := "taken-" + two
 	const body = `{"name":%q,"namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":[%q,%q]}`
-	s.want(http.StatusCreated, newEditor(t, two).token, "POST", "/darkrooms", fmt.Sprintf(body, "first", two, host, "more-"+two))
+	s.want(http.StatusCreated, newEditor(t, two).token, "POST", "/darkrooms",
+		fmt.Sprintf(body, "first", two, host, "more-"+two))
 	s.want(http.StatusCreated, editor, "POST", "/darkrooms", fmt.Sprintf(body, "mine", one, "mine-"+one, "more-"+one))
 	// Only the author of a change is sure to read it at once.
 	s.becomes(http.StatusOK, both.token, "GET", path(two, "first"), "")
@@ -89,13 +92,16 @@ func TestReviewOfSecrets(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	viewer, reader := newUserWho(t, namespace, "viewer", canView).token, newEditor(t, namespace)
-	reader.may(namespace, append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}, canView...))
+	reader.may(namespace,
+		append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}},
+			canView...))
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"},
 		StringData: map[string]string{"accessKey": "very-secret-value"},
 	})
 	body := func(secret string) string {
-		return `{"source":{"type":"S3","bucket":"b","region":"eu-west-2","credentialsSecretRef":{"name":"` + secret + `"}},"subDomains":["a"]}`
+		return `{"source":{"type":"S3","bucket":"b","region":"eu-west-2","credentialsSecretRef":{"name":"` + secret +
+			`"}},"subDomains":["a"]}`
 	}
 	for name, c := range map[string]struct{ token, secret, want string }{
 		"a key is missing":   {reader.token, "keys", "keys found: accessKey found, secretKey missing"},
@@ -127,7 +133,8 @@ func TestReviewOfPods(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
 	with := func(more string) string {
-		return `{"name":"photos","namespace":"` + namespace + `","source":{"baseUrl":"https://example.com"},"subDomains":["a"]` + more + `}`
+		return `{"name":"photos","namespace":"` + namespace +
+			`","source":{"baseUrl":"https://example.com"},"subDomains":["a"]` + more + `}`
 	}
 	review := func(body string) string { return s.reviewed(token, namespace, "photos", body).Pods }
 	if got := review(with("")); got != "create" {
@@ -137,7 +144,8 @@ func TestReviewOfPods(t *testing.T) {
 	variable := with(`,"extraEnv":[{"name":"A","value":"b"}]`)
 	for body, want := range map[string]string{
 		with(""): "keep", strings.Replace(with(""), `["a"]`, `["a","b"]`, 1): "keep", with(`,"replicas":3`): "keep",
-		with(`,"version":"0.4.1"`): "roll", strings.Replace(with(""), "example.com", "example.org", 1): "roll", variable: "roll",
+		with(`,"version":"0.4.1"`): "roll", strings.Replace(with(""), "example.com", "example.org", 1): "roll",
+		variable: "roll",
 	} {
 		if got := review(body); got != want {
 			t.Errorf("pods of %s are %q, want %q", body, got, want)

@@ -73,7 +73,8 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[Revi
 func (s *Server) records(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]appsv1.ControllerRevision, error) {
 	selector := labels.Set{v1alpha1.LabelDarkroomUID: string(darkroom.UID)}
 	body, err := s.auth.Clients.Apps.Get().Namespace(darkroom.Namespace).Resource(controllerRevisions).
-		VersionedParams(&metav1.ListOptions{LabelSelector: selector.String()}, s.auth.Clients.Parameters).MaxRetries(0).Stream(ctx)
+		VersionedParams(&metav1.ListOptions{LabelSelector: selector.String()}, s.auth.Clients.Parameters).
+		MaxRetries(0).Stream(ctx)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}
@@ -84,13 +85,15 @@ func (s *Server) records(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]ap
 	}
 	if len(raw) > maxHistory {
 		return nil, problem.New(http.StatusUnprocessableEntity,
-			fmt.Sprintf("the revisions are larger than %d MiB: use helm history, or lower --max-history of the operator", maxHistory>>20))
+			fmt.Sprintf("the revisions are larger than %d MiB: use helm history, or lower --max-history of the operator",
+				maxHistory>>20))
 	}
 	list := &appsv1.ControllerRevisionList{}
 	if err := json.Unmarshal(raw, list); err != nil {
 		return nil, fmt.Errorf("decode list of ControllerRevisions: %w", err)
 	}
-	records := slices.DeleteFunc(list.Items, func(record appsv1.ControllerRevision) bool { return !metav1.IsControlledBy(&record, darkroom) })
+	records := slices.DeleteFunc(list.Items,
+		func(record appsv1.ControllerRevision) bool { return !metav1.IsControlledBy(&record, darkroom) })
 	slices.SortFunc(records, func(a, b appsv1.ControllerRevision) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(b.Revision, a.Revision))
 	})
@@ -157,21 +160,24 @@ type rollBackInput struct {
 // rollBack replaces the spec of a Darkroom by that of a revision; what is write-only stays. The
 // operator then makes a new revision of it.
 func (s *Server) rollBack(ctx context.Context, in *rollBackInput) (*reply.Darkroom, error) {
-	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
-		record, err := s.record(ctx, before, in.Body.Revision)
-		if err != nil {
-			return nil, err
-		}
-		spec, err := revisionSpec(record)
-		if err != nil {
-			return nil, err
-		}
-		return wire.Restore(spec, before)
-	})
+	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput,
+		func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
+			record, err := s.record(ctx, before, in.Body.Revision)
+			if err != nil {
+				return nil, err
+			}
+			spec, err := revisionSpec(record)
+			if err != nil {
+				return nil, err
+			}
+			return wire.Restore(spec, before)
+		})
 }
 
 // record returns the record of one revision of a Darkroom.
-func (s *Server) record(ctx context.Context, darkroom *v1alpha1.Darkroom, revision int) (*appsv1.ControllerRevision, error) {
+func (s *Server) record(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, revision int,
+) (*appsv1.ControllerRevision, error) {
 	record := &appsv1.ControllerRevision{}
 	err := s.auth.Clients.Apps.Get().Namespace(darkroom.Namespace).Resource(controllerRevisions).
 		Name(v1alpha1.RevisionName(darkroom, revision)).MaxRetries(0).Do(ctx).Into(record)

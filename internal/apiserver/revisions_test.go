@@ -18,7 +18,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-var canReadHistory = rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"get", "list"}}
+var canReadHistory = rbacv1.PolicyRule{
+	APIGroups: []string{"apps"}, Resources: []string{"controllerrevisions"},
+	Verbs: []string{"get", "list"},
+}
 
 // recordRevision stores the record of a revision of a Darkroom as the operator does.
 func recordRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, status string, spec *v1alpha1.DarkroomSpec) {
@@ -32,8 +35,14 @@ func recordRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, statu
 	record := &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: darkroom.Namespace, Name: v1alpha1.RevisionName(darkroom, number),
-			Labels:          map[string]string{v1alpha1.LabelDarkroom: darkroom.Name, v1alpha1.LabelDarkroomUID: string(darkroom.UID)},
-			Annotations:     map[string]string{v1alpha1.AnnotationRevisionStatus: status, v1alpha1.AnnotationRevisionAuthor: author},
+			Labels: map[string]string{
+				v1alpha1.LabelDarkroom:    darkroom.Name,
+				v1alpha1.LabelDarkroomUID: string(darkroom.UID),
+			},
+			Annotations: map[string]string{
+				v1alpha1.AnnotationRevisionStatus: status,
+				v1alpha1.AnnotationRevisionAuthor: author,
+			},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)},
 		},
 		Revision: int64(number),
@@ -106,7 +115,8 @@ func TestARollBackRestoresTheSettingsOfARevisionAndKeepsWhatIsWriteOnly(t *testi
 		t.Errorf("the answer holds a secret: %s", answer.body)
 	}
 	now := stored(t, darkroom.Namespace, "photos")
-	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-new" || now.Spec.ExtraEnv[0].Value != "canary-mode" {
+	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-new" ||
+		now.Spec.ExtraEnv[0].Value != "canary-mode" {
 		t.Errorf("it is rolled back to %+v", now.Spec)
 	}
 	s.want(http.StatusPreconditionFailed, token, "POST", one+"/rollback", `{"revision":3}`, "If-Match", tag)
@@ -134,7 +144,11 @@ func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
 		headers []string
 		want    string
 	}{
-		"page":     {token, []string{"Sec-Fetch-Site", "same-origin"}, "darkroom-page:system:serviceaccount:" + namespace + ":editor"},
+		"page": {
+			token,
+			[]string{"Sec-Fetch-Site", "same-origin"},
+			"darkroom-page:system:serviceaccount:" + namespace + ":editor",
+		},
 		"curl":     {token, nil, "darkroom-apiserver:system:serviceaccount:" + namespace + ":editor"},
 		"too-long": {long, nil, "darkroom-apiserver"}, // for the name of a field manager
 	} {

@@ -63,8 +63,11 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	config.RejectUnknownQueryParameters = true
 	config.Formats = map[string]huma.Format{reply.TypeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"token":  {Type: "http", Scheme: "bearer", Description: "A token that the cluster accepts"},
-		"cookie": {Type: "apiKey", In: "cookie", Name: oidc.SessionCookie, Description: "Set by POST /session and by the sign-in at an OIDC issuer"},
+		"token": {Type: "http", Scheme: "bearer", Description: "A token that the cluster accepts"},
+		"cookie": {
+			Type: "apiKey", In: "cookie", Name: oidc.SessionCookie,
+			Description: "Set by POST /session and by the sign-in at an OIDC issuer",
+		},
 	}
 	config.Security = []map[string][]string{{"token": {}}, {"cookie": {}}}
 	config.Components.Schemas = wire.NewRegistry()
@@ -73,9 +76,15 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 
 // Errors of all routes, of those that name a Darkroom, and of writes.
 var (
-	always   = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	always = []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
 	reading  = append([]int{http.StatusNotFound}, always...)
-	ofWrites = append([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...)
+	ofWrites = append([]int{
+		http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+	}, always...)
 	ofUpdate = append([]int{http.StatusPreconditionFailed, http.StatusPreconditionRequired}, ofWrites...)
 )
 
@@ -95,7 +104,9 @@ const maxToken = 16 << 10
 
 // registerWrite registers an operation that reads its body by itself, of one media
 // type, and documents the body.
-func registerWrite[I, O any](api huma.API, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error)) {
+func registerWrite[I, O any](
+	api huma.API, op huma.Operation, mediaType string, body *huma.Schema, handler func(context.Context, *I) (*O, error),
+) {
 	op.SkipValidateBody = true
 	op.RequestBody = &huma.RequestBody{Required: true}
 	huma.Register(api, op, handler)
@@ -169,58 +180,62 @@ func requireIfMatch(document *huma.OpenAPI) {
 }
 
 func (s *Server) registerRelated(api huma.API) {
+	tags := []string{"Pods, events, manifests and images"}
 	huma.Register(api, huma.Operation{
-		OperationID: "listPods", Method: http.MethodGet, Path: onePath + "/pods", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the pods of a Darkroom", Errors: reading,
+		OperationID: "listPods", Method: http.MethodGet, Path: onePath + "/pods",
+		Tags: tags, Summary: "List the pods of a Darkroom", Errors: reading,
 	}, s.pods)
 	huma.Register(api, huma.Operation{
-		OperationID: "listPodEvents", Method: http.MethodGet, Path: onePath + "/pods/{pod}/events", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the events of a pod", Errors: reading,
+		OperationID: "listPodEvents", Method: http.MethodGet, Path: onePath + "/pods/{pod}/events",
+		Tags: tags, Summary: "List the events of a pod", Errors: reading,
 	}, s.podEvents)
 	huma.Register(api, huma.Operation{
-		OperationID: "getFigures", Method: http.MethodGet, Path: onePath + "/figures", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Get what the gates of a Darkroom count", Errors: reading,
+		OperationID: "getFigures", Method: http.MethodGet, Path: onePath + "/figures",
+		Tags: tags, Summary: "Get what the gates of a Darkroom count", Errors: reading,
 		Description: "Requires permission to list pods and to get pods/proxy in the namespace. Counters begin with each pod.",
 	}, s.figures)
 	huma.Register(api, huma.Operation{
-		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Get or follow the log of a pod", Errors: reading, Metadata: map[string]any{streaming: true},
-		Description: "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
-		Responses:   content("text/plain", "The last lines of the log"),
+		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log",
+		Tags: tags, Summary: "Get or follow the log of a pod", Errors: reading, Metadata: map[string]any{streaming: true},
+		Description: "Requires permission to get pods/log in the namespace. A log that is followed ends " +
+			"after 15 minutes or 8 MiB.",
+		Responses: content("text/plain", "The last lines of the log"),
 	}, s.podLog)
 	huma.Register(api, huma.Operation{
-		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the events of a Darkroom", Errors: reading,
+		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events",
+		Tags: tags, Summary: "List the events of a Darkroom", Errors: reading,
 	}, s.events)
 	huma.Register(api, huma.Operation{
-		OperationID: "listRevisions", Method: http.MethodGet, Path: onePath + "/revisions", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "List the revisions of a Darkroom", Errors: reading,
+		OperationID: "listRevisions", Method: http.MethodGet, Path: onePath + "/revisions",
+		Tags: tags, Summary: "List the revisions of a Darkroom", Errors: reading,
 		Description: "Requires permission to list controllerrevisions in the namespace, where the operator records them.",
 	}, s.revisions)
 	huma.Register(api, s.admitted(huma.Operation{
 		OperationID: "rollBackDarkroom", Method: http.MethodPost, Path: onePath + "/rollback", Tags: []string{"Darkrooms"},
 		Summary: "Replace the settings of a Darkroom by those of an earlier revision", Errors: ofUpdate,
-		Description: "Requires permission to get controllerrevisions in the namespace. Inline keys and literal values of variables stay as they are now.",
+		Description: "Requires permission to get controllerrevisions in the namespace. Inline keys and literal values of " +
+			"variables stay as they are now.",
 	}, reply.TypeJSON, maxToken, onDarkroom("update")), s.rollBack)
 	huma.Register(api, huma.Operation{
-		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Get the manifest of a Darkroom, without secrets", Errors: reading,
+		OperationID: "getManifest", Method: http.MethodGet, Path: onePath + "/manifest",
+		Tags: tags, Summary: "Get the manifest of a Darkroom, without secrets", Errors: reading,
 		Responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
 	}, s.manifest)
 	registerWrite(api, s.admitted(huma.Operation{
-		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
-		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are looked for with your own token; what you may not read is unknown.",
+		OperationID: "reviewDarkroom", Method: http.MethodPost, Path: onePath + "/review",
+		Tags: tags, Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
+		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are " +
+			"looked for with your own token; what you may not read is unknown.",
 	}, reply.TypeJSON, maxBody, onDarkroom("get")), reply.TypeJSON, s.decoder.Schema, s.review)
 	huma.Register(api, huma.Operation{
-		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, reading...),
+		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image",
+		Tags: tags, Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, reading...),
 		Description: "Requires permission to get services/proxy in the namespace.",
 		Responses:   content("image/*", "The image"),
 	}, s.image)
 	huma.Register(api, huma.Operation{
-		OperationID: "signURL", Method: http.MethodGet, Path: onePath + "/signed-url", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Sign the URL of an image", Errors: reading,
+		OperationID: "signURL", Method: http.MethodGet, Path: onePath + "/signed-url",
+		Tags: tags, Summary: "Sign the URL of an image", Errors: reading,
 		Description: "Requires permission to get the Secret of gate.signing. Without gate.signing the URL has no signature.",
 	}, s.signURL)
 	huma.Register(api, huma.Operation{
@@ -234,10 +249,14 @@ func (s *Server) registerRelated(api huma.API) {
 
 func (s *Server) registerExplain(api huma.API) {
 	huma.Register(api, s.admitted(huma.Operation{
-		OperationID: "explainURL", Method: http.MethodPost, Path: "/explain", Tags: []string{"Pods, events, manifests and images"},
-		Summary: "Explain how the URL of an image is served", Errors: append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...),
-		Description: "Names the Darkroom that has the host, each hop to the source, the one to blame, and what helps. Only Darkrooms that you " +
-			"may get are considered. The image is requested from the Service of the Darkroom, never from the host of the URL, which requires " +
+		OperationID: "explainURL", Method: http.MethodPost, Path: "/explain",
+		Tags:    []string{"Pods, events, manifests and images"},
+		Summary: "Explain how the URL of an image is served",
+		Errors:  append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...),
+		Description: "Names the Darkroom that has the host, each hop to the source, the one to blame, and what helps. " +
+			"Only Darkrooms that you " +
+			"may get are considered. The image is requested from the Service of the Darkroom, never from the host of " +
+			"the URL, which requires " +
 			"permission to get services/proxy; what else you may not read is unknown.",
 	}, reply.TypeJSON, maxToken, nil), s.explain)
 }
@@ -264,7 +283,8 @@ func (s *Server) registerSession(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "myNamespaces", Method: http.MethodGet, Path: "/access/namespaces", Tags: []string{"Session"},
 		Summary: "Get the namespaces in which you may create and update Darkrooms", Errors: always,
-		Description: "Of the namespaces whose Darkrooms you may watch, those that the server serves, default, and that of your ServiceAccount.",
+		Description: "Of the namespaces whose Darkrooms you may watch, those that the server serves, default, and that " +
+			"of your ServiceAccount.",
 	}, s.myNamespaces)
 	huma.Register(api, huma.Operation{
 		OperationID: "getSettings", Method: http.MethodGet, Path: "/settings", Tags: []string{"Session"},
@@ -277,7 +297,8 @@ func (s *Server) registerSession(api huma.API) {
 	}, reply.TypeJSON, api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[SignIn](), true, ""), s.signIn)
 	huma.Register(api, huma.Operation{
 		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},
-		Summary: "Sign out: delete the cookie, and end the session if it is one of an OIDC issuer", Metadata: anyone, Security: none,
+		Summary:  "Sign out: delete the cookie, and end the session if it is one of an OIDC issuer",
+		Metadata: anyone, Security: none,
 	}, s.signOut)
 	huma.Register(api, huma.Operation{
 		OperationID: "getSignIn", Method: http.MethodGet, Path: "/sign-in", Tags: []string{"Session"},

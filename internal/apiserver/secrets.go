@@ -82,7 +82,8 @@ func (n *NewSecret) secret() *corev1.Secret {
 		Data: map[string][]byte{},
 	}
 	for key, value := range map[string]string{
-		values.DefaultAccessKeyKey: n.AccessKey, values.DefaultSecretKeyKey: n.SecretKey, values.DefaultCredentialsJSONKey: n.CredentialsJSON,
+		values.DefaultAccessKeyKey: n.AccessKey, values.DefaultSecretKeyKey: n.SecretKey,
+		values.DefaultCredentialsJSONKey: n.CredentialsJSON,
 	} {
 		if value != "" {
 			out.Data[key] = []byte(value)
@@ -146,7 +147,8 @@ func (n *NewSecret) checkJSON(refuse func(field, message string)) {
 		return
 	}
 	if key.Type != "service_account" || key.ClientEmail == "" || key.PrivateKey == "" {
-		refuse("credentialsJson", "must be a service account key, with the type service_account, client_email and private_key")
+		refuse("credentialsJson",
+			"must be a service account key, with the type service_account, client_email and private_key")
 	}
 }
 
@@ -162,7 +164,8 @@ type serviceAccountKey struct {
 func (n *NewSecret) refusal(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return problem.New(http.StatusConflict, fmt.Sprintf(
-			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it in credentialsSecretRef", n.Name, n.Namespace))
+			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it "+
+				"in credentialsSecretRef", n.Name, n.Namespace))
 	}
 	// Quotas, policies and the end of a namespace forbid, too.
 	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource") {

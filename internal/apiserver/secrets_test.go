@@ -21,7 +21,10 @@ import (
 )
 
 // serviceAccountKey is a key of Google Cloud that opens nothing.
-var serviceAccountKey = fmt.Sprintf(`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`, canaries[1])
+var serviceAccountKey = fmt.Sprintf(
+	`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`,
+	canaries[1],
+)
 
 // s3Keys are those of a bucket.
 var s3Keys = map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
@@ -41,12 +44,16 @@ func TestCredentialsAreStoredInASecret(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	token := newUserWho(t, namespace, "keeper", canKeepSecrets).token
 	for name, c := range map[string]struct{ fields, want map[string]string }{
-		"s3-keys":  {s3Keys, s3Keys},
-		"gcs-keys": {map[string]string{"credentialsJson": serviceAccountKey}, map[string]string{"credentials.json": serviceAccountKey}},
+		"s3-keys": {s3Keys, s3Keys},
+		"gcs-keys": {
+			map[string]string{"credentialsJson": serviceAccountKey},
+			map[string]string{"credentials.json": serviceAccountKey},
+		},
 	} {
 		got := s.want(http.StatusCreated, token, "POST", "/secrets", newSecretBody(t, namespace, name, c.fields))
 		mustNotLeak(t, "the answer", fmt.Sprint(got.header)+got.body)
-		if summary := into[apiserver.Secret](t, got); summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(c.want))) {
+		summary := into[apiserver.Secret](t, got)
+		if summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(c.want))) {
 			t.Errorf("the answer is %+v", summary)
 		}
 		secret := &corev1.Secret{}
@@ -54,7 +61,8 @@ func TestCredentialsAreStoredInASecret(t *testing.T) {
 		if data := fmt.Sprintf("%s", secret.Data); data != fmt.Sprint(c.want) {
 			t.Errorf("%s holds %s, want %v", name, data, c.want)
 		}
-		if len(secret.OwnerReferences) != 0 || !reflect.DeepEqual(secret.Labels, map[string]string{"app.kubernetes.io/managed-by": "darkroom-apiserver"}) {
+		if len(secret.OwnerReferences) != 0 ||
+			!reflect.DeepEqual(secret.Labels, map[string]string{"app.kubernetes.io/managed-by": "darkroom-apiserver"}) {
 			t.Errorf("%s has the owners %v and the labels %v", name, secret.OwnerReferences, secret.Labels)
 		}
 	}
@@ -67,7 +75,8 @@ func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	token := newUserWho(t, namespace, "keeper", canKeepSecrets).token
 	create(t, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "earlier"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"},
+		StringData: map[string]string{"accessKey": "earlier"},
 	})
 	body := newSecretBody(t, namespace, "keys", s3Keys)
 	for _, query := range []string{"", "?dryRun=All"} {
@@ -76,7 +85,8 @@ func TestExistingSecretsAreNotOverwritten(t *testing.T) {
 		mustNotLeak(t, "the answer", got.body)
 	}
 	secret := &corev1.Secret{}
-	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, secret); err != nil || string(secret.Data["accessKey"]) != "earlier" {
+	err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, secret)
+	if err != nil || string(secret.Data["accessKey"]) != "earlier" {
 		t.Errorf("the Secret is %v, %v", secret.Data, err)
 	}
 }
@@ -89,8 +99,10 @@ func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 	contains(t, "the refusal", problemOf(t, got).Detail, "darkroom-secret-creator")
 	mustNotLeak(t, "the answer", got.body)
 	problemOf(t, s.want(http.StatusUnauthorized, "", "POST", "/secrets", body))
-	s.want(http.StatusCreated, newUserWho(t, namespace, "keeper", canKeepSecrets).token, "POST", "/secrets?dryRun=All", body)
-	if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, &corev1.Secret{}); !apierrors.IsNotFound(err) {
+	s.want(http.StatusCreated, newUserWho(t, namespace, "keeper", canKeepSecrets).token, "POST",
+		"/secrets?dryRun=All", body)
+	err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "keys"}, &corev1.Secret{})
+	if !apierrors.IsNotFound(err) {
 		t.Errorf("a Secret was stored: %v", err)
 	}
 	limited := start(t, func(o *apiserver.Options) { o.Namespaces = []string{newNamespace(t)} })
@@ -132,26 +144,43 @@ func TestInvalidSecretsNameTheField(t *testing.T) {
 		fields map[string]string
 		want   string
 	}{
-		"no name":          {"", s3Keys, "body.name"},
-		"bad name":         {"S3_Keys", s3Keys, "body.name"},
-		"bad namespace":    {"keys", map[string]string{"namespace": "a/b", "accessKey": canaries[0], "secretKey": canaries[1]}, "body.namespace"},
-		"one key":          {"keys", map[string]string{"secretKey": canaries[1]}, "body.accessKey"},
-		"the other key":    {"keys", map[string]string{"accessKey": canaries[0]}, "body.secretKey"},
-		"a line break":     {"keys", map[string]string{"accessKey": canaries[0] + "\n", "secretKey": canaries[1]}, "body.accessKey"},
-		"nothing":          {"keys", nil, "body.accessKey"},
-		"both":             {"keys", map[string]string{"accessKey": canaries[0], "secretKey": canaries[1], "credentialsJson": serviceAccountKey}, "body.credentialsJson"},
-		"not JSON":         {"keys", map[string]string{"credentialsJson": "{" + canaries[1]}, "body.credentialsJson"},
-		"another JSON":     {"keys", map[string]string{"credentialsJson": `{"type":"authorized_user","private_key":"` + canaries[1] + `"}`}, "body.credentialsJson"},
-		"a number as type": {"keys", map[string]string{"credentialsJson": `{"type":1,"private_key":"` + canaries[1] + `"}`}, "body.credentialsJson"},
-		"too long":         {"keys", map[string]string{"accessKey": canaries[0], "secretKey": long}, "body.secretKey"},
+		"no name":  {"", s3Keys, "body.name"},
+		"bad name": {"S3_Keys", s3Keys, "body.name"},
+		"bad namespace": {"keys", map[string]string{
+			"namespace": "a/b", "accessKey": canaries[0],
+			"secretKey": canaries[1],
+		}, "body.namespace"},
+		"one key":       {"keys", map[string]string{"secretKey": canaries[1]}, "body.accessKey"},
+		"the other key": {"keys", map[string]string{"accessKey": canaries[0]}, "body.secretKey"},
+		"a line break": {
+			"keys",
+			map[string]string{"accessKey": canaries[0] + "\n", "secretKey": canaries[1]},
+			"body.accessKey",
+		},
+		"nothing": {"keys", nil, "body.accessKey"},
+		"both": {"keys", map[string]string{
+			"accessKey": canaries[0], "secretKey": canaries[1],
+			"credentialsJson": serviceAccountKey,
+		}, "body.credentialsJson"},
+		"not JSON": {"keys", map[string]string{"credentialsJson": "{" + canaries[1]}, "body.credentialsJson"},
+		"another JSON": {"keys", map[string]string{"credentialsJson": `{"type":"authorized_user","private_key":"` +
+			canaries[1] + `"}`}, "body.credentialsJson"},
+		"a number as type": {
+			"keys",
+			map[string]string{"credentialsJson": `{"type":1,"private_key":"` + canaries[1] + `"}`},
+			"body.credentialsJson",
+		},
+		"too long": {"keys", map[string]string{"accessKey": canaries[0], "secretKey": long}, "body.secretKey"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/secrets", newSecretBody(t, namespace, c.secret, c.fields))
+			got := s.on(t).want(http.StatusUnprocessableEntity, token, "POST", "/secrets",
+				newSecretBody(t, namespace, c.secret, c.fields))
 			mustNotLeak(t, "the answer", got.body)
 			wantLocations(t, got, c.want)
 		})
 	}
-	problemOf(t, s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets", `{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`))
+	problemOf(t, s.want(http.StatusRequestEntityTooLarge, token, "POST", "/secrets",
+		`{"secretKey":"`+strings.Repeat("x", 200<<10)+`"}`))
 	s.stop()
 	mustNotLeak(t, "the log", s.log.String())
 }

@@ -133,7 +133,8 @@ func (s *Server) serves(namespace string) bool {
 // requireServed refuses namespaces that the server does not read.
 func (s *Server) requireServed(namespace string) error {
 	if !s.serves(namespace) {
-		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace, strings.Join(s.options.Namespaces, ", ")))
+		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace,
+			strings.Join(s.options.Namespaces, ", ")))
 	}
 	return nil
 }

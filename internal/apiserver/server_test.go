@@ -71,7 +71,8 @@ func TestNothingIsAnsweredFromAnIncompleteCache(t *testing.T) {
 			got, err := s.send(t.Context(), editor.token, strings.ToUpper(method), target, nil, "If-Match", "*")
 			expect.NoError(t, err)
 			got.Body.Close()
-			if isClosed := got.StatusCode == http.StatusServiceUnavailable; isClosed == slices.Contains(cacheless, operation.(map[string]any)["operationId"]) {
+			isClosed := got.StatusCode == http.StatusServiceUnavailable
+			if isClosed == slices.Contains(cacheless, operation.(map[string]any)["operationId"]) {
 				t.Errorf("%s %s: %s", method, path, got.Status)
 			}
 		}
@@ -90,11 +91,13 @@ func TestOneNamespaceAlone(t *testing.T) {
 		t.Errorf("list is %q", got)
 	}
 	for _, one := range operations(t, two) {
-		if slices.Contains([]string{"/session", "/settings", "/sign-in", "/access", "/access/namespaces", "/explain"}, one.path) {
+		if slices.Contains([]string{"/session", "/settings", "/sign-in", "/access", "/access/namespaces", "/explain"},
+			one.path) {
 			continue // of no namespace, or about rights
 		}
 		target, body := one.filled(two)
-		got := s.want(http.StatusNotFound, both.token, one.method, target, body, "If-Match", "*", "Content-Type", one.mediaType)
+		got := s.want(http.StatusNotFound, both.token, one.method, target, body, "If-Match", "*",
+			"Content-Type", one.mediaType)
 		if detail := problemOf(t, got).Detail; !strings.Contains(detail, "does not serve the namespace") {
 			t.Errorf("%s %s: %s", one.method, target, detail)
 		}

@@ -75,18 +75,21 @@ const maxCookie = 3900
 func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, error) {
 	body := SignIn{}
 	if err := json.Unmarshal(in.RawBody, &body); err != nil || body.Token == "" {
-		return nil, problem.New(http.StatusUnprocessableEntity, "send the token in the body", problem.Field{Location: "body.token", Message: "required"})
+		return nil, problem.New(http.StatusUnprocessableEntity, "send the token in the body",
+			problem.Field{Location: "body.token", Message: "required"})
 	}
 	if oidc.IsSession(body.Token) {
 		return nil, problem.Unauthorized("the token is invalid or has expired")
 	}
 	if len(body.Token) > maxCookie {
-		return nil, problem.New(http.StatusUnprocessableEntity, "the token is too large for a cookie: send it in the header Authorization",
+		return nil, problem.New(http.StatusUnprocessableEntity,
+			"the token is too large for a cookie: send it in the header Authorization",
 			problem.Field{Location: "body.token", Message: fmt.Sprintf("must have %d bytes at most", maxCookie)})
 	}
 	kept := oidc.TokenCookie(body.Token)
 	if err := kept.Valid(); err != nil {
-		return nil, problem.New(http.StatusUnprocessableEntity, "invalid token", problem.Field{Location: "body.token", Message: "has characters that are not allowed in a token"})
+		return nil, problem.New(http.StatusUnprocessableEntity, "invalid token",
+			problem.Field{Location: "body.token", Message: "has characters that are not allowed in a token"})
 	}
 	who, err := s.auth.SignIn(ctx, body.Token)
 	if err != nil {

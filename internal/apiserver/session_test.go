@@ -30,7 +30,8 @@ func TestSession(t *testing.T) {
 	if !strings.HasSuffix(who.Username, ":two") {
 		t.Errorf("I am %+v, want two", who)
 	}
-	if out := s.want(http.StatusNoContent, "", "DELETE", "/session", "").header.Get("Set-Cookie"); !strings.Contains(out, "Max-Age=0") {
+	out := s.want(http.StatusNoContent, "", "DELETE", "/session", "").header.Get("Set-Cookie")
+	if !strings.Contains(out, "Max-Age=0") {
 		t.Errorf("signing out sets %q", out)
 	}
 	for name, c := range map[string]struct {

@@ -58,14 +58,18 @@ func (s *Server) signURL(ctx context.Context, in *signInput) (*reply.JSON[Signed
 }
 
 // sign signs a URL of a Darkroom.
-func (s *Server) sign(ctx context.Context, darkroom *v1alpha1.Darkroom, target url.URL, expires time.Time) (*url.URL, error) {
+func (s *Server) sign(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, target url.URL, expires time.Time,
+) (*url.URL, error) {
 	name, key := values.SigningSecret(darkroom.Spec.Gate)
 	secret := &corev1.Secret{}
-	err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(name).MaxRetries(0).Do(ctx).Into(secret)
+	err := s.auth.Clients.Core.Get().Namespace(darkroom.Namespace).Resource("secrets").Name(name).
+		MaxRetries(0).Do(ctx).Into(secret)
 	switch {
 	case apierrors.IsForbidden(err):
 		return nil, problem.New(http.StatusForbidden, fmt.Sprintf(
-			"URLs of this Darkroom are signed: you need permission to get the Secret %q in the namespace %q", name, darkroom.Namespace))
+			"URLs of this Darkroom are signed: you need permission to get the Secret %q in the namespace %q",
+			name, darkroom.Namespace))
 	case apierrors.IsNotFound(err):
 		return nil, problem.New(http.StatusNotFound, fmt.Sprintf(
 			"the Secret %q of gate.signing does not exist in the namespace %q", name, darkroom.Namespace))

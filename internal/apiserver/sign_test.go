@@ -22,7 +22,9 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 	s, namespace := start(t), newNamespace(t)
 	reader, other := newUser(t, namespace, "reader"), newUser(t, namespace, "other")
 	other.may(namespace, canEdit)
-	reader.may(namespace, append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}, canEdit...))
+	reader.may(namespace,
+		append([]rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}},
+			canEdit...))
 	body := webFolder(namespace, "photos")
 	s.want(http.StatusCreated, reader.token, "POST", "/darkrooms", strings.Replace(body, `"name"`,
 		`"gate":{"signing":{"secretRef":{"name":"signing"}}},"probe":{"path":"/probe.jpg"},"name"`, 1))
@@ -34,7 +36,8 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 		return out.URL
 	}
 
-	contains(t, "the answer without the Secret", problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", sign, "")).Detail, `Secret "signing"`)
+	contains(t, "the answer without the Secret",
+		problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", sign, "")).Detail, `Secret "signing"`)
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "signing"},
 		StringData: map[string]string{"keys": "the first key, 0123456789\nthe second key, 0123456789"},
@@ -44,9 +47,13 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 	if got := signed(s.want(http.StatusOK, reader.token, "GET", sign, "").body); got != "/a.jpg?"+signature+"&w=300" {
 		t.Errorf("the URL is %s", got)
 	}
-	contains(t, "a URL that expires", signed(s.want(http.StatusOK, reader.token, "GET", sign+"&expires=60", "").body), "expires=")
-	contains(t, "the refusal", problemOf(t, s.want(http.StatusForbidden, other.token, "GET", sign, "")).Detail, `get the Secret "signing"`)
-	if got := signed(s.want(http.StatusOK, other.token, "GET", path(namespace, "open")+"/signed-url?path=/a.jpg&w=300", "").body); got != "/a.jpg?w=300" {
+	contains(t, "a URL that expires", signed(s.want(http.StatusOK, reader.token, "GET", sign+"&expires=60", "").body),
+		"expires=")
+	contains(t, "the refusal", problemOf(t, s.want(http.StatusForbidden, other.token, "GET", sign, "")).Detail,
+		`get the Secret "signing"`)
+	got := signed(s.want(http.StatusOK, other.token, "GET",
+		path(namespace, "open")+"/signed-url?path=/a.jpg&w=300", "").body)
+	if got != "/a.jpg?w=300" {
 		t.Errorf("the URL of a Darkroom without signing is %s", got)
 	}
 
@@ -58,7 +65,8 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 	// The audit log of Kubernetes has the URL.
 	asked, err := url.Parse("/a.jpg?" + s.becomes(http.StatusOK, reader.token, "GET", image+"/a.jpg&w=300", "").body)
 	expect.NoError(t, err)
-	if query := asked.Query(); !query.Has("expires") || query.Get("w") != "300" || !signing.Verifies("the first key, 0123456789", *asked) {
+	query := asked.Query()
+	if !query.Has("expires") || query.Get("w") != "300" || !signing.Verifies("the first key, 0123456789", *asked) {
 		t.Errorf("the gate is asked for %s", asked)
 	}
 	if got := s.want(http.StatusOK, other.token, "GET", image+"/probe.jpg&w=16", "").body; got != "w=16" {

@@ -65,7 +65,10 @@ func TestSlowClientLosesTheConnectionAndNoEvent(t *testing.T) {
 		want = append(want, "added "+name)
 		create(t, &v1alpha1.Darkroom{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-			Spec:       v1alpha1.DarkroomSpec{Source: v1alpha1.Source{BaseURL: "https://example.com"}, SubDomains: []string{"x"}},
+			Spec: v1alpha1.DarkroomSpec{
+				Source:     v1alpha1.Source{BaseURL: "https://example.com"},
+				SubDomains: []string{"x"},
+			},
 		})
 	}
 	eventually(t, "server knows all", func() error {

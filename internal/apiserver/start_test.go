@@ -49,7 +49,8 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 		if err != nil {
 			return "", err
 		}
-		rendered, err := render.Render(chrt, client.ObjectKeyFromObject(darkroom), vals, render.Capabilities{Version: "v1.36.0"})
+		rendered, err := render.Render(chrt, client.ObjectKeyFromObject(darkroom), vals,
+			render.Capabilities{Version: "v1.36.0"})
 		if err != nil {
 			return "", err
 		}
@@ -96,8 +97,12 @@ func startForEditor(t *testing.T) (s *server, namespace, token string) {
 func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Options)) *server {
 	t.Helper()
 	settings := options(t)
-	settings.Log = ktesting.NewLogger(ktesting.NopTL{}, ktesting.NewConfig(ktesting.Verbosity(9), ktesting.BufferLogs(true)))
-	s := &server{t: t, url: "http://" + listener.Addr().String(), log: settings.Log.GetSink().(ktesting.Underlier).GetBuffer()}
+	settings.Log = ktesting.NewLogger(ktesting.NopTL{},
+		ktesting.NewConfig(ktesting.Verbosity(9), ktesting.BufferLogs(true)))
+	s := &server{
+		t: t, url: "http://" + listener.Addr().String(),
+		log: settings.Log.GetSink().(ktesting.Underlier).GetBuffer(),
+	}
 	for _, each := range change {
 		each(&settings)
 	}
@@ -161,7 +166,9 @@ func (s *server) raw(token, method, path, body string, headers ...string) answer
 }
 
 // send is raw for responses that are read piece by piece, or not at all.
-func (s *server) send(ctx context.Context, token, method, path string, body io.Reader, headers ...string) (*http.Response, error) {
+func (s *server) send(
+	ctx context.Context, token, method, path string, body io.Reader, headers ...string,
+) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
 	if err != nil {
 		return nil, err

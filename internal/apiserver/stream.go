@@ -34,7 +34,8 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
 		events := &live.Stream{
-			Journal: s.journal, Scope: scope, StillKnown: s.auth.StillKnown, Heartbeat: s.options.Heartbeat, Stopping: s.stopping,
+			Journal: s.journal, Scope: scope, StillKnown: s.auth.StillKnown,
+			Heartbeat: s.options.Heartbeat, Stopping: s.stopping,
 		}
 		reason := events.Run(ctx, w, reply.AcceptsGzip(r), in.LastEventID)
 		s.log.V(1).Info("Stream ended", "user", auth.CallerOf(ctx).Name(), "reason", fmt.Sprint(reason))

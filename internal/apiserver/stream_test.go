@@ -154,7 +154,8 @@ func TestStreamSendsEvents(t *testing.T) {
 	f := s.follow(token, "/events/stream")
 	f.wants("reset", "added before", "synced")
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":2}`, "If-Match", "*", "Content-Type", "application/merge-patch+json")
+	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":2}`, "If-Match", "*", "Content-Type",
+		"application/merge-patch+json")
 	s.want(http.StatusNoContent, token, "DELETE", path(namespace, "photos"), "")
 	f.wants("added photos", "modified photos", "deleted photos")
 }
@@ -174,9 +175,11 @@ func TestStreamIsCompressedAndEachEventArrivesAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	response, err := s.send(t.Context(), editor.token, http.MethodGet, "/events/stream?namespace="+namespace, nil, "Accept-Encoding", "br, gzip")
+	response, err := s.send(t.Context(), editor.token, http.MethodGet, "/events/stream?namespace="+namespace, nil,
+		"Accept-Encoding", "br, gzip")
 	expect.NoError(t, err)
-	if got := response.Header; got.Get("Content-Encoding") != "gzip" || !slices.Contains(got.Values("Vary"), "Accept-Encoding") {
+	got := response.Header
+	if got.Get("Content-Encoding") != "gzip" || !slices.Contains(got.Values("Vary"), "Accept-Encoding") {
 		t.Fatalf("the headers are %v", got)
 	}
 	raw, plain := &counter{in: response.Body}, &counter{}

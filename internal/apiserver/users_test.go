@@ -33,7 +33,10 @@ func newUser(t *testing.T, namespace, name string) *user {
 // Permissions that tests grant to users.
 var (
 	canView = []rbacv1.PolicyRule{
-		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"get", "list", "watch"}},
+		{
+			APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
+			Verbs: []string{"get", "list", "watch"},
+		},
 		{APIGroups: []string{""}, Resources: []string{"pods", "events"}, Verbs: []string{"get", "list", "watch"}},
 	}
 	canReadLogs = []rbacv1.PolicyRule{
@@ -45,7 +48,10 @@ var (
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"create"}},
 	}
 	canEdit = append([]rbacv1.PolicyRule{
-		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"create", "update", "patch", "delete"}},
+		{
+			APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
+			Verbs: []string{"create", "update", "patch", "delete"},
+		},
 		{APIGroups: []string{""}, Resources: []string{"services/proxy"}, Verbs: []string{"get"}},
 	}, canView...)
 )
@@ -56,7 +62,8 @@ func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.Po
 	t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}, Rules: rules}
 	create(t, role)
-	meta, to := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"}, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}
+	meta, to := metav1.ObjectMeta{Namespace: namespace, GenerateName: "test-"},
+		rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}
 	var binding client.Object = &rbacv1.RoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: to}
 	if namespace == "" {
 		binding = &rbacv1.ClusterRoleBinding{ObjectMeta: meta, Subjects: []rbacv1.Subject{who}, RoleRef: to}

@@ -75,7 +75,10 @@ func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, e
 	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
 	stored := &v1alpha1.Darkroom{}
 	err = s.auth.Clients.Darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
-		VersionedParams(&metav1.CreateOptions{DryRun: in.list(), FieldManager: managerOf(ctx), FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
+		VersionedParams(&metav1.CreateOptions{
+			DryRun: in.list(), FieldManager: managerOf(ctx),
+			FieldValidation: metav1.FieldValidationStrict,
+		}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
@@ -100,7 +103,9 @@ func (s *Server) patch(ctx context.Context, in *updateInput) (*reply.Darkroom, e
 }
 
 // updateBy changes a Darkroom by a body, which is merged into base.
-func (s *Server) updateBy(ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any) (*reply.Darkroom, error) {
+func (s *Server) updateBy(
+	ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any,
+) (*reply.Darkroom, error) {
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
 		input, err := s.decoder.Decode(in.RawBody, base(before))
@@ -162,7 +167,10 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	}
 	stored := &v1alpha1.Darkroom{}
 	err = s.auth.Clients.Darkrooms.Put().Namespace(key.Namespace).Resource(plural).Name(key.Name).
-		VersionedParams(&metav1.UpdateOptions{DryRun: dryRun.list(), FieldManager: managerOf(ctx), FieldValidation: metav1.FieldValidationStrict}, s.auth.Clients.Parameters).
+		VersionedParams(&metav1.UpdateOptions{
+			DryRun: dryRun.list(), FieldManager: managerOf(ctx),
+			FieldValidation: metav1.FieldValidationStrict,
+		}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil && !apierrors.IsConflict(err) {
 		err = reply.FromKubernetes(err, key, wire.Redactor(before, wanted))
@@ -190,7 +198,8 @@ func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.
 		return nil, err
 	}
 	out := &v1alpha1.Darkroom{}
-	if err := s.auth.Clients.Darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).Do(ctx).Into(out); err != nil {
+	if err := s.auth.Clients.Darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).
+		Do(ctx).Into(out); err != nil {
 		return nil, reply.FromKubernetes(err, key, wire.AsIs)
 	}
 	return out, nil
@@ -209,10 +218,16 @@ func checkNamespace(namespace string) error {
 func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
-		bad = append(bad, problem.Field{Location: "body.name", Message: "must be that of the path, or be left out: a Darkroom cannot be renamed"})
+		bad = append(bad, problem.Field{
+			Location: "body.name",
+			Message:  "must be that of the path, or be left out: a Darkroom cannot be renamed",
+		})
 	}
 	if input.Namespace != "" && input.Namespace != key.Namespace {
-		bad = append(bad, problem.Field{Location: "body.namespace", Message: "must be that of the path, or be left out: a Darkroom cannot be moved"})
+		bad = append(bad, problem.Field{
+			Location: "body.namespace",
+			Message:  "must be that of the path, or be left out: a Darkroom cannot be moved",
+		})
 	}
 	if len(bad) > 0 {
 		return problem.New(http.StatusUnprocessableEntity, "name or namespace in the body does not match the path", bad...)
@@ -265,7 +280,9 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 
 // removeVersion deletes a version of a Darkroom, and returns the answer of Kubernetes or its error for a conflict. The
 // right to delete is enough: versions are compared with what this server has read, and Kubernetes compares them again.
-func (s *Server) removeVersion(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun []string) (raw []byte, err error) {
+func (s *Server) removeVersion(
+	ctx context.Context, key types.NamespacedName, ifMatch string, dryRun []string,
+) (raw []byte, err error) {
 	options := &metav1.DeleteOptions{DryRun: dryRun}
 	for backoff := conflictBackoff(); ; {
 		if ifMatch != "" && ifMatch != wire.AnyVersion {
@@ -281,7 +298,8 @@ func (s *Server) removeVersion(ctx context.Context, key types.NamespacedName, if
 			}
 			options.Preconditions = &metav1.Preconditions{UID: &known.UID, ResourceVersion: &known.ResourceVersion}
 		}
-		answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).Body(options).MaxRetries(0).Do(ctx)
+		answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+			Body(options).MaxRetries(0).Do(ctx)
 		// Error, unlike Raw, reads what Kubernetes says in the body.
 		switch err := answer.Error(); {
 		case err == nil:

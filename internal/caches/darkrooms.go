@@ -37,7 +37,8 @@ func claimsOnly(object any) (any, error) {
 		return object, nil
 	}
 	narrow := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
-		Namespace: text(full.Namespace), Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion, Generation: full.Generation,
+		Namespace: text(full.Namespace), Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
+		Generation:        full.Generation,
 		CreationTimestamp: full.CreationTimestamp, DeletionTimestamp: full.DeletionTimestamp,
 	}}
 	for _, key := range []string{v1alpha1.AnnotationInstallation, v1alpha1.AnnotationPaused} {

@@ -46,8 +46,14 @@ func (k Kind) List() client.ObjectList {
 // Everywhere returns the kinds of managed objects that every cluster serves.
 func Everywhere() []Kind {
 	return []Kind{
-		{GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Typed: &appsv1.Deployment{}, TypedList: &appsv1.DeploymentList{}},
-		{GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Typed: &networkingv1.Ingress{}, TypedList: &networkingv1.IngressList{}},
+		{
+			GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("Deployment"), Typed: &appsv1.Deployment{},
+			TypedList: &appsv1.DeploymentList{},
+		},
+		{
+			GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Typed: &networkingv1.Ingress{},
+			TypedList: &networkingv1.IngressList{},
+		},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
 		{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Secret")},

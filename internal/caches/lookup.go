@@ -26,7 +26,9 @@ func IndexOwners(ctx context.Context, in client.FieldIndexer, kinds []Kind) erro
 
 // Live returns a function that finds an object in the caches, without copying it. It returns nil
 // for kinds that are not cached.
-func Live(in client.Reader, kinds []Kind) func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error) {
+func Live(
+	in client.Reader, kinds []Kind,
+) func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error) {
 	prototypes := map[schema.GroupKind]Kind{}
 	for _, kind := range kinds {
 		prototypes[kind.GroupKind()] = kind
@@ -46,7 +48,9 @@ func Live(in client.Reader, kinds []Kind) func(context.Context, schema.GroupKind
 
 // Owned returns a function that visits the objects that have a Darkroom's key in the index
 // ownership.Index, without copying them.
-func Owned(in client.Reader, kinds []Kind) func(context.Context, client.Object, func(schema.GroupVersionKind, metav1.Object)) error {
+func Owned(
+	in client.Reader, kinds []Kind,
+) func(context.Context, client.Object, func(schema.GroupVersionKind, metav1.Object)) error {
 	return func(ctx context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error {
 		for _, kind := range kinds {
 			list := kind.List()

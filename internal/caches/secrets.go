@@ -92,7 +92,8 @@ func nameAndVersion(object any) (any, error) {
 		return object, nil
 	}
 	narrow := SecretMetadata()
-	narrow.Namespace, narrow.Name, narrow.UID, narrow.ResourceVersion = full.Namespace, full.Name, full.UID, full.ResourceVersion
+	narrow.Namespace, narrow.Name, narrow.UID, narrow.ResourceVersion = full.Namespace, full.Name,
+		full.UID, full.ResourceVersion
 	narrow.Labels = storage.ReleaseLabels(full)
 	return narrow, nil
 }

@@ -44,7 +44,8 @@ func share(metadata metav1.Object) {
 	metadata.SetAnnotations(texts(metadata.GetAnnotations()))
 	owners := metadata.GetOwnerReferences()
 	for i := range owners {
-		owners[i].APIVersion, owners[i].Kind, owners[i].Name = text(owners[i].APIVersion), text(owners[i].Kind), text(owners[i].Name)
+		owners[i].APIVersion, owners[i].Kind, owners[i].Name = text(owners[i].APIVersion),
+			text(owners[i].Kind), text(owners[i].Name)
 		owners[i].UID = types.UID(text(string(owners[i].UID)))
 	}
 	if darkroom, ok := metadata.(*v1alpha1.Darkroom); ok {

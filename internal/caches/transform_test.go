@@ -27,7 +27,8 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "darkroom-operator"}},
 		}})
 		service, ok := object.(*corev1.Service)
-		if err != nil || !ok || service.Labels["name"] != "photos" || service.OwnerReferences[0].UID != "1" || service.ManagedFields != nil {
+		if err != nil || !ok || service.Labels["name"] != "photos" || service.OwnerReferences[0].UID != "1" ||
+			service.ManagedFields != nil {
 			t.Fatalf("cached %v, %v", object, err)
 		}
 		return service
@@ -47,7 +48,8 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	message := func() *byte {
 		darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{}}}}
 		darkroom.Status.Conditions = []v1alpha1.Condition{{Message: strings.Clone("not checked")}}
-		if _, err := options.DefaultTransform(darkroom); err != nil || darkroom.Status.Conditions[0].Message != "not checked" {
+		_, err := options.DefaultTransform(darkroom)
+		if err != nil || darkroom.Status.Conditions[0].Message != "not checked" {
 			t.Fatalf("cached %v, %v", darkroom.Status, err)
 		}
 		return unsafe.StringData(darkroom.Status.Conditions[0].Message)

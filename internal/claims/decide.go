@@ -100,7 +100,9 @@ func decide(me claimant, v view) (Refusal, bool) {
 }
 
 // Refused returns the hosts of each Darkroom that belong to an older one, once every host has changed hands.
-func Refused(darkrooms []*v1alpha1.Darkroom, hosts func(*v1alpha1.Darkroom) []string) map[types.NamespacedName][]string {
+func Refused(
+	darkrooms []*v1alpha1.Darkroom, hosts func(*v1alpha1.Darkroom) []string,
+) map[types.NamespacedName][]string {
 	claimants := map[string][]claimant{}
 	for _, darkroom := range darkrooms {
 		for _, host := range hosts(darkroom) {

@@ -91,7 +91,10 @@ func TestAHostIsDecided(t *testing.T) {
 		},
 		{
 			"a Darkroom of another operator is routed there, of the same age: the order of names decides, on both sides",
-			view{claimants: []claimant{me}, routed: true, carriers: []carrier{routed(claimant{key("c", "twin"), me.created}, false)}},
+			view{
+				claimants: []claimant{me}, routed: true,
+				carriers: []carrier{routed(claimant{key("c", "twin"), me.created}, false)},
+			},
 			Refusal{},
 		},
 		{"it was given to me", view{claimants: []claimant{me}, holder: ref(me)}, Refusal{}},

@@ -26,7 +26,9 @@ func (u unsteady) fails() error {
 	return nil
 }
 
-func (u unsteady) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+func (u unsteady) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption,
+) error {
 	if err := u.fails(); err != nil {
 		return err
 	}

@@ -110,7 +110,10 @@ func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) err
 		case client.ObjectKeyFromObject(owner) == me:
 			v.routed = true
 		default:
-			v.carriers = append(v.carriers, carrier{claimantOf(owner), c.Handles(owner), wasAssigned(owner, v.host), v1alpha1.IsPaused(owner)})
+			v.carriers = append(v.carriers, carrier{
+				claimantOf(owner), c.Handles(owner),
+				wasAssigned(owner, v.host), v1alpha1.IsPaused(owner),
+			})
 		}
 	}
 	return nil
@@ -126,7 +129,8 @@ func wasAssigned(owner *v1alpha1.Darkroom, host string) bool {
 // same one as its controller.
 func isOwned(object client.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
-	return controller != nil && controller.Kind == v1alpha1.Kind && controller.APIVersion == v1alpha1.GroupVersion.String() &&
+	return controller != nil && controller.Kind == v1alpha1.Kind &&
+		controller.APIVersion == v1alpha1.GroupVersion.String() &&
 		controller.Name == object.GetLabels()[v1alpha1.LabelDarkroom]
 }
 
@@ -178,9 +182,10 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 	return views, nil
 }
 
-// Rivals returns the Darkrooms that claim a host of an object – a Darkroom, which claims it or still has it, or the Ingress or
-// HTTPRoute of one – and are not that Darkroom. A route that another installation handles concerns nobody, but for the hosts that
-// were assigned to it. One of no Darkroom may be that of one that has just gone, whose hosts others wait for.
+// Rivals returns the Darkrooms that claim a host of an object – a Darkroom, which claims it or still has it,
+// or the Ingress or HTTPRoute of one – and are not that Darkroom. A route that another installation handles
+// concerns nobody, but for the hosts that were assigned to it. One of no Darkroom may be that of one that has
+// just gone, whose hosts others wait for.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
 	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
 	if !isDarkroom {

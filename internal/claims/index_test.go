@@ -23,8 +23,11 @@ func TestARouteThatAnotherInstallationHandlesConcernsNobodyUnlessItWasAssignedTh
 		change func(*v1alpha1.Darkroom)
 		want   []types.NamespacedName
 	}{
-		"the user wrote it there":  {func(d *v1alpha1.Darkroom) { d.Status.Domains = nil }, nil},
-		"it was assigned":          {func(d *v1alpha1.Darkroom) { d.Status.Domains = hostsOfTests[:1] }, []types.NamespacedName{older}},
+		"the user wrote it there": {func(d *v1alpha1.Darkroom) { d.Status.Domains = nil }, nil},
+		"it was assigned": {
+			func(d *v1alpha1.Darkroom) { d.Status.Domains = hostsOfTests[:1] },
+			[]types.NamespacedName{older},
+		},
 		"its Darkroom is not that": {func(d *v1alpha1.Darkroom) { d.UID = "another" }, []types.NamespacedName{older}},
 	} {
 		darkroom := w.live.darkroom(younger)

@@ -49,8 +49,8 @@ func (l *Ledger) Judge(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Judge
 	return l.judge(ctx, darkroom, l.give)
 }
 
-// recall records, before the first judgement on a Darkroom, the hosts that an earlier process has assigned to it and that are
-// routed to it, whether it still claims them or not.
+// recall records, before the first judgement on a Darkroom, the hosts that an earlier process has assigned to
+// it and that are routed to it, whether it still claims them or not.
 func (l *Ledger) recall(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	key := client.ObjectKeyFromObject(darkroom)
 	l.mu.Lock()
@@ -74,7 +74,9 @@ func (l *Ledger) recall(ctx context.Context, darkroom *v1alpha1.Darkroom) error 
 }
 
 // judge decides on the claims of a Darkroom, and passes each host that it may have to give.
-func (l *Ledger) judge(ctx context.Context, darkroom *v1alpha1.Darkroom, give func(types.NamespacedName, string)) (*Judgement, error) {
+func (l *Ledger) judge(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, give func(types.NamespacedName, string),
+) (*Judgement, error) {
 	me := claimantOf(darkroom)
 	views, err := l.views(ctx, darkroom)
 	if err != nil {
@@ -131,12 +133,13 @@ func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judg
 	return errors.Join(l.release(ctx, darkroom, judgement.Given, true), l.know(ctx, darkroom))
 }
 
-// Leaves reports whether a host that a judgement withdrew was still routed to the Darkroom at the commit. That it is not any
-// more has to be asked for: the caches may never show its route.
+// Leaves reports whether a host that a judgement withdrew was still routed to the Darkroom at the commit. That
+// it is not any more has to be asked for: the caches may never show its route.
 func (l *Ledger) Leaves(darkroom types.NamespacedName, judgement *Judgement) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return judgement != nil && slices.ContainsFunc(l.by[darkroom], func(host string) bool { return !slices.Contains(judgement.Given, host) })
+	return judgement != nil && slices.ContainsFunc(l.by[darkroom],
+		func(host string) bool { return !slices.Contains(judgement.Given, host) })
 }
 
 // know records that a Darkroom was reconciled. At the first time it wakes the Darkrooms that claim hosts
@@ -172,7 +175,8 @@ func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, mayB
 // shows as routed to it if that may be.
 func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, keeps []string, mayBeRouted bool) error {
 	l.mu.Lock()
-	hosts := slices.DeleteFunc(slices.Clone(l.by[darkroom]), func(host string) bool { return slices.Contains(keeps, host) })
+	hosts := slices.DeleteFunc(slices.Clone(l.by[darkroom]),
+		func(host string) bool { return slices.Contains(keeps, host) })
 	l.mu.Unlock()
 	if len(hosts) == 0 {
 		return nil

@@ -33,7 +33,8 @@ var (
 	keysOfTests  = []types.NamespacedName{key("a", "early"), key("a", "late"), key("b", "early"), key("b", viaGateway)}
 )
 
-// town is a cluster with Darkrooms that claim hosts, an operator whose caches lag behind, and users who edit what they may.
+// town is a cluster with Darkrooms that claim hosts, an operator whose caches lag behind, and users who edit
+// what they may.
 type town struct {
 	t rapid.TB
 	// live has all objects; darkrooms and routes are what the two caches show of them.
@@ -41,15 +42,19 @@ type town struct {
 	ledger                  *Ledger
 	// due are the Darkrooms in the work queue.
 	due map[types.NamespacedName]bool
-	// forged are the hosts that a user has ever written into the route of a Darkroom, and written the others that the operator
-	// has written last. Who forges a host before it is due may have it early: nobody else suffers from that.
+	// forged are the hosts that a user has ever written into the route of a Darkroom, and written the others that
+	// the operator has written last. Who forges a host before it is due may have it early: nobody else suffers
+	// from that.
 	forged, written map[types.NamespacedName][]string
 	// writes is the resource version of the last write.
 	writes int
 }
 
 func newTown(t rapid.TB) *town {
-	w := &town{t: t, live: store{}, due: map[types.NamespacedName]bool{}, forged: map[types.NamespacedName][]string{}, written: map[types.NamespacedName][]string{}}
+	w := &town{
+		t: t, live: store{}, due: map[types.NamespacedName]bool{}, forged: map[types.NamespacedName][]string{},
+		written: map[types.NamespacedName][]string{},
+	}
 	w.start()
 	return w
 }
@@ -84,7 +89,8 @@ func (s store) List(_ context.Context, into client.ObjectList, options ...client
 	}
 	var found []runtime.Object
 	for _, id := range slices.Sorted(maps.Keys(s)) {
-		if kind := strings.TrimSuffix(fmt.Sprintf("%T", into), "List"); strings.HasPrefix(id, kind+" ") && (!limited || slices.Contains(townCache.Hosts(s[id]), host)) {
+		kind := strings.TrimSuffix(fmt.Sprintf("%T", into), "List")
+		if strings.HasPrefix(id, kind+" ") && (!limited || slices.Contains(townCache.Hosts(s[id]), host)) {
 			found = append(found, s[id].DeepCopyObject())
 		}
 	}
@@ -120,7 +126,10 @@ func (w *town) routed(key types.NamespacedName) []string {
 }
 
 func routeOf(key types.NamespacedName) client.Object {
-	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{v1alpha1.LabelDarkroom: key.Name}}
+	meta := metav1.ObjectMeta{
+		Namespace: key.Namespace, Name: key.Name,
+		Labels: map[string]string{v1alpha1.LabelDarkroom: key.Name},
+	}
 	if key.Name == viaGateway {
 		return &gatewayv1.HTTPRoute{ObjectMeta: meta}
 	}
@@ -130,7 +139,9 @@ func routeOf(key types.NamespacedName) client.Object {
 // write writes the route of a Darkroom.
 func (w *town) write(darkroom *v1alpha1.Darkroom, hosts []string) {
 	route := routeOf(client.ObjectKeyFromObject(darkroom))
-	route.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersion.WithKind(v1alpha1.Kind))})
+	route.SetOwnerReferences([]metav1.OwnerReference{
+		*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersion.WithKind(v1alpha1.Kind)),
+	})
 	switch route := route.(type) {
 	case *networkingv1.Ingress:
 		for _, host := range hosts {
@@ -173,7 +184,8 @@ func (w *town) isLeaving(key types.NamespacedName) bool {
 
 // balance sets the finalizer of a load balancer on a route, or removes it from one that is deleted.
 func (w *town) balance(t *rapid.T) {
-	key := rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return len(w.routed(key)) > 0 })).Draw(t, "route")
+	key := rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return len(w.routed(key)) > 0 })).
+		Draw(t, "route")
 	if w.isLeaving(key) {
 		delete(w.live, idOf(routeOf(key), key))
 		return
@@ -185,7 +197,8 @@ func (w *town) balance(t *rapid.T) {
 
 // one draws a Darkroom that there is.
 func (w *town) one(t *rapid.T) *v1alpha1.Darkroom {
-	return w.live.darkroom(rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return w.live.darkroom(key) != nil })).Draw(t, "Darkroom"))
+	return w.live.darkroom(rapid.SampledFrom(w.where(t,
+		func(key types.NamespacedName) bool { return w.live.darkroom(key) != nil })).Draw(t, "Darkroom"))
 }
 
 // where returns the keys of which something is true. A step that has none is skipped.
@@ -204,7 +217,8 @@ func someHosts(t *rapid.T, least int) []string {
 // The steps of users.
 
 func (w *town) create(t *rapid.T) {
-	key := rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return w.live.darkroom(key) == nil })).Draw(t, "Darkroom")
+	key := rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return w.live.darkroom(key) == nil })).
+		Draw(t, "Darkroom")
 	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name, UID: types.UID(fmt.Sprint(w.writes)),
 		CreationTimestamp: at(w.writes / 4), // several in one second
@@ -237,7 +251,9 @@ func (w *town) delete(t *rapid.T) {
 
 // forge writes hosts into the route of a Darkroom, which users may.
 func (w *town) forge(t *rapid.T) {
-	routed := w.where(t, func(key types.NamespacedName) bool { return w.live.darkroom(key) != nil && len(w.routed(key)) > 0 })
+	routed := w.where(t, func(key types.NamespacedName) bool {
+		return w.live.darkroom(key) != nil && len(w.routed(key)) > 0
+	})
 	key, hosts := rapid.SampledFrom(routed).Draw(t, "Darkroom"), someHosts(t, 1)
 	for _, host := range hosts {
 		if !slices.Contains(w.carried(key), host) {
@@ -270,7 +286,8 @@ func (w *town) start() {
 	for _, key := range keysOfTests {
 		if darkroom := w.live.darkroom(key); darkroom != nil && darkroom.DeletionTimestamp == nil && w.isLeaving(key) {
 			// That an earlier process routed other hosts cannot be told from a forgery.
-			w.written[key] = slices.DeleteFunc(slices.Clone(w.written[key]), func(host string) bool { return !slices.Contains(darkroom.Spec.SubDomains, host) })
+			w.written[key] = slices.DeleteFunc(slices.Clone(w.written[key]),
+				func(host string) bool { return !slices.Contains(darkroom.Spec.SubDomains, host) })
 		}
 	}
 	w.syncDarkrooms(nil)
@@ -326,7 +343,8 @@ func (w *town) sync(cache *store, darkrooms bool) {
 // sameClaims reports whether nothing but the status of a Darkroom has changed, which enqueues nobody.
 func sameClaims(was, is client.Object) bool {
 	_, isDarkroom := is.(*v1alpha1.Darkroom)
-	return isDarkroom && slices.Equal(townCache.Hosts(was), townCache.Hosts(is)) && maps.Equal(was.GetAnnotations(), is.GetAnnotations()) &&
+	return isDarkroom && slices.Equal(townCache.Hosts(was), townCache.Hosts(is)) &&
+		maps.Equal(was.GetAnnotations(), is.GetAnnotations()) &&
 		was.GetDeletionTimestamp().Equal(is.GetDeletionTimestamp())
 }
 
@@ -336,7 +354,9 @@ type reader struct {
 	darkrooms client.Reader
 }
 
-func (r reader) Get(ctx context.Context, key types.NamespacedName, object client.Object, options ...client.GetOption) error {
+func (r reader) Get(
+	ctx context.Context, key types.NamespacedName, object client.Object, options ...client.GetOption,
+) error {
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
 		return r.darkrooms.Get(ctx, key, object, options...)
 	}
@@ -349,7 +369,8 @@ func (w *town) work(t *rapid.T) {
 	outcome := rapid.SampledFrom([]string{"done", "done", "not done", "done, but reported as failed"}).Draw(t, "outcome")
 	key := rapid.SampledFrom(due).Draw(t, "due")
 	w.reconcile(key, outcome, func() {
-		if others := slices.DeleteFunc(due, func(other types.NamespacedName) bool { return other == key }); rapid.Bool().Draw(t, "meanwhile") && len(others) > 0 {
+		others := slices.DeleteFunc(due, func(other types.NamespacedName) bool { return other == key })
+		if rapid.Bool().Draw(t, "meanwhile") && len(others) > 0 {
 			w.syncRoutes(t)
 			w.reconcile(rapid.SampledFrom(others).Draw(t, "meanwhile due"), "done", func() {})
 		}
@@ -431,7 +452,8 @@ func (w *town) ownedBy(key types.NamespacedName) []string {
 // carried returns the hosts that the operator has routed to a Darkroom.
 func (w *town) carried(key types.NamespacedName) []string {
 	routed := w.routed(key)
-	return slices.DeleteFunc(slices.Clone(w.written[key]), func(host string) bool { return !slices.Contains(routed, host) })
+	return slices.DeleteFunc(slices.Clone(w.written[key]),
+		func(host string) bool { return !slices.Contains(routed, host) })
 }
 
 // oldest returns the oldest Darkroom that claims a host, as a reader shows it.
@@ -439,7 +461,8 @@ func (w *town) oldest(in store, host string) types.NamespacedName {
 	var first *v1alpha1.Darkroom
 	for _, key := range keysOfTests {
 		darkroom := in.darkroom(key)
-		if darkroom != nil && slices.Contains(townCache.Hosts(darkroom), host) && (first == nil || Precedes(darkroom, first)) {
+		if darkroom != nil && slices.Contains(townCache.Hosts(darkroom), host) &&
+			(first == nil || Precedes(darkroom, first)) {
 			first = darkroom
 		}
 	}
@@ -490,14 +513,16 @@ func (w *town) comeToRest(t *rapid.T) {
 	t.Fatalf("%v never come to rest", slices.Collect(maps.Keys(w.due)))
 }
 
-// everyHostHasItsOwner fails unless every host is routed to its oldest claimant alone, but for those of paused Darkrooms.
+// everyHostHasItsOwner fails unless every host is routed to its oldest claimant alone, but for those of paused
+// Darkrooms.
 func (w *town) everyHostHasItsOwner(t *rapid.T) {
 	for _, host := range hostsOfTests {
 		owner, blocked := w.oldest(w.live, host), false
 		for _, key := range keysOfTests {
 			darkroom := w.live.darkroom(key)
 			paused := darkroom != nil && v1alpha1.IsPaused(darkroom)
-			blocked = blocked || paused && (w.ledger.held[host] == key || slices.Contains(append(w.carried(key), darkroom.Status.Domains...), host))
+			blocked = blocked || paused && (w.ledger.held[host] == key ||
+				slices.Contains(append(w.carried(key), darkroom.Status.Domains...), host))
 			if key != owner && !paused && slices.Contains(w.routed(key), host) {
 				t.Fatalf("%s is routed to %s at rest, and belongs to %s", host, key, owner)
 			}
@@ -511,8 +536,9 @@ func (w *town) everyHostHasItsOwner(t *rapid.T) {
 	}
 }
 
-// The operator never routes a host to two Darkrooms, and takes none from its oldest claimant, however far its caches lag
-// behind, whatever fails, and whatever users write into routes. Once it rests, every host is where it belongs.
+// The operator never routes a host to two Darkrooms, and takes none from its oldest claimant, however far its
+// caches lag behind, whatever fails, and whatever users write into routes. Once it rests, every host is where
+// it belongs.
 func TestAHostIsNeverInTwoPlacesAndEndsWhereItBelongs(t *testing.T) {
 	history := func(t *rapid.T) {
 		w := newTown(t)
@@ -545,7 +571,10 @@ func newPairWith(t *testing.T, younger types.NamespacedName) (w *town, older typ
 	t.Helper()
 	w, older = newTown(t), keysOfTests[0]
 	for i, key := range []types.NamespacedName{older, younger} {
-		w.put(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(key.Name), CreationTimestamp: at(i)}})
+		w.put(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name,
+			UID: types.UID(key.Name), CreationTimestamp: at(i),
+		}})
 	}
 	w.claim(younger, hostsOfTests[0])
 	w.start()
@@ -570,8 +599,8 @@ func (w *town) mustEndAt(key types.NamespacedName) {
 	}
 }
 
-// An operator that is killed between the writes of a route and of the status leaves no trace of the host. The next one asks
-// the Darkroom first, though an older one wants the host now.
+// An operator that is killed between the writes of a route and of the status leaves no trace of the host. The
+// next one asks the Darkroom first, though an older one wants the host now.
 func TestAHostThatAnEarlierProcessHasRoutedIsNotGivenAway(t *testing.T) {
 	for _, younger := range []types.NamespacedName{keysOfTests[1], key("b", viaGateway)} {
 		w, older := newPairWith(t, younger)
@@ -601,7 +630,8 @@ func TestAHostWaitsForAWriteThatFailed(t *testing.T) {
 	w.mustEndAt(older)
 }
 
-// newPairWithAPause returns a town in which the younger of two Darkrooms has a host and is paused, and the older claims it.
+// newPairWithAPause returns a town in which the younger of two Darkrooms has a host and is paused, and the
+// older claims it.
 func newPairWithAPause(t *testing.T) (w *town, older, younger types.NamespacedName) {
 	t.Helper()
 	w, older, younger = newPair(t)
@@ -621,7 +651,8 @@ func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
 	w.check(nil)
 	refusals, err := w.ledger.Refusals(t.Context(), w.live.darkroom(older))
 	w.must(err)
-	if want := []Refusal{{Host: hostsOfTests[0], Owner: younger, Leaving: true, Paused: true}}; !slices.Equal(refusals, want) {
+	want := []Refusal{{Host: hostsOfTests[0], Owner: younger, Leaving: true, Paused: true}}
+	if !slices.Equal(refusals, want) {
 		t.Errorf("the refusals are %+v, want %+v", refusals, want)
 	}
 	delete(w.live, idOf(routeOf(younger), younger))
@@ -636,7 +667,8 @@ func TestARefusalNamesThePauseOfADarkroomOfAnotherShard(t *testing.T) {
 	maps.DeleteFunc(own, func(id string, _ client.Object) bool { return strings.HasPrefix(id, "*v1alpha1.Darkroom ") })
 	w.ledger.Reader = own
 	refusals, err := w.ledger.Refusals(t.Context(), w.live.darkroom(older))
-	if err != nil || len(refusals) != 1 || refusals[0] != (Refusal{Host: hostsOfTests[0], Owner: younger, Leaving: true, Paused: true}) {
+	if err != nil || len(refusals) != 1 ||
+		refusals[0] != (Refusal{Host: hostsOfTests[0], Owner: younger, Leaving: true, Paused: true}) {
 		t.Errorf("the refusals are %+v, %v", refusals, err)
 	}
 }

@@ -59,16 +59,24 @@ With ` + envAPIServer + `=false in the environment, it responds to probes of its
 func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen on")
-	flags.StringVar(&o.auth, "auth", string(auth.Token), "authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of the kubeconfig; only on a loopback address)")
-	flags.StringVar(&o.oidcConfig, "oidc-config", "", "configuration of the sign-in at an OIDC issuer (YAML), see docs/sign-in.md; empty means by token only")
+	flags.StringVar(&o.auth, "auth", string(auth.Token),
+		"authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of "+
+			"the kubeconfig; only on a loopback address)")
+	flags.StringVar(&o.oidcConfig, "oidc-config", "",
+		"configuration of the sign-in at an OIDC issuer (YAML), see docs/sign-in.md; empty means by token only")
 	flags.StringVar(&o.server.ClusterName, "cluster-name", "", "name of the cluster on the page, for example production")
-	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "", "TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
+	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "",
+		"TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
 	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "private key of the TLS certificate (PEM)")
-	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)), "namespaces to serve, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
+	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
+		"namespaces to serve, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	o.translation.addFlags(flags)
-	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20, "average number of requests per second for each caller")
+	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20,
+		"average number of requests per second for each caller")
 	flags.IntVar(&o.server.Burst, "burst", 60, "maximum burst of requests for each caller")
-	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil, "CIDR of proxies whose X-Forwarded-For header is trusted for counting failed sign-ins, for example 10.0.0.0/8; can be repeated")
+	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil,
+		"CIDR of proxies whose X-Forwarded-For header is trusted for counting failed sign-ins, for example "+
+			"10.0.0.0/8; can be repeated")
 }
 
 func (o *apiServerOptions) run(ctx context.Context) error {
@@ -108,7 +116,8 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.Info("Starting", "version", version(), "address", o.server.BindAddress, "auth", o.auth, "namespaces", o.server.Namespaces)
+	log.Info("Starting", "version", version(), "address", o.server.BindAddress, "auth", o.auth,
+		"namespaces", o.server.Namespaces)
 	if err := server.Run(ctx); err != nil {
 		return err
 	}
@@ -122,7 +131,8 @@ func (o *apiServerOptions) validate() error {
 		return err
 	}
 	if o.server.RequestsPerSecond <= 0 || o.server.Burst < 1 {
-		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0", o.server.RequestsPerSecond, o.server.Burst)
+		return fmt.Errorf("--requests-per-second=%g --burst=%d: must be more than 0",
+			o.server.RequestsPerSecond, o.server.Burst)
 	}
 	if _, err := values.New(o.translation.options); err != nil {
 		return err

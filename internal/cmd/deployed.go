@@ -14,12 +14,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readManager returns the options of an operator that is deployed, as NAMESPACE/deployment/NAME. Flags that were set on the
-// command line take precedence.
-func readManager(ctx context.Context, cluster client.Client, reference string, set *pflag.FlagSet) (*managerOptions, error) {
+// readManager returns the options of an operator that is deployed, as NAMESPACE/deployment/NAME. Flags that
+// were set on the command line take precedence.
+func readManager(
+	ctx context.Context, cluster client.Client, reference string, set *pflag.FlagSet,
+) (*managerOptions, error) {
 	parts := strings.Split(reference, "/")
 	if len(parts) != 3 || !slices.Contains([]string{"deployment", "deployments", "deploy"}, parts[1]) {
-		return nil, errors.New("must be NAMESPACE/deployment/NAME, such as darkroom-system/deployment/darkroom-operator-controller-manager")
+		return nil, errors.New(
+			"must be NAMESPACE/deployment/NAME, such as darkroom-system/deployment/darkroom-operator-controller-manager",
+		)
 	}
 	deployment := &appsv1.Deployment{}
 	if err := cluster.Get(ctx, types.NamespacedName{Namespace: parts[0], Name: parts[2]}, deployment); err != nil {
@@ -38,7 +42,8 @@ func readManager(ctx context.Context, cluster client.Client, reference string, s
 			return
 		}
 		if list, isList := flag.Value.(pflag.SliceValue); isList {
-			err = errors.Join(err, known.Value.(pflag.SliceValue).Replace(list.GetSlice())) //nolint:forcetypeassert // the same flag
+			same := known.Value.(pflag.SliceValue) //nolint:forcetypeassert // the same flag
+			err = errors.Join(err, same.Replace(list.GetSlice()))
 			return
 		}
 		err = errors.Join(err, flags.Set(flag.Name, flag.Value.String()))
@@ -67,10 +72,13 @@ func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
 		options := &managerOptions{}
 		flags := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 		options.addFlags(flags)
-		options.controllers.Installation, options.controllers.Namespaces = deployment.Namespace, split(environment[envWatchNamespace])
-		options.translation.options.Image, options.translation.options.GateImage = environment[envImage], environment[envGateImage]
+		options.controllers.Installation = deployment.Namespace
+		options.controllers.Namespaces = split(environment[envWatchNamespace])
+		options.translation.options.Image = environment[envImage]
+		options.translation.options.GateImage = environment[envGateImage]
 		if err := flags.Parse(line[at+1:]); err != nil {
-			return nil, fmt.Errorf("this version would not start with the arguments of %s: %w: remove it before the upgrade", deployment.Name, err)
+			return nil, fmt.Errorf("this version would not start with the arguments of %s: %w: remove it before the upgrade",
+				deployment.Name, err)
 		}
 		if err := setFromEnvironment(flags, getenv); err != nil {
 			return nil, err

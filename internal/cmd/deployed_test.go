@@ -48,26 +48,32 @@ func TestAPlanHasTheFlagsOfTheOperatorThatRuns(t *testing.T) {
 		corev1.EnvVar{Name: "DARKROOM_BASE_DOMAIN", Value: "ignored.example.com"},
 		corev1.EnvVar{Name: envImage, Value: "mirror.example.com/darkroom:v1"},
 		corev1.EnvVar{Name: "HTTPS_PROXY", Value: "http://proxy.example.com:3128"},
-		corev1.EnvVar{Name: envWatchNamespace, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['olm.targetNamespaces']"}}},
+		corev1.EnvVar{Name: envWatchNamespace, ValueFrom: &corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['olm.targetNamespaces']"},
+		}},
 	)
 	got, err := readWith(t, deployment)
 	if err != nil {
 		t.Fatal(err)
 	}
 	options := got.translation.options
-	if !slices.Equal(options.BaseDomains, []string{"img.example.com"}) || !slices.Equal(options.InheritLabels, []string{"team", "cost"}) || options.IngressClassName != "nginx" ||
+	if !slices.Equal(options.BaseDomains, []string{"img.example.com"}) ||
+		!slices.Equal(options.InheritLabels, []string{"team", "cost"}) || options.IngressClassName != "nginx" ||
 		options.Image != "mirror.example.com/darkroom:v1" || options.Proxy.HTTPS != "http://proxy.example.com:3128" {
 		t.Errorf("the options are %+v", options)
 	}
-	if got.controllers.Installation != "images" || !slices.Equal(got.controllers.Namespaces, []string{"team-a", "team-b"}) {
+	if got.controllers.Installation != "images" ||
+		!slices.Equal(got.controllers.Namespaces, []string{"team-a", "team-b"}) {
 		t.Errorf("installation %s, namespaces %q", got.controllers.Installation, got.controllers.Namespaces)
 	}
-	got, err = readWith(t, deployment, "--base-domain=new.example.com", "--inherit-labels=owner", "--image=darkroom:v2", "--installation=other")
+	got, err = readWith(t, deployment, "--base-domain=new.example.com", "--inherit-labels=owner",
+		"--image=darkroom:v2", "--installation=other")
 	if err != nil {
 		t.Fatal(err)
 	}
 	options = got.translation.options
-	if !slices.Equal(options.BaseDomains, []string{"new.example.com"}) || !slices.Equal(options.InheritLabels, []string{"owner"}) || options.Image != "darkroom:v2" ||
+	if !slices.Equal(options.BaseDomains, []string{"new.example.com"}) ||
+		!slices.Equal(options.InheritLabels, []string{"owner"}) || options.Image != "darkroom:v2" ||
 		options.IngressClassName != "nginx" || got.controllers.Installation != "other" {
 		t.Errorf("with flags on the command line: %+v", got)
 	}
@@ -80,7 +86,8 @@ func TestAFlagThatThisVersionLacksIsNamedBeforeTheUpgrade(t *testing.T) {
 	}
 	other := deployedAs(nil)
 	other.Spec.Template.Spec.Containers[1].Args = []string{"apiserver"}
-	if _, err := readWith(t, other); err == nil || !strings.Contains(err.Error(), "no container of the Deployment runs the manager") {
+	_, err = readWith(t, other)
+	if err == nil || !strings.Contains(err.Error(), "no container of the Deployment runs the manager") {
 		t.Errorf("a Deployment of something else: %v", err)
 	}
 }

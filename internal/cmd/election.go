@@ -32,11 +32,14 @@ type election struct {
 
 func (e *election) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&e.enabled, "leader-elect", false, "enable leader election")
-	flags.StringVar(&e.namespace, "leader-election-namespace", "", "namespace of the lease for leader election; empty means the namespace of the manager")
-	flags.DurationVar(&e.leaseDuration, "leader-elect-lease-duration", leaseDuration, "time after which another replica replaces a leader that was killed")
+	flags.StringVar(&e.namespace, "leader-election-namespace", "",
+		"namespace of the lease for leader election; empty means the namespace of the manager")
+	flags.DurationVar(&e.leaseDuration, "leader-elect-lease-duration", leaseDuration,
+		"time after which another replica replaces a leader that was killed")
 	flags.DurationVar(&e.renewDeadline, "leader-elect-renew-deadline", renewDeadline,
 		"time for which a leader tries to renew its lease before it exits, such as while the API server does not respond")
-	flags.DurationVar(&e.retryPeriod, "leader-elect-retry-period", retryPeriod, "time between two attempts to get or renew the lease")
+	flags.DurationVar(&e.retryPeriod, "leader-elect-retry-period", retryPeriod,
+		"time between two attempts to get or renew the lease")
 }
 
 // validate returns an error for durations that the election does not work with.
@@ -48,7 +51,8 @@ func (e *election) validate() error {
 		return fmt.Errorf("--leader-elect-renew-deadline=%s: must be more than %g times --leader-elect-retry-period=%s",
 			e.renewDeadline, leaderelection.JitterFactor, e.retryPeriod)
 	case e.leaseDuration <= e.renewDeadline:
-		return fmt.Errorf("--leader-elect-lease-duration=%s: must be more than --leader-elect-renew-deadline=%s", e.leaseDuration, e.renewDeadline)
+		return fmt.Errorf("--leader-elect-lease-duration=%s: must be more than --leader-elect-renew-deadline=%s",
+			e.leaseDuration, e.renewDeadline)
 	}
 	return nil
 }
@@ -60,6 +64,9 @@ func leaderElectionID(installation string, darkrooms labels.Selector, namespaces
 	if installation == defaultInstallation() && darkrooms.Empty() && len(namespaces) == 0 {
 		return id
 	}
-	sum := sha256.Sum256([]byte(strings.Join(append([]string{installation, darkrooms.String()}, slices.Sorted(slices.Values(namespaces))...), "\n")))
+	sum := sha256.Sum256(
+		[]byte(strings.Join(append([]string{installation, darkrooms.String()}, slices.Sorted(slices.Values(namespaces))...),
+			"\n")),
+	)
 	return hex.EncodeToString(sum[:4]) + "." + id
 }

@@ -27,11 +27,17 @@ func TestTheDefaultsOfTheElectionOutlastAnAPIServerThatRestarts(t *testing.T) {
 
 // client-go panics or returns an error without the name of a flag.
 func TestDurationsAreRefusedIfTheElectionRefusesThem(t *testing.T) {
-	durations := rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.IntRange(-1, 6).Draw(t, "s")) * time.Second })
+	durations := rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.IntRange(-1, 6).Draw(t, "s")) * time.Second
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		e := &election{leaseDuration: durations.Draw(t, "lease"), renewDeadline: durations.Draw(t, "renew"), retryPeriod: durations.Draw(t, "retry")}
+		e := &election{
+			leaseDuration: durations.Draw(t, "lease"), renewDeadline: durations.Draw(t, "renew"),
+			retryPeriod: durations.Draw(t, "retry"),
+		}
 		_, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-			Lock: &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: "a"}}, LeaseDuration: e.leaseDuration, RenewDeadline: e.renewDeadline, RetryPeriod: e.retryPeriod,
+			Lock:          &resourcelock.LeaseLock{LockConfig: resourcelock.ResourceLockConfig{Identity: "a"}},
+			LeaseDuration: e.leaseDuration, RenewDeadline: e.renewDeadline, RetryPeriod: e.retryPeriod,
 			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 		})
 		if (err == nil) != (e.validate() == nil) {

@@ -16,7 +16,8 @@ import (
 
 // valuesOf are two values of each type of flag that differ from all defaults.
 var valuesOf = map[string][2]string{
-	"string": {"one", "other"}, "stringSlice": {"a,b", "c"}, "int": {"1001", "1002"}, "float64": {"1001.5", "1002.5"}, "duration": {"17m1s", "17m2s"},
+	"string": {"one", "other"}, "stringSlice": {"a,b", "c"}, "int": {"1001", "1002"}, "float64": {"1001.5", "1002.5"},
+	"duration": {"17m1s", "17m2s"},
 }
 
 // parsed returns the flags of a command after the arguments and the environment.
@@ -100,14 +101,18 @@ func TestTheOperatorsChartHasAValueForEachFlag(t *testing.T) {
 	if err := yaml.Unmarshal(text, &sections); err != nil {
 		t.Fatal(err)
 	}
-	for command, values := range map[*cobra.Command]map[string]any{newManager(): sections.Manager, newAPIServer(): sections.APIServer} {
+	for command, values := range map[*cobra.Command]map[string]any{
+		newManager():   sections.Manager,
+		newAPIServer(): sections.APIServer,
+	} {
 		program := command.Name()
 		template, err := os.ReadFile(filepath.Join(chart, "templates", program+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		command.Flags().VisitAll(func(flag *pflag.Flag) {
-			name := regexp.MustCompile("-[a-z]").ReplaceAllStringFunc(flag.Name, func(s string) string { return strings.ToUpper(s[1:]) })
+			name := regexp.MustCompile("-[a-z]").ReplaceAllStringFunc(flag.Name,
+				func(s string) string { return strings.ToUpper(s[1:]) })
 			if _, found := values[name]; !found {
 				t.Errorf("values.yaml has no %s.%s for --%s", program, name, flag.Name)
 			}

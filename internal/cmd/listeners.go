@@ -60,7 +60,9 @@ func (o *managerOptions) addListeners(ctx context.Context, mgr manager.Manager, 
 func isOn(address string) bool { return address != "" && address != "0" }
 
 // addServer listens at an address, and adds a server that starts with the manager.
-func addServer(ctx context.Context, mgr manager.Manager, name, address string, handler http.Handler, encryption *tls.Config) error {
+func addServer(
+	ctx context.Context, mgr manager.Manager, name, address string, handler http.Handler, encryption *tls.Config,
+) error {
 	listener, err := listen.Small(ctx, address)
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", name, err)
@@ -97,8 +99,11 @@ func profiles() http.Handler {
 }
 
 // metrics returns the handler of metrics, which adds those of Darkrooms.
-func (o *managerOptions) metrics(kubeconfig *rest.Config, httpClient *http.Client, darkrooms *metrics.Darkrooms) (http.Handler, error) {
-	handler := darkrooms.Handler(promhttp.HandlerFor(controllermetrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+func (o *managerOptions) metrics(
+	kubeconfig *rest.Config, httpClient *http.Client, darkrooms *metrics.Darkrooms,
+) (http.Handler, error) {
+	handler := darkrooms.Handler(promhttp.HandlerFor(controllermetrics.Registry,
+		promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
 	if !o.metricsSecure {
 		return handler, nil
 	}

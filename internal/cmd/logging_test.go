@@ -13,7 +13,8 @@ import (
 
 func TestWritesAreLoggedInAFlood(t *testing.T) {
 	var written bytes.Buffer
-	log := newLogger(zapcore.NewJSONEncoder(uberzap.NewProductionEncoderConfig()), zapcore.AddSync(&written), zapcore.InfoLevel).WithName("api")
+	log := newLogger(zapcore.NewJSONEncoder(uberzap.NewProductionEncoderConfig()), zapcore.AddSync(&written),
+		zapcore.InfoLevel).WithName("api")
 	const flood = 2000
 	for range flood {
 		log.Info("Request", "status", 401)

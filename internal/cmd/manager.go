@@ -87,31 +87,47 @@ func newManager() *cobra.Command {
 
 func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
-	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml", "path of the watches file, which maps the kind Darkroom to its chart")
+	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml",
+		"path of the watches file, which maps the kind Darkroom to its chart")
 	flags.StringSliceVar(&o.controllers.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
 		"namespaces to watch, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
-	flags.StringVar(&o.selector, "selector", "", "label selector of the Darkrooms to reconcile, for sharding; empty means all")
+	flags.StringVar(&o.selector, "selector", "",
+		"label selector of the Darkrooms to reconcile, for sharding; empty means all")
 	flags.StringVar(&o.controllers.Installation, "installation", defaultInstallation(),
-		"name of this installation, shared by its shards; each Darkroom is reconciled by one installation (default: the operator's namespace, or local outside of a cluster)")
+		"name of this installation, shared by its shards; each Darkroom is reconciled by one installation (default: the "+
+			"operator's namespace, or local outside of a cluster)")
 	o.translation.addFlags(flags)
-	flags.IntVar(&o.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 4, "maximum number of concurrent reconciles")
+	flags.IntVar(&o.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 4,
+		"maximum number of concurrent reconciles")
 	flags.IntVar(&o.controllers.MaxConcurrentRollouts, "max-concurrent-rollouts", 10,
-		"maximum number of Darkrooms that replace their pods at once because of another version or setting of the operator; 0 means no limit. Changes by users never wait")
-	flags.DurationVar(&o.controllers.ReconcilePeriod, "reconcile-period", 10*time.Minute, "resync period; 0 disables the resync")
-	flags.IntVar(&o.controllers.MaxHistory, "max-history", 5, "maximum number of revisions stored for each Helm release; 0 means no limit")
+		"maximum number of Darkrooms that replace their pods at once because of another version or setting of the "+
+			"operator; 0 means no limit. Changes by users never wait")
+	flags.DurationVar(&o.controllers.ReconcilePeriod, "reconcile-period", 10*time.Minute,
+		"resync period; 0 disables the resync")
+	flags.IntVar(&o.controllers.MaxHistory, "max-history", 5,
+		"maximum number of revisions stored for each Helm release; 0 means no limit")
 	flags.StringVar(&o.controllers.Published.Scheme, "url-scheme", "",
-		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load balancers that terminate TLS")
-	flags.IntVar(&o.controllers.Published.Port, "url-port", 0, "port of the URLs of Darkrooms; 0 means the default port of the scheme")
+		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load "+
+			"balancers that terminate TLS")
+	flags.IntVar(&o.controllers.Published.Port, "url-port", 0,
+		"port of the URLs of Darkrooms; 0 means the default port of the scheme")
 	flags.StringVar(&o.probeVia, "probe-via", viaService,
-		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
+		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API "+
+			"server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
 	o.election.addFlags(flags)
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "address of the metrics endpoint; 0 disables it")
-	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "serve metrics over TLS, with authentication and authorization by Kubernetes")
-	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "directory with tls.crt and tls.key for the metrics endpoint; empty means a self-signed certificate")
-	flags.BoolVar(&o.metricsPerDarkroom, "metrics-per-darkroom", true, "report metrics of each Darkroom in addition to totals")
-	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 disables them")
-	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0", "address of the pprof endpoint, such as 127.0.0.1:6060; 0 disables it")
-	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second, "maximum time for active reconciles to finish after a termination signal")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true,
+		"serve metrics over TLS, with authentication and authorization by Kubernetes")
+	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "",
+		"directory with tls.crt and tls.key for the metrics endpoint; empty means a self-signed certificate")
+	flags.BoolVar(&o.metricsPerDarkroom, "metrics-per-darkroom", true,
+		"report metrics of each Darkroom in addition to totals")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081",
+		"address of /healthz and /readyz; 0 disables them")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
+		"address of the pprof endpoint, such as 127.0.0.1:6060; 0 disables it")
+	flags.DurationVar(&o.gracefulTimeout, "graceful-shutdown-timeout", 25*time.Second,
+		"maximum time for active reconciles to finish after a termination signal")
 }
 
 func (o *managerOptions) run(ctx context.Context) error {
@@ -120,7 +136,8 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return err
 	}
 	if leftOut := o.translation.resolve(os.Getenv); len(leftOut) > 0 {
-		log.Info("Not passing on proxies whose URLs have credentials: set them in the Darkrooms' extraEnvFrom", "variables", leftOut)
+		log.Info("Not passing on proxies whose URLs have credentials: set them in the Darkrooms' extraEnvFrom",
+			"variables", leftOut)
 	}
 	if err := o.validate(); err != nil {
 		return err
@@ -133,14 +150,17 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return fmt.Errorf("--selector=%s: must be a label selector such as shard=a: %w", o.selector, err)
 	}
 	o.controllers.Chart, o.controllers.Values = watch.Chart, o.translation.options
-	o.controllers.Metrics, o.controllers.Darkrooms = controllermetrics.Registry, &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom}
+	o.controllers.Metrics = controllermetrics.Registry
+	o.controllers.Darkrooms = &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom}
 	o.controllers.ProbeConcurrency, o.controllers.Version = probeConcurrency, version()
 	kubeconfig, err := clusterConfig()
 	if err != nil {
 		return err
 	}
 	kubeconfig.QPS, kubeconfig.Burst = apiQPS, apiBurst
-	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(crlog.KubeAPIWarningLoggerOptions{Deduplicate: true})
+	kubeconfig.WarningHandlerWithContext = crlog.NewKubeAPIWarningLogger(
+		crlog.KubeAPIWarningLoggerOptions{Deduplicate: true},
+	)
 	rest.AddUserAgent(kubeconfig, "darkroom-operator/"+version())
 
 	switch o.probeVia {
@@ -162,7 +182,8 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return err
 	}
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
-		"baseDomains", o.translation.options.BaseDomains, "namespaces", o.controllers.Namespaces, "selector", o.controllers.Selector.String())
+		"baseDomains", o.translation.options.BaseDomains, "namespaces", o.controllers.Namespaces, "selector",
+		o.controllers.Selector.String())
 	if err := mgr.Start(ctx); err != nil && !errors.Is(err, controller.ErrClusterChanged) {
 		return fmt.Errorf("run manager: %w", err)
 	}
@@ -177,11 +198,15 @@ func (o *managerOptions) validate() error {
 	}
 	switch {
 	case len(validation.IsValidLabelValue(o.controllers.Installation)) > 0 || o.controllers.Installation == "":
-		return fmt.Errorf("--installation=%q: must consist of at most 63 letters, digits, '-', '_' and '.', such as darkroom-system", o.controllers.Installation)
+		return fmt.Errorf(
+			"--installation=%q: must consist of at most 63 letters, digits, '-', '_' and '.', such as darkroom-system",
+			o.controllers.Installation,
+		)
 	case o.controllers.MaxConcurrentReconciles < 1:
 		return fmt.Errorf("--max-concurrent-reconciles=%d: must be at least 1", o.controllers.MaxConcurrentReconciles)
 	case o.controllers.MaxConcurrentRollouts < 0:
-		return fmt.Errorf("--max-concurrent-rollouts=%d: must not be negative; 0 means no limit", o.controllers.MaxConcurrentRollouts)
+		return fmt.Errorf("--max-concurrent-rollouts=%d: must not be negative; 0 means no limit",
+			o.controllers.MaxConcurrentRollouts)
 	case o.controllers.ReconcilePeriod < 0:
 		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.controllers.ReconcilePeriod)
 	case o.controllers.MaxHistory < 0:
@@ -203,7 +228,10 @@ func (o *managerOptions) validate() error {
 func loadWatch(path string) (watches.Watch, error) {
 	entries, err := watches.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return watches.Watch{}, fmt.Errorf("--watches-file=%s: %w: name the file that comes with the operator, and run where the chart that it names is", path, err)
+		return watches.Watch{}, fmt.Errorf(
+			"--watches-file=%s: %w: name the file that comes with the operator, and run where the chart that it names is",
+			path, err,
+		)
 	}
 	if err != nil {
 		return watches.Watch{}, fmt.Errorf("read %s: %w", path, err)
@@ -214,7 +242,10 @@ func loadWatch(path string) (watches.Watch, error) {
 	watch := entries[0]
 	if len(watch.OverrideValues) > 0 || watch.ReconcilePeriod != nil || watch.MaxConcurrentReconciles != nil ||
 		len(watch.Selector.MatchLabels)+len(watch.Selector.MatchExpressions) > 0 {
-		return watches.Watch{}, fmt.Errorf("read %s: overrideValues, selector, reconcilePeriod and maxConcurrentReconciles are not supported: use the manager's flags", path)
+		return watches.Watch{}, fmt.Errorf(
+			"read %s: overrideValues, selector, reconcilePeriod and maxConcurrentReconciles are not supported: "+
+				"use the manager's flags", path,
+		)
 	}
 	return watch, nil
 }

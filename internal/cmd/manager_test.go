@@ -23,7 +23,10 @@ import (
 func TestBadCommandLinesAreRefused(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	t.Chdir(filepath.Join("..", "..")) // where watches.yaml and the chart are
-	for _, name := range []string{"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS", envImage, envWatchNamespace} {
+	for _, name := range []string{
+		"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS",
+		envImage, envWatchNamespace,
+	} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("KUBECONFIG", missing)
@@ -37,24 +40,26 @@ func TestBadCommandLinesAreRefused(t *testing.T) {
 		"manager --ingress-annotations=helm.sh/hook":            `allowed annotation "helm.sh/hook": cannot be allowed`,
 		"manager --log-level=loud":                              "--log-level=loud: must be debug, info or error",
 		"manager --max-concurrent-reconciles=0":                 "--max-concurrent-reconciles=0: must be at least 1",
-		"manager --max-concurrent-rollouts=-1":                  "--max-concurrent-rollouts=-1: must not be negative; 0 means no limit",
-		"manager --max-history=-1":                              "--max-history=-1: must not be negative; 0 keeps all",
-		"manager --probe-via=ingress":                           "--probe-via=ingress: must be service, apiserver or off",
-		"manager --reconcile-period=-5s":                        "--reconcile-period=-5s: must not be negative; 0 means never",
-		"manager --selector=shard=(":                            "--selector=shard=(: must be a label selector such as shard=a",
-		"manager --reserved-hosts=*":                            `reserved host "*": must be a host such as www.example.com`,
-		"manager --inherit-labels=*":                            `inherited label "*": name the keys`,
-		"manager --leader-elect-renew-deadline=2m":              "--leader-elect-lease-duration=1m0s: must be more than --leader-elect-renew-deadline=2m0s",
-		"manager --url-scheme=ftp":                              `--url-scheme and --url-port: scheme "ftp": must be http or https`,
-		"manager --url-port=70000":                              "--url-scheme and --url-port: port 70000: must be between 1 and 65535",
-		"manager --watch-namespaces=cats,Dogs":                  `--watch-namespaces: invalid namespace "Dogs"`,
-		"manager --watches-file=none.yaml":                      "--watches-file=none.yaml: could not open",
-		"manager --watches-file=README.md":                      "read README.md:",
-		"manager --reconcile-period=often":                      `invalid argument "often" for "--reconcile-period"`,
-		"manager --nonsense":                                    "unknown flag: --nonsense",
-		"DARKROOM_MAX_HISTORY=many manager":                     "DARKROOM_MAX_HISTORY=many: ",
-		"DARKROOM_LEADER_ELECT=perhaps manager":                 "DARKROOM_LEADER_ELECT=perhaps: ",
-		"DARKROOM_LOG_LEVEL=loud manager":                       "--log-level=loud: ",
+		"manager --max-concurrent-rollouts=-1": "--max-concurrent-rollouts=-1: must not be " +
+			"negative; 0 means no limit",
+		"manager --max-history=-1":       "--max-history=-1: must not be negative; 0 keeps all",
+		"manager --probe-via=ingress":    "--probe-via=ingress: must be service, apiserver or off",
+		"manager --reconcile-period=-5s": "--reconcile-period=-5s: must not be negative; 0 means never",
+		"manager --selector=shard=(":     "--selector=shard=(: must be a label selector such as shard=a",
+		"manager --reserved-hosts=*":     `reserved host "*": must be a host such as www.example.com`,
+		"manager --inherit-labels=*":     `inherited label "*": name the keys`,
+		"manager --leader-elect-renew-deadline=2m": "--leader-elect-lease-duration=1m0s: must be more than " +
+			"--leader-elect-renew-deadline=2m0s",
+		"manager --url-scheme=ftp":              `--url-scheme and --url-port: scheme "ftp": must be http or https`,
+		"manager --url-port=70000":              "--url-scheme and --url-port: port 70000: must be between 1 and 65535",
+		"manager --watch-namespaces=cats,Dogs":  `--watch-namespaces: invalid namespace "Dogs"`,
+		"manager --watches-file=none.yaml":      "--watches-file=none.yaml: could not open",
+		"manager --watches-file=README.md":      "read README.md:",
+		"manager --reconcile-period=often":      `invalid argument "often" for "--reconcile-period"`,
+		"manager --nonsense":                    "unknown flag: --nonsense",
+		"DARKROOM_MAX_HISTORY=many manager":     "DARKROOM_MAX_HISTORY=many: ",
+		"DARKROOM_LEADER_ELECT=perhaps manager": "DARKROOM_LEADER_ELECT=perhaps: ",
+		"DARKROOM_LOG_LEVEL=loud manager":       "--log-level=loud: ",
 		// A container with a wrong argument must fail, and not print the help and succeed.
 		"templat": `unknown command "templat" for "darkroom-operator"`,
 
@@ -109,14 +114,16 @@ func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
 			}
 		}
 	}
-	if plain := "darkroom-operator.deployments.example.com"; leaderElectionID(defaultInstallation(), labels.Everything(), nil) != plain {
+	plain := "darkroom-operator.deployments.example.com"
+	if leaderElectionID(defaultInstallation(), labels.Everything(), nil) != plain {
 		t.Errorf("the lease of the default installation is not %s, which docs/install.md deletes", plain)
 	}
 }
 
 func TestMetricsOfDarkroomsNeedTheAuthorizationOfTheServer(t *testing.T) {
 	darkrooms := &metrics.Darkrooms{
-		Cache: fake.NewClientBuilder().WithScheme(controller.NewScheme()).WithObjects(darkrooms.New("photos", "team-a").Obj()).Build(),
+		Cache: fake.NewClientBuilder().WithScheme(controller.NewScheme()).
+			WithObjects(darkrooms.New("photos", "team-a").Obj()).Build(),
 		Leads: func() bool { return true },
 	}
 	for secure, code := range map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized} {
@@ -128,7 +135,8 @@ func TestMetricsOfDarkroomsNeedTheAuthorizationOfTheServer(t *testing.T) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		body := recorder.Body.String()
-		if recorder.Code != code || strings.Contains(body, "go_goroutines") == secure || strings.Contains(body, "darkroom_info") == secure {
+		if recorder.Code != code || strings.Contains(body, "go_goroutines") == secure ||
+			strings.Contains(body, "darkroom_info") == secure {
 			t.Errorf("secure: %t: HTTP %d:\n%s", secure, recorder.Code, body)
 		}
 	}

@@ -72,8 +72,10 @@ after an error.`,
 	flags.StringVarP(&options.selector, "selector", "l", "", "label selector of the Darkrooms")
 	flags.StringVarP(&options.output, "output", "o", plan.Formats[0], "format: "+strings.Join(plan.Formats, ", "))
 	flags.BoolVar(&options.exitCode, "exit-code", false, "end with the exit code 2 if something would change")
-	flags.StringVar(&options.flagsFrom, "flags-from", "", "the operator whose flags and images to use: NAMESPACE/deployment/NAME")
-	flags.StringVar(&options.installation, "installation", "", "name of the operator's installation: Darkrooms of others are left out")
+	flags.StringVar(&options.flagsFrom, "flags-from", "",
+		"the operator whose flags and images to use: NAMESPACE/deployment/NAME")
+	flags.StringVar(&options.installation, "installation", "",
+		"name of the operator's installation: Darkrooms of others are left out")
 	options.connection.addFlags(flags)
 	options.translation.addFlags(flags)
 	options.translation.addImages(flags)
@@ -166,7 +168,8 @@ func onlyInstallation(ctx context.Context, cluster client.Client) (string, error
 		return found[0], nil
 	}
 	slices.Sort(found)
-	return "", fmt.Errorf("the installations %s handle Darkrooms: choose one by --installation or --flags-from", strings.Join(found, ", "))
+	return "", fmt.Errorf("the installations %s handle Darkrooms: choose one by --installation or --flags-from",
+		strings.Join(found, ", "))
 }
 
 // showProgress writes progress to a terminal, and to nothing else, twice a second and after a second.

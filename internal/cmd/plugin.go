@@ -68,7 +68,8 @@ func (c *connection) connect(name string) (client.Client, *rest.Config, string, 
 	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
-	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context})
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+		&clientcmd.ConfigOverrides{CurrentContext: c.context})
 	kubeconfig, err := loaded.ClientConfig()
 	if err != nil {
 		return nil, nil, "", fmt.Errorf("load kubeconfig: %w", err)
@@ -105,7 +106,9 @@ func (s *subject) connect() (client.Client, *rest.Config, string, error) {
 }
 
 // gather reads what there is on a Darkroom, with its objects if they are wanted.
-func (s *subject) gather(ctx context.Context, name string, withObjects bool) (*diagnosis.Evidence, *rest.Config, error) {
+func (s *subject) gather(
+	ctx context.Context, name string, withObjects bool,
+) (*diagnosis.Evidence, *rest.Config, error) {
 	cluster, kubeconfig, namespace, err := s.connect()
 	if err != nil {
 		return nil, nil, err
@@ -118,7 +121,8 @@ func (s *subject) gather(ctx context.Context, name string, withObjects bool) (*d
 	}
 	evidence, err := diagnosis.Gather(ctx, cluster, types.NamespacedName{Namespace: namespace, Name: name}, kinds)
 	if apierrors.IsNotFound(err) {
-		return nil, nil, fmt.Errorf("there is no Darkroom %s in the namespace %s: kubectl get darkrooms -A lists all", name, namespace)
+		return nil, nil, fmt.Errorf("there is no Darkroom %s in the namespace %s: kubectl get darkrooms -A lists all",
+			name, namespace)
 	}
 	return evidence, kubeconfig, err
 }
@@ -214,7 +218,8 @@ func writeTo(name string, out io.Writer, write func(io.Writer) error) error {
 	if name == "" {
 		return write(out)
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) //nolint:gosec // G304: the file that the user names
+	//nolint:gosec // G304: the file that the user names
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,10 @@ import (
 func TestEachCommandThatReadsAClusterChoosesItAlike(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	t.Setenv("KUBECONFIG", missing)
-	arguments := map[string][]string{"status": {"photos"}, "report": {"photos"}, "explain": {"https://photos.example.com/cat.jpg"}}
+	arguments := map[string][]string{
+		"status": {"photos"}, "report": {"photos"},
+		"explain": {"https://photos.example.com/cat.jpg"},
+	}
 	for _, command := range newPlugin().Commands() {
 		name := command.Name()
 		if name == "template" || name == "sign" { // need no cluster
@@ -25,7 +28,8 @@ func TestEachCommandThatReadsAClusterChoosesItAlike(t *testing.T) {
 		root := newPlugin()
 		root.SetArgs(append([]string{name}, arguments[name]...))
 		root.SetOut(io.Discard)
-		if err := root.ExecuteContext(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "KUBECONFIG="+missing+": no such file") {
+		err := root.ExecuteContext(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), "KUBECONFIG="+missing+": no such file") {
 			t.Errorf("%s with a kubeconfig that is missing: %v", name, err)
 		}
 	}

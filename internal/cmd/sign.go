@@ -48,7 +48,8 @@ as the Secret that gate.signing.secretRef names. It does not need a cluster.`,
 		},
 	}
 	command.Flags().StringVar(&file, "keys", "", "file with the keys, one in each line; - is the standard input")
-	command.Flags().DurationVar(&expires, "expires", 0, "time for which the URLs are valid, for example 24h (default: forever)")
+	command.Flags().DurationVar(&expires, "expires", 0,
+		"time for which the URLs are valid, for example 24h (default: forever)")
 	return command
 }
 

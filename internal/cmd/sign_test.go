@@ -33,7 +33,8 @@ func TestURLsAreSignedWithTheFirstKey(t *testing.T) {
 			t.Errorf("%v: %s %v", args, got, err)
 		}
 	}
-	if got, err := runSign(keys, "--keys", "-", "--expires", "1h", "/a.jpg"); err != nil || !strings.HasPrefix(got, "/a.jpg?expires=") {
+	got, err := runSign(keys, "--keys", "-", "--expires", "1h", "/a.jpg")
+	if err != nil || !strings.HasPrefix(got, "/a.jpg?expires=") {
 		t.Errorf("%s %v", got, err)
 	}
 }
@@ -47,11 +48,13 @@ func TestWhatCannotBeSignedIsNamed(t *testing.T) {
 		"must be more than 0":     {"--keys", "-", "--expires", "-1h", "/a.jpg"},
 		"URLs do not expire":      {"--keys", "-", "--expires", "0", "/a.jpg"},
 	} {
-		if got, err := runSign("short-key", args...); err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "short-key") {
+		got, err := runSign("short-key", args...)
+		if err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "short-key") {
 			t.Errorf("%v: %v, want %s", args, err, reason)
 		}
 	}
-	if _, err := runSign("the first key, 0123456789", "--keys", "-", "https://a.example.com"); err == nil || !strings.Contains(err.Error(), "not the URL of an image") {
+	_, err := runSign("the first key, 0123456789", "--keys", "-", "https://a.example.com")
+	if err == nil || !strings.Contains(err.Error(), "not the URL of an image") {
 		t.Errorf("no image: %v", err)
 	}
 }

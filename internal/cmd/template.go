@@ -67,7 +67,8 @@ The manifests contain the inline credentials of a Darkroom.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringSliceVarP(&options.files, "filename", "f", nil, "file with one or more Darkroom resources; - means standard input")
+	flags.StringSliceVarP(&options.files, "filename", "f", nil,
+		"file with one or more Darkroom resources; - means standard input")
 	flags.StringVarP(&options.namespace, "namespace", "n", "default", "namespace of Darkrooms without a namespace")
 	flags.BoolVar(&options.valuesOnly, "values", false, "print the values of the chart instead of the manifests")
 	flags.StringSliceVar(&options.apiVersions, "api-versions", nil, "additional API versions of the cluster")
@@ -107,7 +108,9 @@ func (o *templateOptions) run(ctx context.Context, stdin io.Reader, out io.Write
 	return errors.Join(errs...)
 }
 
-func (o *templateOptions) print(ctx context.Context, out io.Writer, preview *preview, darkroom *v1alpha1.Darkroom) error {
+func (o *templateOptions) print(
+	ctx context.Context, out io.Writer, preview *preview, darkroom *v1alpha1.Darkroom,
+) error {
 	if !o.valuesOnly {
 		manifest, err := preview.manifest(ctx, darkroom)
 		if err != nil {
@@ -255,30 +258,37 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.Image = os.Getenv(envImage)
 	t.options.GateImage = os.Getenv(envGateImage)
 	flags.StringSliceVar(&t.options.BaseDomains, "base-domain", []string{values.DefaultBaseDomain},
-		"domains that may be appended to sub-domains, comma-separated: the first is the default, and spec.baseDomain chooses another. {namespace} in it stands for that of the Darkroom. "+
+		"domains that may be appended to sub-domains, comma-separated: the first is the default, and spec.baseDomain "+
+			"chooses another. {namespace} in it stands for that of the Darkroom. "+
 			"A change moves no host of a Darkroom until its spec changes")
 	flags.StringSliceVar(&t.options.ReservedHosts, "reserved-hosts", nil,
 		"hosts that no Darkroom may have, comma-separated: names, and *.DOMAIN for all hosts below a domain")
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",
 		"default IngressClass of Darkrooms; empty means the default of the cluster")
 	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},
-		"annotations that Darkrooms may set on their Ingress, HTTPRoute, Services and ServiceAccount, comma-separated: keys, prefixes that end in *, and "+values.DefaultAnnotations+
+		"annotations that Darkrooms may set on their Ingress, HTTPRoute, Services and ServiceAccount, comma-separated: "+
+			"keys, prefixes that end in *, and "+values.DefaultAnnotations+
 			" for the list in docs/security.md; an empty flag allows none")
 	flags.StringSliceVar(&t.options.InheritLabels, "inherit-labels", nil,
 		"labels of a Darkroom that all its objects and pods get too, comma-separated: keys, and prefixes that end in *")
 	flags.StringSliceVar(&t.options.InheritAnnotations, "inherit-annotations", nil,
-		"annotations of a Darkroom that all its objects and pods get too, like --inherit-labels. Controllers that tenants share read them, as those of --ingress-annotations")
+		"annotations of a Darkroom that all its objects and pods get too, like --inherit-labels. Controllers that tenants "+
+			"share read them, as those of --ingress-annotations")
 	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
-		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the namespace of each Darkroom")
+		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the "+
+			"namespace of each Darkroom")
 	flags.BoolVar(&t.passProxy, "pass-proxy", false,
-		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except URLs with credentials; "+
+		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except "+
+			"URLs with credentials; "+
 			"a Darkroom overrides them by extraEnv or extraEnvFrom")
 }
 
 // addImages adds the flags of commands for people, who do not set the variables that OLM sets.
 func (t *translation) addImages(flags *pflag.FlagSet) {
-	flags.StringVar(&t.options.Image, "image", os.Getenv(envImage), "default Darkroom container image. The default is the value of "+envImage)
-	flags.StringVar(&t.options.GateImage, "gate-image", os.Getenv(envGateImage), "image of the gate. The default is the value of "+envGateImage)
+	flags.StringVar(&t.options.Image, "image", os.Getenv(envImage),
+		"default Darkroom container image. The default is the value of "+envImage)
+	flags.StringVar(&t.options.GateImage, "gate-image", os.Getenv(envGateImage),
+		"image of the gate. The default is the value of "+envGateImage)
 }
 
 // resolve completes the options when the flags have been parsed. It returns the names of

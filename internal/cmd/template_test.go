@@ -24,7 +24,10 @@ import (
 // template runs the command with nothing in the environment.
 func template(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
-	for _, name := range []string{"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS", envImage} {
+	for _, name := range []string{
+		"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS",
+		"DARKROOM_INGRESS_ANNOTATIONS", envImage,
+	} {
 		t.Setenv(name, "")
 	}
 	root := newRoot()
@@ -123,8 +126,9 @@ func TestHelmMakesTheSameOfTheValues(t *testing.T) {
 			Spec(func(spec *v1alpha1.DarkroomSpec) {
 				spec.CacheTTLSeconds, spec.Autoscaling.TargetCPUUtilizationPercentage = ptr.To[int64](2147483647), ptr.To[int32](60)
 			})),
-		"a limit that drops the default request": document(t, darkrooms.New("photos", "").Limit("memory", "64Mi").Replicas(3)),
-		"an HTTPRoute":                           document(t, darkrooms.New("photos", "").Gateway("public")),
+		"a limit that drops the default request": document(t,
+			darkrooms.New("photos", "").Limit("memory", "64Mi").Replicas(3)),
+		"an HTTPRoute": document(t, darkrooms.New("photos", "").Gateway("public")),
 	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "darkroom-*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -169,11 +173,19 @@ func TestWhatIsRead(t *testing.T) {
 		"a file and standard input":   {two, []string{"-f", file, "-f", "-"}, []string{"default/two", "team-a/one"}},
 		"several documents":           {one + "---\n" + two, []string{"-f", "-"}, []string{"default/two", "team-a/one"}},
 		"other kinds are passed over": {other + "---\n" + one + "---\n" + other, []string{"-f", "-"}, []string{"team-a/one"}},
-		"a List":                      {"apiVersion: v1\nkind: List\nitems:\n" + indented + "\n", []string{"-f", "-"}, []string{"team-a/one"}},
+		"a List": {
+			"apiVersion: v1\nkind: List\nitems:\n" + indented + "\n",
+			[]string{"-f", "-"},
+			[]string{"team-a/one"},
+		},
 		"the status, as kubectl get prints it": {
 			one + "status:\n  phase: Ready\n  fieldOfANewerRelease: true\n", []string{"-f", "-"}, []string{"team-a/one"},
 		},
-		"a namespace for those that name none": {one + "---\n" + two, []string{"-f", "-", "-n", "gallery"}, []string{"gallery/two", "team-a/one"}},
+		"a namespace for those that name none": {
+			one + "---\n" + two,
+			[]string{"-f", "-", "-n", "gallery"},
+			[]string{"gallery/two", "team-a/one"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, installed(t, printed(t, test.stdin, test.args...))); diff != "" {
@@ -194,19 +206,43 @@ func TestUnreadableInputIsNamed(t *testing.T) {
 		"no file given":            {"", nil, []string{"no file given", "-f FILE"}},
 		"an argument in its place": {"", []string{"darkroom.yaml"}, []string{"use -f darkroom.yaml"}},
 		"a file that is not there": {"", []string{"-f", absent}, []string{absent}},
-		"no Darkroom":              {"kind: ConfigMap\napiVersion: v1\n", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
+		"no Darkroom": {
+			"kind: ConfigMap\napiVersion: v1\n",
+			[]string{"-f", "-"},
+			[]string{"no Darkroom (deployments.example.com/v1alpha1) in -"},
+		},
 		"an unknown field": {
 			good + "---\n" + strings.Replace(good, "baseUrl:", "url:", 1),
 			[]string{"-f", "-"},
 			[]string{`-: document 2: invalid Darkroom "good"`, "unknown field", `url"`},
 		},
-		"a field of another type":  {strings.Replace(good, "spec:", "spec:\n  replicas: three", 1), []string{"-f", "-"}, []string{"spec.replicas: must be an integer"}},
-		"one value for a list":     {strings.Replace(good, "spec:", "spec:\n  extraEnv: three", 1), []string{"-f", "-"}, []string{"spec.extraEnv: must be a list"}},
-		"a field given twice":      {good + "  replicas: 1\n  replicas: 2\n", []string{"-f", "-"}, []string{"-: document 1:", "replicas"}},
-		"no YAML":                  {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
-		"a text":                   {"a text\n", []string{"-f", "-"}, []string{"-: document 1:"}},
-		"nothing":                  {"", []string{"-f", "-"}, []string{"no Darkroom (deployments.example.com/v1alpha1) in -"}},
-		"a field in other letters": {strings.Replace(good, "baseUrl:", "baseURL:", 1), []string{"-f", "-"}, []string{`baseURL"`}},
+		"a field of another type": {
+			strings.Replace(good, "spec:", "spec:\n  replicas: three", 1),
+			[]string{"-f", "-"},
+			[]string{"spec.replicas: must be an integer"},
+		},
+		"one value for a list": {
+			strings.Replace(good, "spec:", "spec:\n  extraEnv: three", 1),
+			[]string{"-f", "-"},
+			[]string{"spec.extraEnv: must be a list"},
+		},
+		"a field given twice": {
+			good + "  replicas: 1\n  replicas: 2\n",
+			[]string{"-f", "-"},
+			[]string{"-: document 1:", "replicas"},
+		},
+		"no YAML": {good + "---\n\t{", []string{"-f", "-"}, []string{"-: document 2:"}},
+		"a text":  {"a text\n", []string{"-f", "-"}, []string{"-: document 1:"}},
+		"nothing": {
+			"",
+			[]string{"-f", "-"},
+			[]string{"no Darkroom (deployments.example.com/v1alpha1) in -"},
+		},
+		"a field in other letters": {
+			strings.Replace(good, "baseUrl:", "baseURL:", 1),
+			[]string{"-f", "-"},
+			[]string{`baseURL"`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			wantAll(t, test.want, refused(t, test.stdin, test.args...).Error())
@@ -224,7 +260,10 @@ func TestABadResourceIsRefusedAndHidesNoOther(t *testing.T) {
 	if err == nil {
 		t.Fatalf("accepted:\n%s", out)
 	}
-	wantAll(t, []string{`"first" is invalid: spec.subDomains[0]: `, `"last" is invalid: `, "spec.source.baseUrl: ", "spec.subDomains[0]: "}, err.Error())
+	wantAll(t, []string{
+		`"first" is invalid: spec.subDomains[0]: `, `"last" is invalid: `, "spec.source.baseUrl: ",
+		"spec.subDomains[0]: ",
+	}, err.Error())
 	if diff := cmp.Diff([]string{"default/good"}, installed(t, out)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -232,14 +271,22 @@ func TestABadResourceIsRefusedAndHidesNoOther(t *testing.T) {
 
 func TestFlagsOfTheOperator(t *testing.T) {
 	photos := document(t, darkrooms.New("photos", ""))
-	out := printed(t, photos, "-f", "-", "--values", "--base-domain", "img.example.net", "--ingress-class", "traefik", "--image", "mirror.example.com/darkroom:v9")
-	wantAll(t, []string{"photos.img.example.net", "className: traefik", "repository: mirror.example.com/darkroom", "tag: v9"}, out)
-	wantAll(t, []string{`base domain "https://example.net"`}, refused(t, photos, "-f", "-", "--base-domain", "https://example.net").Error())
+	out := printed(t, photos, "-f", "-", "--values", "--base-domain", "img.example.net", "--ingress-class", "traefik",
+		"--image", "mirror.example.com/darkroom:v9")
+	wantAll(t, []string{
+		"photos.img.example.net", "className: traefik",
+		"repository: mirror.example.com/darkroom", "tag: v9",
+	}, out)
+	wantAll(t, []string{`base domain "https://example.net"`},
+		refused(t, photos, "-f", "-", "--base-domain", "https://example.net").Error())
 	gated := document(t, darkrooms.New("photos", "").Spec(func(s *v1alpha1.DarkroomSpec) { s.Gate = &v1alpha1.Gate{} }))
-	wantAll(t, []string{"repository: mirror.example.com/gate", "tag: v2"}, printed(t, gated, "-f", "-", "--values", "--gate-image", "mirror.example.com/gate:v2"))
-	issued := document(t, darkrooms.New("photos", "").Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "x"}}))
+	wantAll(t, []string{"repository: mirror.example.com/gate", "tag: v2"},
+		printed(t, gated, "-f", "-", "--values", "--gate-image", "mirror.example.com/gate:v2"))
+	issued := document(t, darkrooms.New("photos", "").
+		Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "x"}}))
 	wantAll(t, []string{"cert-manager.io/issuer: x"}, printed(t, issued, "-f", "-"))
-	wantAll(t, []string{"spec.ingress.annotations[cert-manager.io/issuer]"}, refused(t, issued, "-f", "-", "--ingress-annotations=example.com/*").Error())
+	wantAll(t, []string{"spec.ingress.annotations[cert-manager.io/issuer]"},
+		refused(t, issued, "-f", "-", "--ingress-annotations=example.com/*").Error())
 }
 
 func wantAll(t *testing.T, want []string, in string) {
@@ -263,7 +310,8 @@ func TestManifestsOfSeveralDarkroomsAreOneStream(t *testing.T) {
 	}
 }
 
-// TestEveryCommandThatTranslatesHasTheSameFlags, because a preview that allows what the manager refuses would be of no use.
+// TestEveryCommandThatTranslatesHasTheSameFlags, because a preview that allows what the manager refuses would
+// be of no use.
 func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	wanted := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&translation{}).addFlags(wanted)

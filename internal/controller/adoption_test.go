@@ -130,9 +130,10 @@ func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {
 	namespace := darkroom.Namespace
 	remove(t, darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	eventuallyEvent(t, namespace, release.EventOrphaned)
-	eventuallyIs(t, "the operator has let it go", &v1alpha1.Darkroom{}, namespace, "photos", func(d *v1alpha1.Darkroom) bool {
-		return len(d.Finalizers) == 1
-	})
+	eventuallyIs(t, "the operator has let it go", &v1alpha1.Darkroom{}, namespace, "photos",
+		func(d *v1alpha1.Darkroom) bool {
+			return len(d.Finalizers) == 1
+		})
 	mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 	mustGet(t, &corev1.Service{}, namespace, "photos")
 	eventually(t, "the release is deployed", deployedByHelm(t, namespace))

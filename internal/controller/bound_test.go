@@ -22,7 +22,10 @@ func TestRequestsThatHangEndAndWatchesDoNot(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	client := http.Client{Transport: bounded{http.DefaultTransport, 50 * time.Millisecond}}
-	for path, hangs := range map[string]bool{"/hangs": true, "/slow-body": true, "/fast": false, "/hangs?watch=true": false} {
+	for path, hangs := range map[string]bool{
+		"/hangs": true, "/slow-body": true, "/fast": false,
+		"/hangs?watch=true": false,
+	} {
 		response, err := client.Get(server.URL + path)
 		if err == nil {
 			_, err = io.ReadAll(response.Body)

@@ -145,9 +145,12 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	create(t, younger)
 	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/older", hostIn(own): first + "/younger"})
 	becomeReady(t, first, "younger")
-	eventuallyStatus(t, younger, "the conflict", hasDomains(hostIn(own)), isIn(v1alpha1.PhaseDegraded), isNotReady(v1alpha1.ReasonDomainConflict),
-		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict), explains(v1alpha1.ConditionDomainsReady, hostIn(shared)))
-	message := v1alpha1.FindCondition(mustGet(t, &v1alpha1.Darkroom{}, first, "younger").Status.Conditions, v1alpha1.ConditionDomainsReady).Message
+	eventuallyStatus(t, younger, "the conflict", hasDomains(hostIn(own)), isIn(v1alpha1.PhaseDegraded),
+		isNotReady(v1alpha1.ReasonDomainConflict),
+		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict),
+		explains(v1alpha1.ConditionDomainsReady, hostIn(shared)))
+	message := v1alpha1.FindCondition(mustGet(t, &v1alpha1.Darkroom{}, first, "younger").Status.Conditions,
+		v1alpha1.ConditionDomainsReady).Message
 	if strings.Contains(message, second) || strings.Contains(message, "older") {
 		t.Errorf("the message tells of another tenant: %q", message)
 	}
@@ -164,7 +167,8 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 	t.Run("who lets go of it hands it to the next", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + second} })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
-		eventuallyStatus(t, younger, "no conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
+		eventuallyStatus(t, younger, "no conflict",
+			has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
 	})
 	t.Run("who claims it again gets it back when the other has dropped it", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{shared} })
@@ -179,13 +183,15 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
 		eventuallyStatus(t, younger, "paused", isPaused())
 		change(t, younger, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{own} })
-		eventuallyStatus(t, neighbor, "waits", explains(v1alpha1.ConditionDomainsReady, hostIn(shared)+" is still in use by a Darkroom of another namespace, which is paused"),
+		eventuallyStatus(t, neighbor, "waits", explains(v1alpha1.ConditionDomainsReady,
+			hostIn(shared)+" is still in use by a Darkroom of another namespace, which is paused"),
 			has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
 		remove(t, mustGet(t, &networkingv1.Ingress{}, first, "younger"))
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor"})
 		change(t, younger, func(d *v1alpha1.Darkroom) { delete(d.Annotations, v1alpha1.AnnotationPaused) })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor", hostIn(own): first + "/younger"})
-		eventuallyStatus(t, neighbor, "no conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
+		eventuallyStatus(t, neighbor, "no conflict",
+			has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
 	})
 }
 
@@ -201,7 +207,8 @@ func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
 	younger := with(webFolder(second, "younger"), shared)
 	create(t, younger)
 	eventuallyThere(t, &gatewayv1.HTTPRoute{}, first, "older")
-	eventuallyStatus(t, younger, "the conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
+	eventuallyStatus(t, younger, "the conflict",
+		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
 	remove(t, older)
 	eventuallyThere(t, &networkingv1.Ingress{}, second, "younger")
 }

@@ -34,8 +34,9 @@ const (
 	settledAfter = 3
 )
 
-// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, has
-// another minor version or an older CustomResourceDefinition, or was restored from a backup. The next process starts with what the cluster serves then.
+// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, has another minor
+// version or an older CustomResourceDefinition, or was restored from a backup. The next process starts with
+// what the cluster serves then.
 var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.
@@ -78,12 +79,13 @@ type Discovery interface {
 func Discover(ctx context.Context, api Discovery) (*Cluster, error) {
 	var cluster *Cluster
 	var cause error
-	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, discoveryTimeout, true, func(ctx context.Context) (bool, error) {
-		if cluster, cause = discover(ctx, api); cause != nil {
-			ctrl.LoggerFrom(ctx).Info("Failed to discover the API of the cluster; retrying", "cause", cause.Error())
-		}
-		return cause == nil, nil
-	})
+	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, discoveryTimeout, true,
+		func(ctx context.Context) (bool, error) {
+			if cluster, cause = discover(ctx, api); cause != nil {
+				ctrl.LoggerFrom(ctx).Info("Failed to discover the API of the cluster; retrying", "cause", cause.Error())
+			}
+			return cause == nil, nil
+		})
 	if err != nil {
 		return nil, errors.Join(err, cause)
 	}
@@ -104,7 +106,8 @@ func discover(ctx context.Context, api Discovery) (*Cluster, error) {
 		case err != nil:
 			return nil, fmt.Errorf("discover %s: %w", resource.GroupVersion(), err)
 		default:
-			cluster.served[resource] = slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+			cluster.served[resource] = slices.ContainsFunc(list.APIResources,
+				func(r metav1.APIResource) bool { return r.Name == resource.Resource })
 		}
 	}
 	return cluster, nil
@@ -141,7 +144,8 @@ func (c *Cluster) Managed() []schema.GroupVersionKind {
 // equals reports whether the chart finds the same in another state of a cluster. Its patch version
 // does not count.
 func (c *Cluster) equals(other *Cluster) bool {
-	return maps.Equal(c.served, other.served) && c.version.Major == other.version.Major && c.version.Minor == other.version.Minor
+	return maps.Equal(c.served, other.served) && c.version.Major == other.version.Major &&
+		c.version.Minor == other.version.Minor
 }
 
 // CacheOptions are those of a manager: see caches.Options.
@@ -174,7 +178,8 @@ func (recurring) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable.
 func (r recurring) Start(ctx context.Context) error {
-	err := wait.PollUntilContextCancel(ctx, r.period, r.atOnce, func(ctx context.Context) (done bool, err error) { return false, r.check(ctx) })
+	err := wait.PollUntilContextCancel(ctx, r.period, r.atOnce,
+		func(ctx context.Context) (done bool, err error) { return false, r.check(ctx) })
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the manager stops
 	}

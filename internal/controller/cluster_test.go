@@ -42,7 +42,8 @@ func serve(t *testing.T, name string, served bool) {
 	api := discoveryClient(t, cluster)
 	eventually(t, fmt.Sprintf("%s served: %t", name, served), func(context.Context) error {
 		list, err := api.ServerResourcesForGroupVersion(definition.Spec.Group + "/v1")
-		found := err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural })
+		found := err == nil && slices.ContainsFunc(list.APIResources,
+			func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural })
 		if found != served || !served && err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("served: %t (%w)", found, err)
 		}
@@ -169,7 +170,10 @@ func lookLikeOpenShift(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: openshiftRoutes},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: "route.openshift.io",
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "Route", ListKind: "RouteList", Plural: "routes", Singular: "route"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{
+				Kind: "Route", ListKind: "RouteList",
+				Plural: "routes", Singular: "route",
+			},
 			Scope: apiextensionsv1.NamespaceScoped,
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: "v1", Served: true, Storage: true,
@@ -215,7 +219,9 @@ func TestAnOlderDefinitionIsNamedAtTheStart(t *testing.T) {
 	if err := controller.CheckDefinition(t.Context(), api); err != nil {
 		t.Error(err)
 	}
-	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "darkrooms.deployments.example.com"}}
+	definition := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "darkrooms.deployments.example.com"},
+	}
 	var current apiextensionsv1.JSONSchemaProps
 	set := func(with bool) {
 		change(t, definition, func(d *apiextensionsv1.CustomResourceDefinition) {

@@ -30,7 +30,9 @@ func (a *answers) ServerVersion() (*version.Info, error) {
 	return &version.Info{Major: "1", Minor: "36", GitVersion: fmt.Sprintf("v1.36.%d", a.next)}, nil
 }
 
-func (a *answers) ServerResourcesForGroupVersionWithContext(_ context.Context, groupVersion string) (*metav1.APIResourceList, error) {
+func (a *answers) ServerResourcesForGroupVersionWithContext(
+	_ context.Context, groupVersion string,
+) (*metav1.APIResourceList, error) {
 	if groupVersion != "route.openshift.io/v1" {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, groupVersion)
 	}

@@ -87,7 +87,11 @@ func TestRolesOfUsersDoNotReadSecrets(t *testing.T) {
 
 func TestEachRuleOfTheRolesIsJustified(t *testing.T) {
 	for heading, roles := range map[string][][]string{
-		"resource":                   {{"config", "rbac", "role.yaml"}, {"config", "rbac", "metrics_auth_role.yaml"}, {"config", "rbac", "leader_election_role.yaml"}},
+		"resource": {
+			{"config", "rbac", "role.yaml"},
+			{"config", "rbac", "metrics_auth_role.yaml"},
+			{"config", "rbac", "leader_election_role.yaml"},
+		},
 		"resource of the API server": {{"config", "apiserver", "role.yaml"}, {"config", "apiserver", "auth_role.yaml"}},
 	} {
 		granted := grantedBy(t, roles...)
@@ -106,7 +110,8 @@ var releasedVersions = []string{"v1alpha1"}
 
 func TestTheDefinitionServesAllVersionsThatWereEverStored(t *testing.T) {
 	definition := apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(readFile(t, "config", "crd", "bases", "deployments.example.com_darkrooms.yaml"), &definition); err != nil {
+	err := yaml.Unmarshal(readFile(t, "config", "crd", "bases", "deployments.example.com_darkrooms.yaml"), &definition)
+	if err != nil {
 		t.Fatal(err)
 	}
 	served, stored := map[string]bool{}, 0

@@ -25,7 +25,8 @@ const (
 func TestAnUnchangedDarkroomAllocatesLittle(t *testing.T) {
 	look := unchanged(t)
 	limit := unchangedAllocations
-	if build, _ := debug.ReadBuildInfo(); slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	build, _ := debug.ReadBuildInfo()
+	if slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		limit += raceAllocations
 	}
 	if got := testing.AllocsPerRun(200, look); got > float64(limit) {

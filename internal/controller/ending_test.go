@@ -15,8 +15,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The end of a namespace takes the objects of a Darkroom before the Darkroom, and longer than that if a finalizer holds it up.
-// What the operator cannot do meanwhile is not counted as a failure, which would raise an alert.
+// The end of a namespace takes the objects of a Darkroom before the Darkroom, and longer than that if a
+// finalizer holds it up. What the operator cannot do meanwhile is not counted as a failure, which would raise
+// an alert.
 func TestTheEndOfANamespaceIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*testing.T, *v1alpha1.Darkroom){
@@ -52,7 +53,8 @@ func TestTheEndOfANamespaceIsNoFailure(t *testing.T) {
 					}
 				}
 			}
-			if status := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).Status; strings.Contains(encoded(status), "terminated") {
+			status := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).Status
+			if strings.Contains(encoded(status), "terminated") {
 				t.Errorf("the status is %+v", status)
 			}
 		})

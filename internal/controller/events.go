@@ -32,7 +32,8 @@ func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, mess
 		kind = corev1.EventTypeWarning
 	}
 	message = cut(values.Redact(darkroom, message), maxNoteLength, "…")
-	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(), "darkroom", darkroom.GetName())
+	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(),
+		"darkroom", darkroom.GetName())
 	if warning {
 		log.Error(nil, message) // the level between is not one of logr
 	} else {

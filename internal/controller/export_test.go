@@ -22,6 +22,8 @@ func NewHelmReconciler(ctx context.Context, mgr manager.Manager, options Options
 }
 
 // Refuse returns the function with which an installation refuses a Darkroom of another.
-func Refuse(name string, c client.Client, recorder release.Recorder) func(context.Context, *v1alpha1.Darkroom, time.Time) (time.Duration, error) {
+func Refuse(
+	name string, c client.Client, recorder release.Recorder,
+) func(context.Context, *v1alpha1.Darkroom, time.Time) (time.Duration, error) {
 	return (&installation{patcher: patcher{c, c}, name: name, recorder: recorder, leases: leases{live: c}}).refuse
 }

@@ -24,12 +24,17 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
 	foreign := &corev1.ServiceAccount{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Annotations: map[string]string{"precious": "yes"}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "photos",
+			Annotations: map[string]string{"precious": "yes"},
+		},
 	}
 	create(t, foreign)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", says("ServiceAccount photos: the object exists and does not belong to this Darkroom"), isNotReady(v1alpha1.ReasonReleaseFailed))
+	eventuallyStatus(t, darkroom, "refused",
+		says("ServiceAccount photos: the object exists and does not belong to this Darkroom"),
+		isNotReady(v1alpha1.ReasonReleaseFailed))
 	eventuallyEvent(t, namespace, "ReleaseFailed")
 	// A second and third try must not trust what the first one named, nor take what failed for deployed.
 	time.Sleep(time.Second)
@@ -38,7 +43,8 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 		t.Errorf("a release is said to be deployed: %+v", status)
 	}
 	now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
-	if now.UID != foreign.UID || len(now.Labels) != 0 || len(now.Annotations) != 1 || now.Annotations["precious"] != "yes" {
+	if now.UID != foreign.UID || len(now.Labels) != 0 || len(now.Annotations) != 1 ||
+		now.Annotations["precious"] != "yes" {
 		t.Errorf("it was touched: %+v", now)
 	}
 
@@ -178,7 +184,8 @@ func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 	namespace := newNamespace(t)
 	var conflicts atomic.Int32
 	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
-		reclaims := strings.Contains(request.URL.Path, "/deployments/") && request.Header.Get("Content-Type") == "application/merge-patch+json"
+		reclaims := strings.Contains(request.URL.Path, "/deployments/") &&
+			request.Header.Get("Content-Type") == "application/merge-patch+json"
 		// More than are tried at a time, so that the next reconcile is part of it.
 		if reclaims && conflicts.Load() < 7 {
 			status := fmt.Sprintf(`{"status":{"replicas":%d}}`, conflicts.Add(1))
@@ -215,7 +222,8 @@ func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {
 	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
 		if request.Header.Get("Content-Type") == "application/json-patch+json" && stale.Add(1) <= 3 {
 			touch := fmt.Sprintf(`{"metadata":{"annotations":{"touched":"%d"}}}`, stale.Load())
-			return kube.Patch(request.Context(), webFolder(namespace, "photos"), client.RawPatch(types.MergePatchType, []byte(touch)))
+			return kube.Patch(request.Context(), webFolder(namespace, "photos"),
+				client.RawPatch(types.MergePatchType, []byte(touch)))
 		}
 		return nil
 	}))

@@ -58,7 +58,8 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		becomeReady(t, namespace, fmt.Sprintf("photos-%d", i))
 		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "Ready", isReady())
 	}
-	// The default image is not that of these, of which one is reconciled after others that take all places, in whatever order.
+	// The default image is not that of these, of which one is reconciled after others that take all places, in
+	// whatever order.
 	steady := []string{"album", "steady"}
 	for _, name := range steady {
 		darkroom := webFolder(namespace, name)
@@ -71,7 +72,8 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 	first.kill()
 	// A Deployment that is not as the first operator left it may be one that has to replace its pods.
 	for _, name := range steady {
-		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name), func(d *appsv1.Deployment) { d.Annotations["example.com/note"] = "by hand" })
+		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name),
+			func(d *appsv1.Deployment) { d.Annotations["example.com/note"] = "by hand" })
 		becomeReady(t, namespace, name)
 	}
 
@@ -85,16 +87,18 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 	}
 	eventually(t, "the first rollouts", func(ctx context.Context) error { _, err := exactly(ctx, limit); return err })
 	for _, name := range steady {
-		eventuallyIs(t, "a change that replaces no pods", &networkingv1.Ingress{}, namespace, name, func(i *networkingv1.Ingress) bool {
-			return ptr.Deref(i.Spec.IngressClassName, "") == "nginx"
-		})
+		eventuallyIs(t, "a change that replaces no pods", &networkingv1.Ingress{}, namespace, name,
+			func(i *networkingv1.Ingress) bool {
+				return ptr.Deref(i.Spec.IngressClassName, "") == "nginx"
+			})
 		own := mustGet(t, &appsv1.Deployment{}, namespace, name).Spec.Template.Spec.Containers[0].Image
 		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name), func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/by-hand:v1"
 		})
-		eventuallyIs(t, "a repair that replaces pods", &appsv1.Deployment{}, namespace, name, func(d *appsv1.Deployment) bool {
-			return d.Spec.Template.Spec.Containers[0].Image == own
-		})
+		eventuallyIs(t, "a repair that replaces pods", &appsv1.Deployment{}, namespace, name,
+			func(d *appsv1.Deployment) bool {
+				return d.Spec.Template.Spec.Containers[0].Image == own
+			})
 		becomeReady(t, namespace, name)
 	}
 	eventually(t, "rest", quiet(second))

@@ -18,14 +18,18 @@ var unsafeParts = map[string]func(*corev1.PodSpec){
 	"host network":   func(pod *corev1.PodSpec) { pod.HostNetwork = true },
 	"host processes": func(pod *corev1.PodSpec) { pod.HostPID = true },
 	"host path": func(pod *corev1.PodSpec) {
-		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}})
+		pod.Volumes = append(pod.Volumes, corev1.Volume{
+			Name:         "node",
+			VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}},
+		})
 	},
 	"token": func(pod *corev1.PodSpec) { pod.AutomountServiceAccountToken = ptr.To(true) },
 	"SELinux options": func(pod *corev1.PodSpec) {
 		pod.SecurityContext.SELinuxOptions = &corev1.SELinuxOptions{Level: "s0"}
 	},
 	"privileged container": func(pod *corev1.PodSpec) {
-		pod.Containers = append(pod.Containers, corev1.Container{Name: "debug", Image: "debug", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)}})
+		pod.Containers = append(pod.Containers,
+			corev1.Container{Name: "debug", Image: "debug", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)}})
 	},
 	"privileges": func(pod *corev1.PodSpec) {
 		context := pod.Containers[0].SecurityContext

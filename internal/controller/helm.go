@@ -56,8 +56,8 @@ const (
 	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
 	refusedRetry = retryMost
 	// foreignRetry is the time between two checks whether a foreign object, or a route with the finalizer of
-	// others, is gone. The former are not watched, except the Secrets of Helm releases, and a watch that broke does not tell
-	// that an object came and went.
+	// others, is gone. The former are not watched, except the Secrets of Helm releases, and a watch that broke
+	// does not tell that an object came and went.
 	foreignRetry = time.Minute
 	// jitter is the part of a period by which it is longer at random.
 	jitter = 0.1
@@ -174,7 +174,9 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 	if err != nil {
 		return fmt.Errorf("create Helm reconciler: %w", err)
 	}
-	if _, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)}); errors.Is(err, errQueued) {
+	if _, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)}); errors.Is(
+		err, errQueued,
+	) {
 		return nil
 	}
 	return err
@@ -188,7 +190,8 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	case isRefusal(err):
 		ctrl.LoggerFrom(ctx).Error(values.RedactError(darkroom, err), "Failed to claim a Darkroom")
-		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, r.installation.report(ctx, darkroom, err, r.clock.Now())
+		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)},
+			r.installation.report(ctx, darkroom, err, r.clock.Now())
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -301,7 +304,8 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 // status.
 func wasRefused(darkroom *v1alpha1.Darkroom) bool {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	return deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease && deployed.ObservedGeneration == darkroom.Generation
+	return deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease &&
+		deployed.ObservedGeneration == darkroom.Generation
 }
 
 // reconcilePeriod returns the resync period of a Darkroom: that of its annotation if it is

@@ -134,7 +134,8 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		if _, err := action.NewUninstall(helm).Run("photos"); err != nil {
 			t.Fatal(err)
 		}
-		eventuallyIs(t, "a new Service", &corev1.Service{}, namespace, "photos", func(s *corev1.Service) bool { return s.UID != before })
+		eventuallyIs(t, "a new Service", &corev1.Service{}, namespace, "photos",
+			func(s *corev1.Service) bool { return s.UID != before })
 		eventually(t, "a deployed release", deployedByHelm(t, namespace))
 	})
 }
@@ -182,7 +183,8 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	eventuallyEvent(t, namespace, "Recovered")
 }
 
-// Tools that prune what is in no file, and users, delete what is a Darkroom's at any moment. That is no failure: it is restored.
+// Tools that prune what is in no file, and users, delete what is a Darkroom's at any moment. That is no
+// failure: it is restored.
 func TestWhatBelongsToADarkroomMayBeDeletedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	for _, kind := range append(darkrooms.Belongings(), appsv1.SchemeGroupVersion.WithKind("ControllerRevision")) {

@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// demandLabel denies every new object of a namespace without a label, as policies of Kyverno and Gatekeeper do. The API server
-// makes IPAddresses of Services itself.
+// demandLabel denies every new object of a namespace without a label, as policies of Kyverno and Gatekeeper do.
+// The API server makes IPAddresses of Services itself.
 func demandLabel(t *testing.T, namespace, label string) {
 	t.Helper()
 	all := []string{"*"}
@@ -35,14 +35,18 @@ func demandLabel(t *testing.T, namespace, label string) {
 				}}},
 			},
 			Validations: []admissionv1.Validation{{
-				Expression: "has(object.metadata.labels) && '" + label + "' in object.metadata.labels", Message: "the label " + label + " is missing",
+				Expression: "has(object.metadata.labels) && '" + label + "' in object.metadata.labels",
+				Message:    "the label " + label + " is missing",
 			}},
 		},
 	}
 	create(t, policy)
 	create(t, &admissionv1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: policy.Name},
-		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        policy.Name,
+			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		},
 	})
 	eventually(t, "the policy is in force", func(ctx context.Context) error {
 		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}

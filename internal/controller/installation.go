@@ -76,9 +76,11 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion)}
 	if len(darkroom.Annotations) == 0 {
-		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations", map[string]string{v1alpha1.AnnotationInstallation: i.name}))
+		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations",
+			map[string]string{v1alpha1.AnnotationInstallation: i.name}))
 	} else {
-		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations/"+strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name))
+		patch = append(patch, jsonpatch.NewOperation("add",
+			"/metadata/annotations/"+strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name))
 	}
 	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
 		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)))
@@ -118,7 +120,8 @@ func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 		return left, nil
 	}
 	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
-	if stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation && stalled.ObservedGeneration == darkroom.Generation {
+	if stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation &&
+		stalled.ObservedGeneration == darkroom.Generation {
 		return 0, nil
 	}
 	message := i.message(darkroom, owner, ", which does not react")
@@ -129,9 +132,11 @@ func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 	return 0, nil
 }
 
-// silentSince returns since when the installation that handles a Darkroom owes a report on its generation, or until when its
-// lease lasts if it has reported; zero if it has, and nothing is known of its lease.
-func (i *installation) silentSince(ctx context.Context, darkroom *v1alpha1.Darkroom, owner string, now time.Time) (time.Time, error) {
+// silentSince returns since when the installation that handles a Darkroom owes a report on its generation, or
+// until when its lease lasts if it has reported; zero if it has, and nothing is known of its lease.
+func (i *installation) silentSince(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, owner string, now time.Time,
+) (time.Time, error) {
 	value, _ := i.seen.Load(client.ObjectKeyFromObject(darkroom))
 	known, _ := value.(foreign)
 	isNew := known.uid != darkroom.UID || known.owner != owner
@@ -150,6 +155,8 @@ func (i *installation) silentSince(ctx context.Context, darkroom *v1alpha1.Darkr
 }
 
 func (i *installation) message(darkroom *v1alpha1.Darkroom, owner, state string) string {
-	return fmt.Sprintf("Handled by the installation %q of the operator%s, not by %q. To move it: kubectl annotate darkroom %s -n %s %s=%s --overwrite",
+	return fmt.Sprintf(
+		"Handled by the installation %q of the operator%s, not by %q. To move it: kubectl annotate darkroom %s "+
+			"-n %s %s=%s --overwrite",
 		owner, state, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name)
 }

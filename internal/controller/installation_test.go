@@ -44,7 +44,8 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	second := startOperator(t, namespace, as("second", "second.example.com"))
 	eventuallyEvent(t, namespace, v1alpha1.EventOtherInstallation)
 	note := events(t, namespace, v1alpha1.EventOtherInstallation)[0].Note
-	if !strings.Contains(note, `installation "first"`) || !strings.Contains(note, v1alpha1.AnnotationInstallation+"=second --overwrite") {
+	if !strings.Contains(note, `installation "first"`) ||
+		!strings.Contains(note, v1alpha1.AnnotationInstallation+"=second --overwrite") {
 		t.Errorf("the event says %q", note)
 	}
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
@@ -61,7 +62,8 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 		eventuallyStatus(t, darkroom, "the host of the second installation", hasDomains("photos.second.example.com"))
 		eventually(t, "rest", quiet(first))
 		eventually(t, "rest", quiet(second))
-		if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.UID != deployment.UID || now.Generation != deployment.Generation {
+		now := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
+		if now.UID != deployment.UID || now.Generation != deployment.Generation {
 			t.Errorf("pods do not stay: the Deployment was %+v and is %+v", deployment.Spec, now.Spec)
 		}
 	})
@@ -72,7 +74,8 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 			eventuallyIs(t, "the claim", &v1alpha1.Darkroom{}, namespace, "photos", func(d *v1alpha1.Darkroom) bool {
 				return d.Annotations[v1alpha1.AnnotationInstallation] != ""
 			})
-			if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"); now.Annotations[v1alpha1.AnnotationInstallation] != "second" {
+			now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
+			if now.Annotations[v1alpha1.AnnotationInstallation] != "second" {
 				t.Fatalf("it was taken by %q", now.Annotations[v1alpha1.AnnotationInstallation])
 			}
 		}
@@ -117,7 +120,8 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 		}
 	}
 	stalled := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
-	if err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.EventOtherInstallation)(stalled); err != nil || stalled.ObservedGeneration > 0 {
+	err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.EventOtherInstallation)(stalled)
+	if err != nil || stalled.ObservedGeneration > 0 {
 		t.Errorf("the status is %+v", stalled)
 	}
 
@@ -125,7 +129,8 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 	eventually(t, "the release", installed(namespace, "photos"))
 	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "no longer stalled", isReady(), lacks(v1alpha1.ConditionStalled))
-	if again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(2*time.Hour)); again != 0 || err != nil {
+	again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(2*time.Hour))
+	if again != 0 || err != nil {
 		t.Errorf("one that is handled is looked at again in %s: %v", again, err)
 	}
 }
@@ -199,7 +204,9 @@ func TestTheRunbookMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(blocks, func(block string) bool { return strings.HasPrefix(block, "OLD=operators NEW=darkroom-system\n") })
+	at := slices.IndexFunc(blocks, func(block string) bool {
+		return strings.HasPrefix(block, "OLD=operators NEW=darkroom-system\n")
+	})
 	if at < 0 {
 		t.Fatal("docs/runbooks.md has no command that moves the Darkrooms of an installation")
 	}
@@ -228,12 +235,14 @@ func TestTheRunbookMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	}
 	command := strings.NewReplacer("OLD=operators", "OLD="+lost, "NEW=darkroom-system", "NEW="+moved).Replace(blocks[at])
 	shell := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", command)
-	shell.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH="+os.Getenv("KUBEBUILDER_ASSETS")+":"+os.Getenv("PATH"))
+	shell.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig,
+		"PATH="+os.Getenv("KUBEBUILDER_ASSETS")+":"+os.Getenv("PATH"))
 	if out, err := shell.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for key, want := range darkrooms {
-		if got := mustGet(t, &v1alpha1.Darkroom{}, key.Namespace, key.Name).Annotations[v1alpha1.AnnotationInstallation]; got != want.after {
+		got := mustGet(t, &v1alpha1.Darkroom{}, key.Namespace, key.Name).Annotations[v1alpha1.AnnotationInstallation]
+		if got != want.after {
 			t.Errorf("%s belongs to %q, want %q", key, got, want.after)
 		}
 	}

@@ -76,7 +76,8 @@ func readAtStart(t *testing.T, namespace string) []string {
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
-		if err := kube.List(t.Context(), list, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelDarkroom}); err != nil {
+		err := kube.List(t.Context(), list, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelDarkroom})
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, item := range list.Items {

@@ -85,9 +85,10 @@ func TestObjectsThatAreDeletedOrRelabeledAreRestored(t *testing.T) {
 		object, name := &before[i], before[i].GetKind()+" "+before[i].GetName()
 		t.Run("deleted "+name, func(t *testing.T) {
 			remove(t, object.DeepCopy())
-			eventuallyIs(t, "another one", object, object.GetNamespace(), object.GetName(), func(now *unstructured.Unstructured) bool {
-				return now.GetUID() != object.GetUID()
-			})
+			eventuallyIs(t, "another one", object, object.GetNamespace(), object.GetName(),
+				func(now *unstructured.Unstructured) bool {
+					return now.GetUID() != object.GetUID()
+				})
 		})
 		t.Run("relabeled "+name, func(t *testing.T) {
 			if strings.HasPrefix(object.GetName(), "sh.helm.release") {
@@ -96,9 +97,10 @@ func TestObjectsThatAreDeletedOrRelabeledAreRestored(t *testing.T) {
 			change(t, object.DeepCopy(), func(o *unstructured.Unstructured) {
 				o.SetLabels(labels.Merge(o.GetLabels(), labels.Set{"app.kubernetes.io/part-of": "another-app"}))
 			})
-			eventuallyIs(t, "the label", object, object.GetNamespace(), object.GetName(), func(now *unstructured.Unstructured) bool {
-				return now.GetLabels()["app.kubernetes.io/part-of"] == "darkroom"
-			})
+			eventuallyIs(t, "the label", object, object.GetNamespace(), object.GetName(),
+				func(now *unstructured.Unstructured) bool {
+					return now.GetLabels()["app.kubernetes.io/part-of"] == "darkroom"
+				})
 		})
 	}
 	eventuallyEvent(t, darkroom.Namespace, "Repaired")

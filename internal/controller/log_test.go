@@ -30,9 +30,14 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
 	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: accessKey, SecretKey: secretKey}
+	darkroom.Spec.Source = v1alpha1.Source{
+		Type: v1alpha1.S3, Bucket: "b", Region: "r",
+		AccessKey: accessKey, SecretKey: secretKey,
+	}
 	// The API server refuses this toleration, and quotes its value.
-	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}}}
+	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{
+		Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}},
+	}
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "failed", says("REDACTED"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })

@@ -98,7 +98,9 @@ func eventually(t testing.TB, what string, check func(context.Context) error) {
 }
 
 // eventuallyIs waits until an object is there and satisfies a condition, and returns it.
-func eventuallyIs[T client.Object](t testing.TB, what string, object T, namespace, name string, satisfied func(T) bool) (found T) {
+func eventuallyIs[T client.Object](
+	t testing.TB, what string, object T, namespace, name string, satisfied func(T) bool,
+) (found T) {
 	t.Helper()
 	eventually(t, what, func(ctx context.Context) (err error) {
 		if found, err = get(ctx, object.DeepCopyObject().(T), namespace, name); err == nil && !satisfied(found) {
@@ -136,7 +138,8 @@ func configuration(ctx context.Context, namespace, name string) (*corev1.ConfigM
 	if err != nil {
 		return nil, err
 	}
-	return get(ctx, &corev1.ConfigMap{}, namespace, deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
+	return get(ctx, &corev1.ConfigMap{}, namespace,
+		deployment.Spec.Template.Spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
 }
 
 func mustConfig(t *testing.T, namespace, name string) *corev1.ConfigMap {
@@ -194,7 +197,9 @@ var releaseKinds = append(darkrooms.Belongings(),
 	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 
 // listed returns the objects of some kinds.
-func listed(ctx context.Context, kinds []schema.GroupVersionKind, options ...client.ListOption) (found []unstructured.Unstructured, err error) {
+func listed(
+	ctx context.Context, kinds []schema.GroupVersionKind, options ...client.ListOption,
+) (found []unstructured.Unstructured, err error) {
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
@@ -206,7 +211,8 @@ func listed(ctx context.Context, kinds []schema.GroupVersionKind, options ...cli
 
 // belongings returns what is there of a Darkroom.
 func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {
-	return listed(ctx, releaseKinds, client.InNamespace(darkroom.GetNamespace()), client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
+	return listed(ctx, releaseKinds, client.InNamespace(darkroom.GetNamespace()),
+		client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
 }
 
 func nameOf(object unstructured.Unstructured) string {
@@ -238,7 +244,8 @@ func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 // resourceVersions returns that of every object in a namespace, Darkrooms included.
 func resourceVersions(t *testing.T, namespace string) map[string]string {
 	t.Helper()
-	objects, err := listed(t.Context(), append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...), client.InNamespace(namespace))
+	objects, err := listed(t.Context(), append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...),
+		client.InNamespace(namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +261,10 @@ func becomeReady(t testing.TB, namespace, name string) {
 	t.Helper()
 	rollsOut(t, namespace, name, func(d *appsv1.Deployment) appsv1.DeploymentStatus {
 		wanted := ptr.Deref(d.Spec.Replicas, 1)
-		return appsv1.DeploymentStatus{Replicas: wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted}
+		return appsv1.DeploymentStatus{
+			Replicas: wanted, UpdatedReplicas: wanted,
+			ReadyReplicas: wanted, AvailableReplicas: wanted,
+		}
 	})
 }
 
@@ -280,7 +290,8 @@ func rollsOut(t testing.TB, namespace, name string, statusOf func(*appsv1.Deploy
 	})
 }
 
-// watched returns a function that returns what a watch has shown since of objects in a namespace: all until it is called.
+// watched returns a function that returns what a watch has shown since of objects in a namespace: all until it
+// is called.
 func watched[T client.Object](t *testing.T, list client.ObjectList, namespace string) func() []T {
 	t.Helper()
 	watcher, err := kube.Watch(t.Context(), list, client.InNamespace(namespace))

@@ -33,8 +33,8 @@ func withValues(options values.Options) operatorOption {
 	return func(s *settings) { s.Values = options }
 }
 
-// chartEdits are what another version of the chart does: text of a template and what takes its place. The first version is
-// that of today.
+// chartEdits are what another version of the chart does: text of a template and what takes its place. The first
+// version is that of today.
 var chartEdits = [][2]string{
 	{},
 	{"revisionHistoryLimit: 3", "revisionHistoryLimit: 4"},                               // replaces no pods
@@ -91,10 +91,14 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	t.Logf("seed %d", seed)
 	namespace := newNamespace(t)
-	keys := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"}, StringData: map[string]string{"accessKey": "key", "secretKey": "secret"}}
+	keys := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "keys"},
+		StringData: map[string]string{"accessKey": "key", "secretKey": "secret"},
+	}
 	create(t, keys)
 	// The first settings refuse nothing.
-	running := startOperator(t, namespace, withValues(values.Options{BaseDomains: []string{"ex.com"}, AllowedAnnotations: []string{"*"}}))
+	running := startOperator(t, namespace,
+		withValues(values.Options{BaseDomains: []string{"ex.com"}, AllowedAnnotations: []string{"*"}}))
 	fleet := make([]*v1alpha1.Darkroom, 12)
 	for i := range fleet {
 		fleet[i] = randomDarkroom(random, namespace, fmt.Sprintf("photos-%d", i))
@@ -142,11 +146,13 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		for _, darkroom := range fleet {
 			_, err := translator.Values(darkroom)
 			if refused := said[darkroom.Name].Refused != ""; refused != (err != nil) {
-				t.Errorf("settings %+v: the plan refuses %s: %t (%s); the translator: %v", settings, darkroom.Name, refused, said[darkroom.Name].Refused, err)
+				t.Errorf("settings %+v: the plan refuses %s: %t (%s); the translator: %v", settings, darkroom.Name, refused,
+					said[darkroom.Name].Refused, err)
 			}
 		}
 		for _, darkroom := range fleet {
-			if want, err := translator.ValuesIn(darkroom, values.ClusterState{CredentialsVersion: versionOfCredentials(t, darkroom)}); err == nil {
+			if want, err := translator.ValuesIn(darkroom,
+				values.ClusterState{CredentialsVersion: versionOfCredentials(t, darkroom)}); err == nil {
 				eventually(t, "the new translation of "+darkroom.Name, translated(t, darkroom, want))
 				delete(before, darkroom.Name)
 			} else {
@@ -156,16 +162,19 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		eventually(t, "rest", quiet(running))
 		for _, darkroom := range fleet {
 			if was, refused := before[darkroom.Name]; refused && !maps.Equal(was, versionsOf(t, darkroom)) {
-				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v", settings, darkroom.Spec, was, versionsOf(t, darkroom))
+				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v", settings, darkroom.Spec,
+					was, versionsOf(t, darkroom))
 			}
 			if was, promised := unchanged[darkroom.Name]; promised && !maps.Equal(was, versionsOf(t, darkroom)) {
-				t.Errorf("settings %+v: the plan said that nothing changes of %+v, and its objects were %v and are %v", settings, darkroom.Spec, was, versionsOf(t, darkroom))
+				t.Errorf("settings %+v: the plan said that nothing changes of %+v, and its objects were %v and are %v", settings,
+					darkroom.Spec, was, versionsOf(t, darkroom))
 			}
 		}
 		is := templatesOf(t, namespace)
 		for name := range was {
 			if rolled := !reflect.DeepEqual(was[name], is[name]); rolled != said[name].Rolls {
-				t.Errorf("settings %+v, chart with %q: the pods of %s are replaced: %t, and the plan said %+v", settings, edit, name, rolled, said[name])
+				t.Errorf("settings %+v, chart with %q: the pods of %s are replaced: %t, and the plan said %+v", settings,
+					edit, name, rolled, said[name])
 			}
 		}
 	}
@@ -244,11 +253,13 @@ func randomDarkroom(random *rand.Rand, namespace, name string) *v1alpha1.Darkroo
 		}}
 	}
 	if random.IntN(3) == 0 {
-		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains, name+"."+strings.Repeat("a", 60)+"."+strings.Repeat("b", 60))
+		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains,
+			name+"."+strings.Repeat("a", 60)+"."+strings.Repeat("b", 60))
 	}
 	if random.IntN(3) == 0 {
 		darkroom.Spec.Source = v1alpha1.Source{
-			Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-2", CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "keys"},
+			Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-2",
+			CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "keys"},
 		}
 	}
 	darkroom.Spec.LogLevel = []v1alpha1.LogLevel{"info", "warn", "error"}[random.IntN(3)]
@@ -267,8 +278,11 @@ func randomSettings(random *rand.Rand) values.Options {
 		AllowedAnnotations: [][]string{nil, {}, {"*"}, {"example.com/*"}}[random.IntN(4)],
 		ImagePullSecrets:   [][]string{nil, {"registry"}, {"registry", "registry"}}[random.IntN(3)],
 		IngressClassName:   []string{"", "nginx"}[random.IntN(2)],
-		Image:              []string{"", "registry.example.com/darkroom:v0.4.1", "registry.example.com/darkroom:v0.4.2"}[random.IntN(3)],
-		InheritLabels:      [][]string{nil, {"team"}}[random.IntN(2)],
+		Image: []string{
+			"", "registry.example.com/darkroom:v0.4.1",
+			"registry.example.com/darkroom:v0.4.2",
+		}[random.IntN(3)],
+		InheritLabels: [][]string{nil, {"team"}}[random.IntN(2)],
 	}
 }
 
@@ -293,7 +307,8 @@ func TestAForgedRevisionIsNeverApplied(t *testing.T) {
 	})
 	// Drift must not be repaired by it either.
 	change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
-	eventually(t, "the translated log level", func(ctx context.Context) error { return logLevelIs("info")(ctx, namespace) })
+	eventually(t, "the translated log level",
+		func(ctx context.Context) error { return logLevelIs("info")(ctx, namespace) })
 	eventually(t, "rest", quiet(operator))
 	if _, err := get(t.Context(), &corev1.ConfigMap{}, namespace, "forged"); err == nil {
 		t.Error("an object of the forged revision was created")

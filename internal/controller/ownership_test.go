@@ -31,12 +31,15 @@ import (
 func foreignChart(t *testing.T) *chart.Chart {
 	t.Helper()
 	object := func(kind, apiVersion, rest string) string {
-		return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: {{ .Release.Name }}\n%s\n---\n", apiVersion, kind, rest)
+		return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: {{ .Release.Name }}\n%s\n---\n",
+			apiVersion, kind, rest)
 	}
 	manifests := object("ConfigMap", "v1", "data: {a: b}") +
 		object("Secret", "v1", "stringData: {password: precious}") +
 		object("Service", "v1", "spec: {ports: [{port: 80}]}") +
-		object("Deployment", "apps/v1", "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}")
+		object("Deployment", "apps/v1",
+			"spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: "+
+				"[{name: a, image: a}]}}}")
 	loaded, err := loader.LoadFiles([]*loader.BufferedFile{
 		{Name: "Chart.yaml", Data: []byte("apiVersion: v2\nname: shop\nversion: 1.0.0\n")},
 		{Name: "templates/all.yaml", Data: []byte(manifests)},
@@ -97,7 +100,8 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 			startOperator(t, namespace)
 			darkroom := webFolder(namespace, "photos")
 			create(t, darkroom)
-			eventuallyStatus(t, darkroom, "refused", says("Helm has a release of this name"), isNotReady(v1alpha1.ReasonForeignRelease),
+			eventuallyStatus(t, darkroom, "refused", says("Helm has a release of this name"),
+				isNotReady(v1alpha1.ReasonForeignRelease),
 				has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
 			eventuallyEvent(t, namespace, "ForeignRelease")
 			sameObjects(t, namespace, before)
@@ -116,7 +120,8 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	startOperator(t, namespace)
 	darkroom := webFolder(namespace, "photos")
 	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused", has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
+	eventuallyStatus(t, darkroom, "refused",
+		has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
 	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +152,8 @@ func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the end of the old Deployment", absent(&appsv1.Deployment{}, namespace, "photos-darkroom"))
 	eventually(t, "the end of the old Service", absent(&corev1.Service{}, namespace, "photos-darkroom"))
-	if now := mustGet(t, &appsv1.Deployment{}, namespace, "cats-darkroom"); now.ResourceVersion != neighbor.ResourceVersion {
+	now = mustGet(t, &appsv1.Deployment{}, namespace, "cats-darkroom")
+	if now.ResourceVersion != neighbor.ResourceVersion {
 		t.Errorf("the release of a neighbor was touched: %+v", now.ObjectMeta)
 	}
 }
@@ -171,7 +177,8 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	create(t, theirs)
 	startOperator(t, namespace)
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
-	eventuallyStatus(t, darkroom, "refused", says("Service photos: the object exists and does not belong to this Darkroom"))
+	eventuallyStatus(t, darkroom, "refused",
+		says("Service photos: the object exists and does not belong to this Darkroom"))
 	if now := mustGet(t, &corev1.Service{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
 		t.Errorf("it was changed: %+v", now)
 	}
@@ -228,7 +235,8 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 		d.Spec.Autoscaling = nil
 	})
 	eventually(t, "the end of the autoscaler", absent(&autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"))
-	eventuallyIs(t, "6 replicas", &appsv1.Deployment{}, namespace, "photos", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 6 })
+	eventuallyIs(t, "6 replicas", &appsv1.Deployment{}, namespace, "photos",
+		func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 6 })
 	for _, deployment := range seen() {
 		if *deployment.Spec.Replicas < 5 {
 			t.Fatalf("at some time it had %d replicas", *deployment.Spec.Replicas)
@@ -240,7 +248,9 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 func scaleTo(t *testing.T, object client.Object, replicas int32, manager string) {
 	t.Helper()
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-	if err := kube.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale), client.FieldOwner(manager)); err != nil {
+	err := kube.SubResource("scale").Update(t.Context(), object, client.WithSubResourceBody(scale),
+		client.FieldOwner(manager))
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -266,7 +276,9 @@ func TestAdditionsOfOtherControllersStay(t *testing.T) {
 	if len(account.ImagePullSecrets) != 1 || len(account.Secrets) != 1 {
 		t.Errorf("the ServiceAccount lost what was added: %+v", account)
 	}
-	if got := mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"]; got == "" {
+	got := mustGet(t, &appsv1.Deployment{}, namespace, "photos").
+		Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"]
+	if got == "" {
 		t.Error("kubectl rollout restart was reverted")
 	}
 	if repaired := events(t, namespace, "Repaired"); len(repaired) > 0 {
@@ -297,11 +309,13 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	}
 	eventuallyEvent(t, namespace, release.EventContested)
 	begins := fmt.Sprintf("restored %d times", drift.ContestedAfter)
-	if contests := events(t, namespace, release.EventContested); len(contests) != 1 || !strings.Contains(contests[0].Note, begins) ||
+	if contests := events(t, namespace, release.EventContested); len(contests) != 1 ||
+		!strings.Contains(contests[0].Note, begins) ||
 		!strings.Contains(contests[0].Note, `"rival"`) {
 		t.Errorf("the contest is reported as %v, want once, when it begins, with the writer: %s", contests, begins)
 	}
-	eventuallyStatus(t, darkroom, "who it is", explains(v1alpha1.ConditionContested, `"rival"`), explains(v1alpha1.ConditionContested, "Service photos"))
+	eventuallyStatus(t, darkroom, "who it is", explains(v1alpha1.ConditionContested, `"rival"`),
+		explains(v1alpha1.ConditionContested, "Service photos"))
 }
 
 func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
@@ -310,13 +324,17 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 	namespace := darkroom.Namespace
 	becomeReady(t, namespace, "photos")
 	t.Run("the chart's own is kept while pods use it", func(t *testing.T) {
-		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) {
+			d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"}
+		})
 		becomeReady(t, namespace, "photos")
 		eventually(t, "rest", quiet(operator))
 		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	})
 	t.Run("it goes when no pod uses it any more", func(t *testing.T) {
-		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"} })
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) {
+			d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"}
+		})
 		eventually(t, "rest", quiet(operator))
 		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // old pods may be recreated
 		becomeReady(t, namespace, "photos")
@@ -325,7 +343,9 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 	t.Run("a user's own is never deleted", func(t *testing.T) {
 		own := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}
 		create(t, own)
-		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"} })
+		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) {
+			d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "photos"}
+		})
 		becomeReady(t, namespace, "photos")
 		eventually(t, "rest", quiet(operator))
 		if now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos"); now.ResourceVersion != own.ResourceVersion {
@@ -340,7 +360,9 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 	namespace := darkroom.Namespace
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 3}
-		d.Spec.PodTemplate = &v1alpha1.PodTemplate{Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: "none-allowed"}}}
+		d.Spec.PodTemplate = &v1alpha1.PodTemplate{
+			Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: "none-allowed"}},
+		}
 	})
 	attempts := func(least int) func(context.Context) error {
 		return func(context.Context) error {

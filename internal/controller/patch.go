@@ -26,8 +26,11 @@ type patcher struct {
 // patch applies a JSON patch that tests what it replaces, and the UID, to the metadata of a Darkroom.
 // The error is errStale if the Darkroom is no longer as it was read. The API server has one status for
 // that and for the refusals of policies, so it is asked which of both it is.
-func (p patcher) patch(ctx context.Context, darkroom *v1alpha1.Darkroom, operations ...jsonpatch.Operation) (*v1alpha1.Darkroom, error) {
-	operations = append([]jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID)}, operations...)
+func (p patcher) patch(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, operations ...jsonpatch.Operation,
+) (*v1alpha1.Darkroom, error) {
+	operations = append([]jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID)},
+		operations...)
 	raw, err := json.Marshal(operations)
 	if err != nil {
 		return nil, fmt.Errorf("encode patch of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)

@@ -52,7 +52,8 @@ func isClaimed(by *installation) predicate.Predicate {
 func notOwnClaim(by *installation) predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			if e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationInstallation] != "" || e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
+			if e.ObjectOld.GetAnnotations()[v1alpha1.AnnotationInstallation] != "" ||
+				e.ObjectOld.GetUID() != e.ObjectNew.GetUID() {
 				return true
 			}
 			claimed := maps.Clone(e.ObjectOld.GetAnnotations())

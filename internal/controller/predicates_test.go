@@ -28,21 +28,30 @@ func TestOnlyTheOwnClaimIsIgnored(t *testing.T) {
 		before, after *v1alpha1.Darkroom
 		want          bool
 	}{
-		"the own claim":            {claimedBy(""), claimedBy("local"), false},
-		"with the first finalizer": {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.Finalizers = []string{finalizer} }), false},
-		"the claim of another":     {claimedBy(""), claimedBy("elsewhere"), true},
-		"taken over":               {claimedBy("elsewhere"), claimedBy("local"), true},
-		"given away":               {claimedBy("local"), claimedBy("elsewhere"), true},
-		"taken away":               {claimedBy("local"), claimedBy(""), true},
-		"with a changed spec":      {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.Generation = 2 }), true},
+		"the own claim": {claimedBy(""), claimedBy("local"), false},
+		"with the first finalizer": {
+			claimedBy(""),
+			claimedBy("local", func(d *v1alpha1.Darkroom) { d.Finalizers = []string{finalizer} }), false,
+		},
+		"the claim of another": {claimedBy(""), claimedBy("elsewhere"), true},
+		"taken over":           {claimedBy("elsewhere"), claimedBy("local"), true},
+		"given away":           {claimedBy("local"), claimedBy("elsewhere"), true},
+		"taken away":           {claimedBy("local"), claimedBy(""), true},
+		"with a changed spec":  {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.Generation = 2 }), true},
 		"with another annotation": {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) {
 			d.Annotations[v1alpha1.AnnotationPaused] = "true"
 		}), true},
-		"with a label":       {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"shard": "1"} }), true},
+		"with a label": {
+			claimedBy(""),
+			claimedBy("local", func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"shard": "1"} }), true,
+		},
 		"of a recreated one": {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.UID = "another" }), true},
-		"without annotations before": {claimedBy("", func(d *v1alpha1.Darkroom) { d.Annotations = nil }), claimedBy("local", func(d *v1alpha1.Darkroom) {
-			delete(d.Annotations, "team")
-		}), false},
+		"without annotations before": {
+			claimedBy("", func(d *v1alpha1.Darkroom) { d.Annotations = nil }),
+			claimedBy("local", func(d *v1alpha1.Darkroom) {
+				delete(d.Annotations, "team")
+			}), false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			passes := notOwnClaim(&installation{name: "local"})
@@ -67,7 +76,8 @@ func TestTheStatusControllerSeesClaimedDarkrooms(t *testing.T) {
 			t.Errorf("%s: passed: %t, want %t", name, got, test.want)
 		}
 	}
-	if passes.Create(event.CreateEvent{Object: claimedBy("")}) || !passes.Create(event.CreateEvent{Object: claimedBy("local")}) {
+	if passes.Create(event.CreateEvent{Object: claimedBy("")}) ||
+		!passes.Create(event.CreateEvent{Object: claimedBy("local")}) {
 		t.Error("of new Darkrooms the claimed ones pass")
 	}
 }
@@ -78,8 +88,10 @@ func TestChangesOfTheDesiredStateAreReconciledAtOnce(t *testing.T) {
 		change func(*v1alpha1.Darkroom)
 		want   bool
 	}{
-		"spec":               {func(d *v1alpha1.Darkroom) { d.Generation++ }, true},
-		"a requested retry":  {func(d *v1alpha1.Darkroom) { d.Annotations = map[string]string{v1alpha1.AnnotationRequestedAt: "now"} }, true},
+		"spec": {func(d *v1alpha1.Darkroom) { d.Generation++ }, true},
+		"a requested retry": {func(d *v1alpha1.Darkroom) {
+			d.Annotations = map[string]string{v1alpha1.AnnotationRequestedAt: "now"}
+		}, true},
 		"the end of a pause": {func(d *v1alpha1.Darkroom) { d.Annotations = nil }, true},
 		"a label":            {func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"team": "cats"} }, true},
 		"status":             {func(d *v1alpha1.Darkroom) { d.Status.Phase = v1alpha1.PhaseReady }, false},

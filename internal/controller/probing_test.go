@@ -73,7 +73,10 @@ func (s *source) serves() {
 // probed returns the Darkroom photos with a probe every 10 seconds.
 func probed(namespace string, failureThreshold int32) *v1alpha1.Darkroom {
 	darkroom := webFolder(namespace, "photos")
-	darkroom.Spec.Probe = &v1alpha1.Probe{Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10), FailureThreshold: &failureThreshold}
+	darkroom.Spec.Probe = &v1alpha1.Probe{
+		Path: "/cat.jpg", PeriodSeconds: ptr.To[int32](10),
+		FailureThreshold: &failureThreshold,
+	}
 	return darkroom
 }
 
@@ -89,20 +92,23 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	operator := startOperator(t, namespace, withSource(images), func(s *settings) { s.Darkrooms = each })
 	darkroom := probed(namespace, 1)
 	install(t, darkroom)
-	eventuallyStatus(t, darkroom, "waits for pods", has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
+	eventuallyStatus(t, darkroom, "waits for pods",
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
 	if probes, _ := images.seen(); probes != 0 {
 		t.Errorf("%d probes before there were pods", probes)
 	}
 
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "ready pods that serve nothing", isIn(v1alpha1.PhaseDegraded), says(denied), isNotReady(v1alpha1.ReasonSourceDenied),
+	eventuallyStatus(t, darkroom, "ready pods that serve nothing", isIn(v1alpha1.PhaseDegraded), says(denied),
+		isNotReady(v1alpha1.ReasonSourceDenied),
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonSourceDenied))
 	if ready := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status.ReadyReplicas; ready != 1 {
 		t.Errorf("%d pods are ready", ready)
 	}
 
 	images.serves()
-	eventuallyStatus(t, darkroom, "an image is served", isReady(), has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
+	eventuallyStatus(t, darkroom, "an image is served", isReady(),
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 
 	// Probes go on, at no cost to the API server, and neither do metrics cost anything.
 	requests := len(operator.requests())
@@ -127,7 +133,8 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 
 	rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Probe = nil })
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "no probe", isReady(), has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonNoProbe))
+	eventuallyStatus(t, darkroom, "no probe", isReady(),
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonNoProbe))
 }
 
 // TestAPodThatDoesNotStartIsAskedForTheCause rolls out a source that does not answer. The
@@ -146,7 +153,8 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 	deployment := rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "https://wrong.example.com" })
 	images.becomes(v1alpha1.ReasonImageUnprocessable, "GET /cat.jpg?w=16: HTTP 422. Check source.baseUrl.")
 	asked := startPods(t, deployment)
-	eventuallyStatus(t, darkroom, "the cause", isIn(v1alpha1.PhaseDegraded), says("the ready pods keep serving. GET /cat.jpg?w=16: HTTP 422."),
+	eventuallyStatus(t, darkroom, "the cause", isIn(v1alpha1.PhaseDegraded),
+		says("the ready pods keep serving. GET /cat.jpg?w=16: HTTP 422."),
 		isNotReady(v1alpha1.ReasonImageUnprocessable),
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonNewPodsNotServing),
 		has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonImageUnprocessable))
@@ -173,9 +181,10 @@ func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Dark
 	t.Helper()
 	before := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name).Generation
 	change(t, darkroom, edit)
-	return eventuallyIs(t, "a rollout", &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name, func(now *appsv1.Deployment) bool {
-		return now.Generation > before
-	})
+	return eventuallyIs(t, "a rollout", &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name,
+		func(now *appsv1.Deployment) bool {
+			return now.Generation > before
+		})
 }
 
 // startPods adds a pod of the current template that does not become ready, and returns it,
@@ -185,14 +194,18 @@ func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 	labels := deployment.Spec.Template.Labels
 	replicaSet := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: deployment.Namespace, Name: "photos-2", Labels: labels, Annotations: map[string]string{"deployment.kubernetes.io/revision": "2"},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
+			Namespace: deployment.Namespace, Name: "photos-2", Labels: labels,
+			Annotations: map[string]string{"deployment.kubernetes.io/revision": "2"},
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment")),
+			},
 		},
 		Spec: appsv1.ReplicaSetSpec{Selector: deployment.Spec.Selector, Template: deployment.Spec.Template},
 	}
 	create(t, replicaSet)
 	for name, owners := range map[string][]metav1.OwnerReference{
-		"photos-2-new": {*metav1.NewControllerRef(replicaSet, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}, "foreign": nil,
+		"photos-2-new": {*metav1.NewControllerRef(replicaSet, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
+		"foreign":      nil,
 	} {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: deployment.Namespace, Name: name, Labels: labels, OwnerReferences: owners},
@@ -203,8 +216,10 @@ func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 		pod.Status.PodIP = "10.0.0.7"
 		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name:  "darkroom",
-			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(time.Now().Add(-time.Minute))}},
+			Name: "darkroom",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{
+				StartedAt: metav1.NewTime(time.Now().Add(-time.Minute)),
+			}},
 		}}
 		if err := kube.Status().Update(t.Context(), pod); err != nil {
 			t.Fatal(err)
@@ -232,7 +247,10 @@ func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 	namespace := newNamespace(t)
 	create(t, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"},
-		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}, Selector: map[string]string{"no": "pod"}},
+		Spec: corev1.ServiceSpec{
+			Ports:    []corev1.ServicePort{{Name: "http", Port: 80}},
+			Selector: map[string]string{"no": "pod"},
+		},
 	})
 	stranger := rest.CopyConfig(cluster)
 	stranger.Impersonate.UserName = "stranger"
@@ -267,7 +285,8 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 	darkroom := probed(namespace, 3)
 	install(t, darkroom)
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "an image is served", has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
+	eventuallyStatus(t, darkroom, "an image is served",
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 	service := mustGet(t, &corev1.Service{}, namespace, "photos")
 	if _, target := images.seen(); target.Address != service.Spec.ClusterIP+":80" {
 		t.Errorf("%s is probed, and the Service is at %s", target.Address, service.Spec.ClusterIP)
@@ -281,5 +300,6 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: service.Labels},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "metadata.internal"},
 	})
-	eventuallyStatus(t, darkroom, "nothing is probed", has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
+	eventuallyStatus(t, darkroom, "nothing is probed",
+		has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
 }

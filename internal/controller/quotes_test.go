@@ -41,7 +41,8 @@ func (q *quoting) wrap(s *settings) {
 			answer := metav1.Status{
 				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(q.status),
 				Message: "admission webhook denied the request: " + q.quote, Reason: map[int]metav1.StatusReason{
-					http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusInternalServerError: metav1.StatusReasonInternalError,
+					http.StatusForbidden:           metav1.StatusReasonForbidden,
+					http.StatusInternalServerError: metav1.StatusReasonInternalError,
 				}[q.status],
 			}
 			return &http.Response{
@@ -82,7 +83,10 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 			secret := fmt.Sprintf("CANARY2SECRET2KEY%d", status)
 			namespace := newNamespace(t)
 			darkroom := webFolder(namespace, "photos")
-			darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "AKIAEXAMPLE", SecretKey: secret}
+			darkroom.Spec.Source = v1alpha1.Source{
+				Type: v1alpha1.S3, Bucket: "b", Region: "r",
+				AccessKey: "AKIAEXAMPLE", SecretKey: secret,
+			}
 			quote, err := json.Marshal(darkroom)
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +98,10 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 
 			api.mu.Lock()
 			defer api.mu.Unlock()
-			for _, refused := range []string{"PATCH darkrooms", "PATCH darkrooms/status", "PATCH deployments", "POST secrets", "PATCH secrets", "POST controllerrevisions", "DELETE deployments", "DELETE secrets"} {
+			for _, refused := range []string{
+				"PATCH darkrooms", "PATCH darkrooms/status", "PATCH deployments", "POST secrets",
+				"PATCH secrets", "POST controllerrevisions", "DELETE deployments", "DELETE secrets",
+			} {
 				if !api.refused[refused] {
 					t.Errorf("no %s was refused, but %v", refused, slices.Sorted(maps.Keys(api.refused)))
 				}
@@ -122,8 +129,8 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 	}
 }
 
-// live lets a Darkroom be installed, upgraded, repaired and deleted. It is touched again and again, so that what failed is
-// retried at once.
+// live lets a Darkroom be installed, upgraded, repaired and deleted. It is touched again and again, so that
+// what failed is retried at once.
 func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	create(t, darkroom)
@@ -144,7 +151,8 @@ func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	deleted := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name)
 	remove(t, deleted)
-	eventuallyIs(t, "the repair", &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name, func(d *appsv1.Deployment) bool { return d.UID != deleted.UID })
+	eventuallyIs(t, "the repair", &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name,
+		func(d *appsv1.Deployment) bool { return d.UID != deleted.UID })
 	becomeReady(t, darkroom.Namespace, darkroom.Name)
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))

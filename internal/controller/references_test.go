@@ -96,13 +96,17 @@ func TestAChangeOfTheSecretOfAnAdditionalSourceRollsThePods(t *testing.T) {
 	create(t, first)
 	darkroom := withSecret(webFolder(namespace, "photos"), "first")
 	darkroom.Spec.Gate = &v1alpha1.Gate{}
-	darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "old", Fallback: true, Source: darkroom.Spec.Source}}
+	darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{
+		{Name: "old", Fallback: true, Source: darkroom.Spec.Source},
+	}
 	darkroom.Spec.AdditionalSources[0].CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: "second"}
 	create(t, darkroom)
 	const ready = v1alpha1.ConditionCredentialsReady
-	eventuallyStatus(t, darkroom, "the missing Secret is named", has(ready, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing), explains(ready, "Secret second"))
+	eventuallyStatus(t, darkroom, "the missing Secret is named",
+		has(ready, metav1.ConditionFalse, v1alpha1.ReasonSecretMissing), explains(ready, "Secret second"))
 	create(t, second)
-	eventuallyStatus(t, darkroom, "both exist", has(ready, metav1.ConditionTrue, v1alpha1.ReasonSecretFound), explains(ready, "first, second"))
+	eventuallyStatus(t, darkroom, "both exist", has(ready, metav1.ConditionTrue, v1alpha1.ReasonSecretFound),
+		explains(ready, "first, second"))
 	for _, secret := range []*corev1.Secret{first, second} {
 		eventually(t, "the release", installed(namespace, "photos"))
 		template := podTemplateOf(t, namespace, "photos")
@@ -134,7 +138,8 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	create(t, secret)
 	eventuallyRolled(t, namespace, "photos", waiting)
 	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "healed", isReady(), has(v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound))
+	eventuallyStatus(t, darkroom, "healed", isReady(),
+		has(v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound))
 
 	// Pods that run are not replaced by ones that could not start.
 	running := podTemplateOf(t, namespace, "photos")
@@ -168,9 +173,11 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "darkroom", Image: "darkroom"}}},
 	}
 	create(t, pod)
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "darkroom", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-		Reason: "CreateContainerConfigError", Message: "couldn't find key secret-id in Secret " + namespace + "/keys",
-	}}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{
+		{Name: "darkroom", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason: "CreateContainerConfigError", Message: "couldn't find key secret-id in Secret " + namespace + "/keys",
+		}}},
+	}
 	if err := kube.Status().Update(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
@@ -183,10 +190,14 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
-	create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "authorities"}, Data: map[string]string{"other.crt": "x"}})
+	create(t, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "authorities"},
+		Data:       map[string]string{"other.crt": "x"},
+	})
 	refs := map[string]*v1alpha1.CABundleRef{
-		`ConfigMap authorities has no key "ca.crt"`:                           {Name: "authorities"},
-		"Secret authorities does not exist in namespace " + namespace + ": c": {Kind: v1alpha1.CABundleSecret, Name: "authorities"},
+		`ConfigMap authorities has no key "ca.crt"`: {Name: "authorities"},
+		"Secret authorities does not exist in namespace " + namespace +
+			": c": {Kind: v1alpha1.CABundleSecret, Name: "authorities"},
 	}
 	for message, ref := range refs {
 		name := strings.ToLower(message[:6])
@@ -210,7 +221,8 @@ func secretReads(o *operator) int {
 // does when it is encrypted with another key.
 func relabel(t *testing.T, namespace string) {
 	t.Helper()
-	change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"), func(s *corev1.Secret) { s.Labels = map[string]string{"rewritten": "yes"} })
+	change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"),
+		func(s *corev1.Secret) { s.Labels = map[string]string{"rewritten": "yes"} })
 }
 
 func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
@@ -224,7 +236,8 @@ func TestARestartRollsNoPodsOfARewrittenSecret(t *testing.T) {
 		"rewritten while none ran":        {stopped: relabel},
 		"changed while none ran": {
 			stopped: func(t *testing.T, namespace string) {
-				change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"), func(s *corev1.Secret) { s.Data["accessKey"] = []byte("b") })
+				change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"),
+					func(s *corev1.Secret) { s.Data["accessKey"] = []byte("b") })
 			},
 			rolls: true,
 		},

@@ -21,7 +21,8 @@ import (
 func mustRevision(t *testing.T, namespace, name string) *corev1.Secret {
 	t.Helper()
 	secrets := &corev1.SecretList{}
-	err := kube.List(t.Context(), secrets, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm", "name": name, "status": "deployed"})
+	err := kube.List(t.Context(), secrets, client.InNamespace(namespace),
+		client.MatchingLabels{"owner": "helm", "name": name, "status": "deployed"})
 	if err != nil || len(secrets.Items) != 1 {
 		t.Fatalf("%d deployed revisions (%v)", len(secrets.Items), err)
 	}
@@ -57,14 +58,17 @@ func TestARestartedOperatorAppliesOnlyTheObjectsThatItChanges(t *testing.T) {
 	eventually(t, "rest", quiet(first))
 	first.kill()
 
-	second := startOperator(t, darkroom.Namespace, func(s *settings) { s.Values.IngressClassName = "another"; s.MaxConcurrentRollouts = 1 })
-	eventuallyIs(t, "the class", &networkingv1.Ingress{}, darkroom.Namespace, "photos", func(i *networkingv1.Ingress) bool {
-		return ptr.Deref(i.Spec.IngressClassName, "") == "another"
-	})
+	second := startOperator(t, darkroom.Namespace,
+		func(s *settings) { s.Values.IngressClassName = "another"; s.MaxConcurrentRollouts = 1 })
+	eventuallyIs(t, "the class", &networkingv1.Ingress{}, darkroom.Namespace, "photos",
+		func(i *networkingv1.Ingress) bool {
+			return ptr.Deref(i.Spec.IngressClassName, "") == "another"
+		})
 	eventually(t, "rest", quiet(second))
 	var applied []string
 	for _, line := range second.requests() {
-		if kind := kindOf(line); strings.HasPrefix(kind, "PATCH ") && !strings.HasPrefix(kind, "PATCH darkrooms") && kind != "PATCH secrets" {
+		kind := kindOf(line)
+		if strings.HasPrefix(kind, "PATCH ") && !strings.HasPrefix(kind, "PATCH darkrooms") && kind != "PATCH secrets" {
 			applied = append(applied, kind)
 		}
 	}
@@ -157,7 +161,8 @@ func TestManualChangesAreReverted(t *testing.T) {
 				if !running {
 					startOperator(t, darkroom.Namespace)
 				}
-				eventually(t, "what the Darkroom says", func(ctx context.Context) error { return test.reverted(ctx, darkroom.Namespace) })
+				eventually(t, "what the Darkroom says",
+					func(ctx context.Context) error { return test.reverted(ctx, darkroom.Namespace) })
 			})
 		}
 	}
@@ -193,9 +198,10 @@ func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 	}
 	// The edit comes after the reports, so when it is undone they were seen.
 	change(t, autoscaler, func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.MaxReplicas = 50 })
-	eventuallyIs(t, "the repair", &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos", func(now *autoscalingv2.HorizontalPodAutoscaler) bool {
-		return now.Spec.MaxReplicas == 3
-	})
+	eventuallyIs(t, "the repair", &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos",
+		func(now *autoscalingv2.HorizontalPodAutoscaler) bool {
+			return now.Spec.MaxReplicas == 3
+		})
 	eventually(t, "rest", quiet(operator))
 	// The object is read, because the caches may lag, and applied; an event and the status are written.
 	if requests := len(operator.requests()) - asked; requests > 4 {

@@ -26,12 +26,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
-// rollouts bounds how many Darkrooms replace their pods at once because of the operator: a new version or another default
-// changes all of them. What users change is never queued. One process renders a Darkroom differently only if users change
-// something, so the operator's own change is one that this process finds when it reconciles a Darkroom for the first time.
+// rollouts bounds how many Darkrooms replace their pods at once because of the operator: a new version or
+// another default changes all of them. What users change is never queued. One process renders a Darkroom
+// differently only if users change something, so the operator's own change is one that this process finds when
+// it reconciles a Darkroom for the first time.
 //
-// The rollouts are counted from the Deployments in the caches. What is kept in memory is dropped with the process, and found
-// again by the next one.
+// The rollouts are counted from the Deployments in the caches. What is kept in memory is dropped with the
+// process, and found again by the next one.
 type rollouts struct {
 	// limit is the maximum number; 0 means none.
 	limit int
@@ -46,8 +47,8 @@ type rollouts struct {
 	// queue are the Darkrooms that wait, the first at its front, and editions what their users determined then.
 	queue    []types.NamespacedName
 	editions map[types.NamespacedName]string
-	// admitted are the Darkrooms that were given a place, until the caches show what became of it; true once their reconcile
-	// has ended.
+	// admitted are the Darkrooms that were given a place, until the caches show what became of it; true once their
+	// reconcile has ended.
 	admitted map[types.NamespacedName]bool
 }
 
@@ -82,11 +83,12 @@ func indexRollouts(ctx context.Context, deployments client.FieldIndexer) error {
 	return nil
 }
 
-// rolling lists the Darkrooms whose Deployments replace their pods. Deployments that users label and own as they like do not
-// count.
+// rolling lists the Darkrooms whose Deployments replace their pods. Deployments that users label and own as
+// they like do not count.
 func rolling(ctx context.Context, deployments, darkrooms client.Reader) ([]types.NamespacedName, error) {
 	list := &appsv1.DeploymentList{}
-	if err := deployments.List(ctx, list, client.MatchingFields{indexRolling: indexRolling}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := deployments.List(ctx, list, client.MatchingFields{indexRolling: indexRolling},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list rollouts: %w", err)
 	}
 	var keys []types.NamespacedName
@@ -123,7 +125,9 @@ func (r *rollouts) watch(controller *ctrl.Builder) {
 
 // holds reports whether a change of a Darkroom by the operator has to wait for a place. The edition is what its users
 // determine, and rolls reports whether the change replaces its pods.
-func (r *rollouts) holds(ctx context.Context, key types.NamespacedName, edition string, rolls func() (bool, error)) (bool, error) {
+func (r *rollouts) holds(
+	ctx context.Context, key types.NamespacedName, edition string, rolls func() (bool, error),
+) (bool, error) {
 	admitted, waits, err := r.admit(ctx, key, edition)
 	if err != nil || admitted || waits {
 		return !admitted && err == nil, err
@@ -136,9 +140,11 @@ func (r *rollouts) holds(ctx context.Context, key types.NamespacedName, edition 
 	return true, nil
 }
 
-// admit gives a Darkroom a place if one is free, or if users changed it since it began to wait. Otherwise it reports whether
-// the Darkroom waits already.
-func (r *rollouts) admit(ctx context.Context, key types.NamespacedName, edition string) (admitted, waits bool, err error) {
+// admit gives a Darkroom a place if one is free, or if users changed it since it began to wait. Otherwise it
+// reports whether the Darkroom waits already.
+func (r *rollouts) admit(
+	ctx context.Context, key types.NamespacedName, edition string,
+) (admitted, waits bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before, waits := r.editions[key]
@@ -231,18 +237,25 @@ func (r *rollouts) taken(ctx context.Context) (map[types.NamespacedName]bool, er
 
 // message tells the users of a Darkroom that waits.
 func (r *rollouts) message() string {
-	return fmt.Sprintf("A change of the operator's version or settings replaces the pods. It waits until fewer than %d Darkrooms "+
-		"replace theirs (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or set its annotation %s to a new value.",
+	return fmt.Sprintf(
+		"A change of the operator's version or settings replaces the pods. It waits until fewer than %d Darkrooms "+
+			"replace theirs (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or set its "+
+			"annotation %s to a new value.",
 		r.limit, v1alpha1.AnnotationRequestedAt)
 }
 
 // editionOf identifies what users determine of the desired release of a Darkroom.
 func editionOf(darkroom *v1alpha1.Darkroom, credentialsVersion string) string {
-	return manifest.Digest([]any{darkroom.UID, darkroom.Generation, darkroom.Labels, darkroom.Annotations, credentialsVersion})
+	return manifest.Digest([]any{
+		darkroom.UID, darkroom.Generation, darkroom.Labels,
+		darkroom.Annotations, credentialsVersion,
+	})
 }
 
 // queues reports whether the rendered release of a Darkroom has to wait for the rollouts of others.
-func (r *helmReconciler) queues(ctx context.Context, darkroom *v1alpha1.Darkroom, rendered *release.ActionClient, credentialsVersion string) (bool, error) {
+func (r *helmReconciler) queues(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, rendered *release.ActionClient, credentialsVersion string,
+) (bool, error) {
 	key := client.ObjectKeyFromObject(darkroom)
 	if r.rollouts.limit == 0 || !isDeployed(darkroom) || r.releases.Applied(key, release.DeploymentOf(key)) {
 		return false, nil

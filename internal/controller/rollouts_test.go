@@ -20,8 +20,8 @@ type deployment struct {
 	byUser bool
 }
 
-// fleet is a cluster with Darkrooms, and an operator whose version changes. Its caches lag behind, and it works on several
-// Darkrooms at once.
+// fleet is a cluster with Darkrooms, and an operator whose version changes. Its caches lag behind, and it works
+// on several Darkrooms at once.
 type fleet struct {
 	t        *rapid.T
 	version  int
@@ -41,7 +41,8 @@ type fleet struct {
 
 func newFleet(t *rapid.T, size, limit int) *fleet {
 	f := &fleet{
-		t: t, live: map[types.NamespacedName]deployment{}, editions: map[types.NamespacedName]int{}, deployed: map[types.NamespacedName]int{},
+		t: t, live: map[types.NamespacedName]deployment{}, editions: map[types.NamespacedName]int{},
+		deployed:   map[types.NamespacedName]int{},
 		unaffected: map[types.NamespacedName]bool{},
 	}
 	for i := range size {

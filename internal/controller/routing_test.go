@@ -34,7 +34,10 @@ func accept(t *testing.T, namespace, name string, generation int64) {
 		route.Status.Parents = nil
 		for _, ref := range route.Spec.ParentRefs {
 			status := gatewayv1.RouteParentStatus{ParentRef: ref, ControllerName: "example.com/gateways"}
-			for _, conditionType := range []gatewayv1.RouteConditionType{gatewayv1.RouteConditionAccepted, gatewayv1.RouteConditionResolvedRefs} {
+			for _, conditionType := range []gatewayv1.RouteConditionType{
+				gatewayv1.RouteConditionAccepted,
+				gatewayv1.RouteConditionResolvedRefs,
+			} {
 				status.Conditions = append(status.Conditions, metav1.Condition{
 					Type: string(conditionType), Status: metav1.ConditionTrue, Reason: string(conditionType),
 					ObservedGeneration: route.Generation, LastTransitionTime: metav1.Now(),
@@ -67,7 +70,8 @@ func awaiting(status v1alpha1.DarkroomStatus) error {
 
 func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	t.Parallel()
-	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = &v1alpha1.Ingress{TLSSecretName: "cert"} })
+	_, darkroom := startWithPhotos(t,
+		func(d *v1alpha1.Darkroom) { d.Spec.Ingress = &v1alpha1.Ingress{TLSSecretName: "cert"} })
 	namespace, host := darkroom.Namespace, "photos."+baseDomain
 	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "ready by an Ingress", served("https", host))
@@ -123,13 +127,17 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 	namespace := newNamespace(t)
 	var replace sync.Once
 	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
-		if strings.HasSuffix(request.URL.Path, "/ingresses/photos") && request.Header.Get("Content-Type") == string(types.MergePatchType) {
+		if strings.HasSuffix(request.URL.Path, "/ingresses/photos") &&
+			request.Header.Get("Content-Type") == string(types.MergePatchType) {
 			replace.Do(func() {
 				ours := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
 				remove(t, ours)
 				create(t, &networkingv1.Ingress{
-					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", Labels: ours.Labels, Annotations: ours.Annotations},
-					Spec:       ours.Spec,
+					ObjectMeta: metav1.ObjectMeta{
+						Namespace: namespace, Name: "photos", Labels: ours.Labels,
+						Annotations: ours.Annotations,
+					},
+					Spec: ours.Spec,
 				})
 			})
 		}
@@ -141,9 +149,10 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 		d.Spec.SubDomains = []string{"kept"}
 		d.Spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}}
 	})
-	theirs := eventuallyIs(t, "the Ingress of another client", &networkingv1.Ingress{}, namespace, "photos", func(i *networkingv1.Ingress) bool {
-		return len(i.OwnerReferences) == 0
-	})
+	theirs := eventuallyIs(t, "the Ingress of another client", &networkingv1.Ingress{}, namespace, "photos",
+		func(i *networkingv1.Ingress) bool {
+			return len(i.OwnerReferences) == 0
+		})
 	accept(t, namespace, "photos", 1)
 	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "ready by the HTTPRoute", served("http", hostIn("kept")))
@@ -180,10 +189,16 @@ func isRouted(namespace, name, host string) func(context.Context) error {
 func TestAnIngressThatBelongsToNoDarkroomKeepsNoHost(t *testing.T) {
 	t.Parallel()
 	for name, owner := range map[string]*metav1.OwnerReference{
-		"label alone":                     nil,
-		"Darkroom that does not exist":    {APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind, Name: "other", UID: "0d5e", Controller: ptr.To(true)},
-		"Darkroom of the same name, gone": {APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind, Name: "neighbor", UID: "0d5e", Controller: ptr.To(true)},
-		"something else":                  {APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "0d5e", Controller: ptr.To(true)},
+		"label alone": nil,
+		"Darkroom that does not exist": {
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind, Name: "other",
+			UID: "0d5e", Controller: ptr.To(true),
+		},
+		"Darkroom of the same name, gone": {
+			APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.Kind, Name: "neighbor",
+			UID: "0d5e", Controller: ptr.To(true),
+		},
+		"something else": {APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "0d5e", Controller: ptr.To(true)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,7 +206,10 @@ func TestAnIngressThatBelongsToNoDarkroomKeepsNoHost(t *testing.T) {
 			create(t, with(webFolder(namespace, "neighbor"), "neighbor-"+namespace))
 			host := hostIn("shared-" + namespace)
 			forged := &networkingv1.Ingress{
-				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "forged", Labels: map[string]string{v1alpha1.LabelDarkroom: "other"}},
+				ObjectMeta: metav1.ObjectMeta{
+					Namespace: namespace, Name: "forged",
+					Labels: map[string]string{v1alpha1.LabelDarkroom: "other"},
+				},
 				Spec: networkingv1.IngressSpec{
 					IngressClassName: ptr.To("served-by-nobody"),
 					Rules:            []networkingv1.IngressRule{{Host: host}},

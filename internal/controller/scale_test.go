@@ -24,9 +24,10 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 	namespace := darkroom.Namespace
 	eventuallyShown := func(replicas int32) {
 		t.Helper()
-		eventuallyIs(t, fmt.Sprintf("%d replicas", replicas), &appsv1.Deployment{}, namespace, "photos", func(d *appsv1.Deployment) bool {
-			return *d.Spec.Replicas == replicas
-		})
+		eventuallyIs(t, fmt.Sprintf("%d replicas", replicas), &appsv1.Deployment{}, namespace, "photos",
+			func(d *appsv1.Deployment) bool {
+				return *d.Spec.Replicas == replicas
+			})
 		becomeReady(t, namespace, "photos")
 		eventually(t, "the pods in the scale subresource", func(ctx context.Context) error {
 			seen := &autoscalingv1.Scale{}
@@ -66,11 +67,15 @@ func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 	operator := startOperator(t, namespace)
 	apply := func(spec string) *unstructured.Unstructured {
 		t.Helper()
-		objects, err := manifests.Decode([]byte("apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: photos, namespace: " + namespace + "}\nspec: " + spec))
+		objects, err := manifests.Decode(
+			[]byte("apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: photos, namespace: " +
+				namespace + "}\nspec: " + spec),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = kube.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(objects[0]), client.FieldOwner("argocd-controller"), client.ForceOwnership)
+		err = kube.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(objects[0]),
+			client.FieldOwner("argocd-controller"), client.ForceOwnership)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +95,8 @@ func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 		t.Errorf("applying the same again changes it: %d replicas, %+v", *after.Spec.Replicas, after.ManagedFields)
 	}
 	for _, entry := range after.ManagedFields {
-		if strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) && entry.Manager != "argocd-controller" && entry.Manager != "keda" {
+		if strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) &&
+			entry.Manager != "argocd-controller" && entry.Manager != "keda" {
 			t.Errorf("%s writes the spec: %s", entry.Manager, entry.FieldsV1.GetRawString())
 		}
 	}

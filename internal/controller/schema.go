@@ -41,19 +41,22 @@ func CheckDefinition(ctx context.Context, api rest.Interface) error {
 	case err == nil && cause == nil:
 		return nil
 	case len(lacking) == 0:
-		ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition was not compared with this operator", "cause", errors.Join(cause, err).Error())
+		ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition was not compared with this operator", "cause",
+			errors.Join(cause, err).Error())
 		return ctx.Err()
 	}
-	return fmt.Errorf("the CustomResourceDefinition darkrooms.%s in the cluster is older than this operator, and lacks %s: "+
-		"apply that of this release (config/crd, or `helm upgrade` with crds.install=true)", v1alpha1.GroupVersion.Group, strings.Join(lacking, ", "))
+	return fmt.Errorf(
+		"the CustomResourceDefinition darkrooms.%s in the cluster is older than this operator, and lacks %s: "+
+			"apply that of this release (config/crd, or `helm upgrade` with crds.install=true)", v1alpha1.GroupVersion.Group,
+		strings.Join(lacking, ", "))
 }
 
 // servedDefinition is the definition in the cluster. Its document is read when the index of all documents, which has a
 // twentieth of its size, says that it has changed.
 type servedDefinition struct {
 	api openapi.ClientWithContext
-	// url is that of the document that was read last, with its hash, and lacking are the fields and values of the status that
-	// it lacks.
+	// url is that of the document that was read last, with its hash, and lacking are the fields and values of the
+	// status that it lacks.
 	url     string
 	lacking []string
 }
@@ -83,7 +86,8 @@ func (d *servedDefinition) lacks(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.url, d.lacking = document.ServerRelativeURL(), lacks("status", wanted.Properties["status"], served.Properties["status"])
+	d.url, d.lacking = document.ServerRelativeURL(),
+		lacks("status", wanted.Properties["status"], served.Properties["status"])
 	return d.lacking, nil
 }
 
@@ -109,7 +113,8 @@ func (w *definitionWatch) check(ctx context.Context) error {
 	if !w.older.lasts() {
 		return nil
 	}
-	ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition is older than this operator: stopping, to wait for another one", "lacks", lacking)
+	ctrl.LoggerFrom(ctx).
+		Info("The CustomResourceDefinition is older than this operator: stopping, to wait for another one", "lacks", lacking)
 	return ErrClusterChanged
 }
 
@@ -149,7 +154,8 @@ func lacks(path string, wanted, served apiextensionsv1.JSONSchemaProps) []string
 		paths = append(paths, lacks(path+"[]", *wanted.Items.Schema, *served.Items.Schema)...)
 	}
 	for _, value := range wanted.Enum {
-		if len(served.Enum) > 0 && !slices.ContainsFunc(served.Enum, func(other apiextensionsv1.JSON) bool { return string(other.Raw) == string(value.Raw) }) {
+		if len(served.Enum) > 0 && !slices.ContainsFunc(served.Enum,
+			func(other apiextensionsv1.JSON) bool { return string(other.Raw) == string(value.Raw) }) {
 			paths = append(paths, fmt.Sprintf("%s: %s", path, value.Raw))
 		}
 	}

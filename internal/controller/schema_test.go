@@ -17,7 +17,9 @@ import (
 )
 
 // each calls a function with every schema that is the given one without a field or a value.
-func each(path string, whole apiextensionsv1.JSONSchemaProps, call func(lacking string, part apiextensionsv1.JSONSchemaProps)) {
+func each(
+	path string, whole apiextensionsv1.JSONSchemaProps, call func(lacking string, part apiextensionsv1.JSONSchemaProps),
+) {
 	for name, field := range whole.Properties {
 		with := func(change func(map[string]apiextensionsv1.JSONSchemaProps)) apiextensionsv1.JSONSchemaProps {
 			part := whole
@@ -95,7 +97,10 @@ func TestAnOlderDefinitionThatLastsEndsTheManager(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 			const document = "/openapi/v3/apis/deployments.example.com/v1alpha1"
 			answer := any(map[string]any{"components": map[string]any{"schemas": map[string]any{
-				"com.example.deployments.v1alpha1.Darkroom": map[string]any{"older": older, "current": whole}[request.URL.Query().Get("hash")],
+				"com.example.deployments.v1alpha1.Darkroom": map[string]any{
+					"older":   older,
+					"current": whole,
+				}[request.URL.Query().Get("hash")],
 			}}})
 			if request.URL.Path == document {
 				read++

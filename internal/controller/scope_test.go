@@ -103,7 +103,10 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 		}
 	}
 	eventually(t, "every kind", hasKinds("HTTPRoute", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget"))
-	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy = nil, nil, nil })
+	change(t, darkroom, func(d *v1alpha1.Darkroom) {
+		d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy = nil,
+			nil, nil
+	})
 	eventually(t, "what is left", hasKinds("Ingress"))
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))

@@ -58,7 +58,9 @@ type session struct {
 
 // Get implements client.Reader. For the Helm reconciler an uninstalled Darkroom is gone;
 // otherwise it would wait for the finalizers of others.
-func (s *session) Get(ctx context.Context, key types.NamespacedName, object client.Object, opts ...client.GetOption) error {
+func (s *session) Get(
+	ctx context.Context, key types.NamespacedName, object client.Object, opts ...client.GetOption,
+) error {
 	out, ok := object.(*unstructured.Unstructured)
 	if !ok || out.GroupVersionKind() != v1alpha1.GroupVersionKind || key != client.ObjectKeyFromObject(s.darkroom) {
 		return s.Client.Get(ctx, key, object, opts...)
@@ -70,7 +72,10 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	// reconcile: not the spec, which is translated from the typed Darkroom, and only its own part
 	// of the status. Conditions of earlier generations are left out: it would not write the
 	// status of a failure that it finds there already.
-	shown := v1alpha1.Darkroom{TypeMeta: s.darkroom.TypeMeta, ObjectMeta: s.darkroom.ObjectMeta, Status: status.HelmPart(s.darkroom.Status)}
+	shown := v1alpha1.Darkroom{
+		TypeMeta: s.darkroom.TypeMeta, ObjectMeta: s.darkroom.ObjectMeta,
+		Status: status.HelmPart(s.darkroom.Status),
+	}
 	shown.ManagedFields = nil
 	if deployed := shown.Status.DeployedRelease; deployed != nil {
 		shown.Status.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name}
@@ -84,7 +89,8 @@ func (s *session) Get(ctx context.Context, key types.NamespacedName, object clie
 	}
 	if shown.Status.DeployedRelease != nil {
 		// It compares this, and would write the whole status in each reconcile if it differed.
-		err := unstructured.SetNestedField(fields, s.parts.releases.Manifest(s.darkroom), "status", "deployedRelease", "manifest")
+		err := unstructured.SetNestedField(fields, s.parts.releases.Manifest(s.darkroom), "status",
+			"deployedRelease", "manifest")
 		if err != nil {
 			return fmt.Errorf("convert Darkroom %s: %w", key, err)
 		}
@@ -243,8 +249,12 @@ func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.D
 		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
 	})
 	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
-		conditions = slices.DeleteFunc(conditions, func(condition v1alpha1.Condition) bool { return condition.Type == conditionType })
-		conditions = append(conditions, v1alpha1.Condition{Type: conditionType, Status: value, Reason: reason, Message: message})
+		conditions = slices.DeleteFunc(conditions,
+			func(condition v1alpha1.Condition) bool { return condition.Type == conditionType })
+		conditions = append(conditions, v1alpha1.Condition{
+			Type: conditionType, Status: value,
+			Reason: reason, Message: message,
+		})
 	}
 	failed := v1alpha1.FindCondition(conditions, v1alpha1.ConditionIrreconcilable)
 	switch {

@@ -11,7 +11,8 @@ import (
 func TestMessagesAreStoredAsTheyAreReported(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		pieces := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(raw []byte) string { return string(raw) })), 1, 4)
+		pieces := rapid.SliceOfN(rapid.OneOf(rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(raw []byte) string { return string(raw) })), 1, 4)
 		text := ""
 		for _, piece := range pieces.Draw(t, "pieces") {
 			text += piece

@@ -161,10 +161,10 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	for _, index := range []func(context.Context, client.FieldIndexer) error{caches.IndexReleases, credentials.Index, indexRollouts} {
-		if err := index(ctx, mgr.GetCache()); err != nil {
-			return nil, err
-		}
+	err = errors.Join(caches.IndexReleases(ctx, mgr.GetCache()), credentials.Index(ctx, mgr.GetCache()),
+		indexRollouts(ctx, mgr.GetCache()))
+	if err != nil {
+		return nil, err
 	}
 	others, err := caches.OtherSecrets(ctx, mgr, options.Namespaces)
 	if err != nil {
@@ -172,16 +172,19 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}
 	counters := newMetrics(mgr, *options)
 	recorder := &recorder{events: mgr.GetEventRecorder("darkroom-operator")}
-
 	releases, err := newReleases(mgr, *options, others, clientset, recorder, counters)
 	if err != nil {
 		return nil, err
 	}
 	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
-	installation := &installation{patcher: patcher, name: options.Installation, recorder: recorder, leases: leases{
-		live: mgr.GetAPIReader(), namespaces: options.Namespaces,
-	}}
-	versions := &credentials.Versions{Find: caches.Secret(others, mgr.GetCache()), Caches: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	installation := &installation{
+		patcher: patcher, name: options.Installation, recorder: recorder,
+		leases: leases{live: mgr.GetAPIReader(), namespaces: options.Namespaces},
+	}
+	versions := &credentials.Versions{
+		Find:   caches.Secret(others, mgr.GetCache()),
+		Caches: mgr.GetClient(), Live: mgr.GetAPIReader(),
+	}
 	return &parts{
 		helm: &helmReconciler{
 			client:       mgr.GetClient(),
@@ -203,7 +206,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}, nil
 }
 
-// watchCluster ends the manager when the cluster serves something else, has an older definition, or was restored from a backup.
+// watchCluster ends the manager when the cluster serves something else, has an older definition, or was
+// restored from a backup.
 func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
 	changed, restored := &clusterWatch{known: options.Cluster, api: api}, &restoreWatch{live: mgr.GetAPIReader()}
@@ -220,7 +224,9 @@ func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options O
 
 // newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will, and
 // the cache of all Darkrooms, those of other shards included.
-func newLedger(ctx context.Context, mgr manager.Manager, options Options, translator *values.Translator) (*claims.Ledger, cache.Cache, error) {
+func newLedger(
+	ctx context.Context, mgr manager.Manager, options Options, translator *values.Translator,
+) (*claims.Ledger, cache.Cache, error) {
 	darkrooms := mgr.GetCache()
 	if options.Selector != nil && !options.Selector.Empty() {
 		var err error
@@ -240,7 +246,10 @@ func newLedger(ctx context.Context, mgr manager.Manager, options Options, transl
 }
 
 // newReleases returns the releases of all Darkrooms.
-func newReleases(mgr manager.Manager, options Options, others cache.Cache, clientset *kubernetes.Clientset, recorder release.Recorder, counters *metrics.Metrics) (*release.Releases, error) {
+func newReleases(
+	mgr manager.Manager, options Options, others cache.Cache, clientset *kubernetes.Clientset,
+	recorder release.Recorder, counters *metrics.Metrics,
+) (*release.Releases, error) {
 	cluster := options.Cluster
 	renderer, err := render.NewRenderer(options.Chart, cluster.Capabilities())
 	if err != nil {

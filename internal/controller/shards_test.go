@@ -22,7 +22,8 @@ import (
 // startShard starts the operator of the Darkrooms of a namespace with a label.
 func startShard(t *testing.T, namespace, shard string) *operator {
 	t.Helper()
-	return startOperator(t, namespace, func(s *settings) { s.darkrooms = labels.SelectorFromSet(labels.Set{"shard": shard}) })
+	return startOperator(t, namespace,
+		func(s *settings) { s.darkrooms = labels.SelectorFromSet(labels.Set{"shard": shard}) })
 }
 
 func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
@@ -33,7 +34,8 @@ func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
 // eventuallyRefused waits until a Darkroom says that its host belongs to another.
 func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
-	eventuallyStatus(t, darkroom, "the conflict", has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
+	eventuallyStatus(t, darkroom, "the conflict",
+		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
 }
 
 // The caches of a shard have the objects of all Darkrooms, and of the Darkrooms of other shards only
@@ -54,7 +56,8 @@ func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 	before := len(b.requests())
 
 	change(t, mustGet(t, &appsv1.Deployment{}, namespace, "other"), func(d *appsv1.Deployment) { d.Spec.Paused = true })
-	change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "other"), func(i *networkingv1.Ingress) { i.Labels["more"] = "x" })
+	change(t, mustGet(t, &networkingv1.Ingress{}, namespace, "other"),
+		func(i *networkingv1.Ingress) { i.Labels["more"] = "x" })
 	remove(t, mustGet(t, &corev1.Service{}, namespace, "other"))
 	remove(t, other)
 	create(t, inShard(webFolder(namespace, "unclaimed"), "a"))
@@ -110,7 +113,10 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	if flaps := flapped(); len(flaps) > 0 {
 		t.Errorf("Ready became %v", flaps)
 	}
-	for _, reason := range []string{release.EventFailed, release.EventRepaired, release.EventContested, release.EventRecovered} {
+	for _, reason := range []string{
+		release.EventFailed, release.EventRepaired,
+		release.EventContested, release.EventRecovered,
+	} {
 		if found := events(t, namespace, reason); len(found) > 0 {
 			t.Errorf("event %s: %s", reason, found[0].Note)
 		}

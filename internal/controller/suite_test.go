@@ -147,7 +147,10 @@ func startOperator(t testing.TB, namespace string, options ...operatorOption) *o
 func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOption) *operator {
 	t.Helper()
 	o := &operator{t: t, ended: make(chan error, 1)}
-	s := &settings{Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(asOperator), darkrooms: labels.Everything(), add: controller.Add}
+	s := &settings{
+		Options: translating(t, namespaces), kubeconfig: rest.CopyConfig(asOperator),
+		darkrooms: labels.Everything(), add: controller.Add,
+	}
 	s.kubeconfig.Wrap(o.record)
 	for _, option := range options {
 		option(s)

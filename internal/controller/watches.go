@@ -35,7 +35,8 @@ func watchCredentials(controller *ctrl.Builder, versions *credentials.Versions, 
 		return requestsFor(keys)
 	}
 	for _, cached := range in {
-		controller.WatchesRawSource(source.Kind(cached, caches.SecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(referrers),
+		controller.WatchesRawSource(source.Kind(cached, caches.SecretMetadata(),
+			handler.TypedEnqueueRequestsFromMapFunc(referrers),
 			predicate.TypedResourceVersionChangedPredicate[*metav1.PartialObjectMetadata]{}))
 	}
 }
@@ -56,14 +57,15 @@ func watchFreedNames(controller *ctrl.Builder, others cache.Cache, darkrooms cli
 		handler.TypedFuncs[*metav1.PartialObjectMetadata, reconcile.Request]{DeleteFunc: freed}))
 }
 
-// watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or
-// an Ingress or HTTPRoute with the host, is added or removed, or when the other Darkroom is paused or resumed, which its
+// watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or an Ingress or
+// HTTPRoute with the host, is added or removed, or when the other Darkroom is paused or resumed, which its
 // status mentions. darkrooms is the cache of all Darkrooms.
 func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.Cache) {
 	rivals := func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Failed to list rivals", "namespace", object.GetNamespace(), "name", object.GetName())
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to list rivals", "namespace",
+				object.GetNamespace(), "name", object.GetName())
 		}
 		return requestsFor(keys)
 	}
@@ -76,7 +78,8 @@ func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.
 	paused := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew)
 	}}
-	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{}, handler.EnqueueRequestsFromMapFunc(rivals),
+	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{},
+		handler.EnqueueRequestsFromMapFunc(rivals),
 		predicate.Or[client.Object](hostsChanged, paused)))
 }
 

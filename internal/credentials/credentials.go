@@ -95,7 +95,9 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 const separator = "."
 
 // find returns what a Darkroom uses of a Secret, without a digest if the Secret is missing and none is remembered.
-func (v *Versions) find(ctx context.Context, darkroom *v1alpha1.Darkroom, credentials values.Credentials, last []origin) (origin, error) {
+func (v *Versions) find(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, credentials values.Credentials, last []origin,
+) (origin, error) {
 	key := types.NamespacedName{Namespace: darkroom.Namespace, Name: credentials.Name}
 	var cached *metav1.PartialObjectMetadata
 	var err error
@@ -105,7 +107,8 @@ func (v *Versions) find(ctx context.Context, darkroom *v1alpha1.Darkroom, creden
 		}
 	}
 	now := origin{Credentials: credentials}
-	at := slices.IndexFunc(last, func(o origin) bool { return o.Name == credentials.Name && slices.Equal(o.Keys, credentials.Keys) })
+	at := slices.IndexFunc(last,
+		func(o origin) bool { return o.Name == credentials.Name && slices.Equal(o.Keys, credentials.Keys) })
 	if at >= 0 {
 		was := last[at]
 		if cached == nil || cached.UID == was.uid && cached.ResourceVersion == was.resourceVersion {
@@ -169,7 +172,8 @@ func Index(ctx context.Context, in client.FieldIndexer) error {
 // Referrers returns the Darkrooms that reference a Secret.
 func (v *Versions) Referrers(ctx context.Context, secret types.NamespacedName) ([]types.NamespacedName, error) {
 	list := &v1alpha1.DarkroomList{}
-	err := v.Caches.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name}, client.UnsafeDisableDeepCopy)
+	err := v.Caches.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list Darkrooms that reference Secret %s: %w", secret, err)
 	}

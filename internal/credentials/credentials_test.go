@@ -40,7 +40,8 @@ func TestADigestChangesWithTheSecretAndTheDataThatIsUsed(t *testing.T) {
 			t.Errorf("%s: it is the same", name)
 		}
 	}
-	if digest(secretOf("u", map[string]string{"accessKey": "a", "secretKey": ""}), keys) == digest(secretOf("u", map[string]string{"accessKey": "a"}), keys) {
+	if digest(secretOf("u", map[string]string{"accessKey": "a", "secretKey": ""}),
+		keys) == digest(secretOf("u", map[string]string{"accessKey": "a"}), keys) {
 		t.Error("a missing key and an empty one have the same digest")
 	}
 	if digest(secretOf("u", data), []string{"accessKey"}) == before {

@@ -89,8 +89,8 @@ func twoSources() *v1alpha1.Darkroom {
 	}).Obj()
 }
 
-// The version is that of the data that is used of the Secrets as they are, or were while they are missing, whatever the cache
-// shows, and also after a restart. A Secret is read only if it has changed.
+// The version is that of the data that is used of the Secrets as they are, or were while they are missing,
+// whatever the cache shows, and also after a restart. A Secret is read only if it has changed.
 func TestAVersionFollowsTheSecrets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &town{live: map[string]*corev1.Secret{}, cached: map[string]*corev1.Secret{}}
@@ -142,11 +142,14 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 				t.Fatalf("the version is %q, want %q", version, joined)
 			}
 			last = want
-			w.deployment = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)}}}
+			w.deployment = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)},
+			}}
 			w.deployment.Spec.Template.Annotations = map[string]string{values.AnnotationCredentials: version}
 			missing := len(used) - len(w.live)
 			before := w.reads
-			if again, err := versions.Version(t.Context(), darkroom); err != nil || again != version || w.reads > before+missing {
+			again, err := versions.Version(t.Context(), darkroom)
+			if err != nil || again != version || w.reads > before+missing {
 				t.Fatalf("again: version %q, %d reads, error %v", again, w.reads-before, err)
 			}
 		}
@@ -156,8 +159,10 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 // A Secret that was created together with the Darkroom is not in the cache yet.
 func TestASecretThatTheCacheLacksIsRead(t *testing.T) {
 	for name, find := range map[string]func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error){
-		"the cache lags": func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) { return nil, nil }, //nolint:nilnil // none
-		"no cache":       nil,
+		"the cache lags": func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+			return nil, nil //nolint:nilnil // none
+		},
+		"no cache": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &town{live: map[string]*corev1.Secret{}}
@@ -205,10 +210,12 @@ func TestTheDarkroomsThatReferenceASecretAreFound(t *testing.T) {
 	scheme := runtime.NewScheme()
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	builder := fake.NewClientBuilder().WithScheme(scheme)
-	expect.NoError(t, Index(t.Context(), indexer(func(name string, extract client.IndexerFunc) { builder.WithIndex(&v1alpha1.Darkroom{}, name, extract) })))
+	expect.NoError(t, Index(t.Context(),
+		indexer(func(name string, extract client.IndexerFunc) { builder.WithIndex(&v1alpha1.Darkroom{}, name, extract) })))
 	elsewhere := twoSources()
 	elsewhere.Namespace = "team-b"
-	versions := &Versions{Caches: builder.WithObjects(twoSources(), elsewhere, darkrooms.New("cats", "team-a").Obj()).Build()}
+	versions := &Versions{Caches: builder.WithObjects(twoSources(), elsewhere,
+		darkrooms.New("cats", "team-a").Obj()).Build()}
 	for name, want := range map[string]int{"one": 1, "two": 1, "three": 0} {
 		found, err := versions.Referrers(t.Context(), types.NamespacedName{Namespace: "team-a", Name: name})
 		expect.NoError(t, err)
@@ -238,7 +245,8 @@ func TestADarkroomWithoutSecretsHasNoVersionAndNoMemory(t *testing.T) {
 	}
 	version, err := versions.Version(t.Context(), darkrooms.New("photos", "team-a").Obj())
 	expect.NoError(t, err)
-	if _, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"}); remembered || version != "" {
+	_, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"})
+	if remembered || version != "" {
 		t.Errorf("version %q, remembered %t", version, remembered)
 	}
 }
@@ -247,7 +255,8 @@ func TestADarkroomWithoutSecretsHasNoVersionAndNoMemory(t *testing.T) {
 func TestAnErrorIsNoMissingSecret(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}, failure: errGone}
 	versions := &Versions{Find: w.find, Caches: w, Live: w}
-	if _, err := versions.Version(t.Context(), twoSources()); !errors.Is(err, errGone) || !strings.Contains(err.Error(), "team-a/one") {
+	_, err := versions.Version(t.Context(), twoSources())
+	if !errors.Is(err, errGone) || !strings.Contains(err.Error(), "team-a/one") {
 		t.Errorf("the API server fails: %v", err)
 	}
 	versions.Find = func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
@@ -256,7 +265,8 @@ func TestAnErrorIsNoMissingSecret(t *testing.T) {
 	if _, err := versions.Version(t.Context(), twoSources()); !errors.Is(err, errGone) {
 		t.Errorf("the cache fails: %v", err)
 	}
-	if _, err := versions.Referrers(t.Context(), types.NamespacedName{Namespace: "team-a", Name: "one"}); !errors.Is(err, errGone) {
+	_, err = versions.Referrers(t.Context(), types.NamespacedName{Namespace: "team-a", Name: "one"})
+	if !errors.Is(err, errGone) {
 		t.Errorf("the list fails: %v", err)
 	}
 }

@@ -87,7 +87,8 @@ func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	defaulting.Default(object, d.structural)
 	errs := validation.ValidateCustomResource(nil, object, d.schema)
 	if len(errs) == 0 {
-		errs = apivalidation.ValidateObjectMeta(&darkroom.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+		errs = apivalidation.ValidateObjectMeta(&darkroom.ObjectMeta, true,
+			apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.structural, object)...)
 	}
 	if len(errs) == 0 {
@@ -102,10 +103,11 @@ func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	return apierrors.NewInvalid(v1alpha1.GroupVersionKind.GroupKind(), darkroom.Name, errs)
 }
 
-// Read returns a Darkroom of any version of the CRD as the API server would return it with this one, and the fields that
-// would be dropped. It changes the object.
+// Read returns a Darkroom of any version of the CRD as the API server would return it with this one, and the
+// fields that would be dropped. It changes the object.
 func (d *Definition) Read(object map[string]any) (darkroom *v1alpha1.Darkroom, dropped []string, err error) {
-	dropped = pruning.PruneWithOptions(object, d.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	dropped = pruning.PruneWithOptions(object, d.structural, true,
+		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	dropped = slices.DeleteFunc(dropped, func(path string) bool { return strings.HasPrefix(path, "status.") })
 	defaulting.Default(object, d.structural)
 	darkroom = &v1alpha1.Darkroom{}

@@ -37,18 +37,23 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 		// field of the first problem; empty means that the Darkroom is valid.
 		field string
 	}{
-		"as it is":             {func(*v1alpha1.Darkroom) {}, ""},
-		"as many hosts as go":  {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(64) }, ""},
-		"one host more":        {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(65) }, "spec.subDomains"},
-		"no host":              {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = nil }, "spec.subDomains"},
-		"a host twice":         {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"a", "a"} }, "spec.subDomains[1]"},
-		"a bad host":           {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"A"} }, "spec.subDomains[0]"},
-		"too many replicas":    {func(d *v1alpha1.Darkroom) { n := int32(1001); d.Spec.Replicas = &n }, "spec.replicas"},
-		"no base URL":          {func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "" }, "spec.source.baseUrl"},
-		"long name":            {func(d *v1alpha1.Darkroom) { d.Name = strings.Repeat("a", 54) }, "metadata.name"},
-		"bad label":            {func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"a": "b c"} }, "metadata.labels"},
-		"too many variables":   {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = make([]corev1.EnvVar, 129) }, "spec.extraEnv"},
-		"a variable of no use": {func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", Value: "1"}} }, "spec.extraEnv"},
+		"as it is":            {func(*v1alpha1.Darkroom) {}, ""},
+		"as many hosts as go": {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(64) }, ""},
+		"one host more":       {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = subDomains(65) }, "spec.subDomains"},
+		"no host":             {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = nil }, "spec.subDomains"},
+		"a host twice":        {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"a", "a"} }, "spec.subDomains[1]"},
+		"a bad host":          {func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"A"} }, "spec.subDomains[0]"},
+		"too many replicas":   {func(d *v1alpha1.Darkroom) { n := int32(1001); d.Spec.Replicas = &n }, "spec.replicas"},
+		"no base URL":         {func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL = "" }, "spec.source.baseUrl"},
+		"long name":           {func(d *v1alpha1.Darkroom) { d.Name = strings.Repeat("a", 54) }, "metadata.name"},
+		"bad label":           {func(d *v1alpha1.Darkroom) { d.Labels = map[string]string{"a": "b c"} }, "metadata.labels"},
+		"too many variables": {
+			func(d *v1alpha1.Darkroom) { d.Spec.ExtraEnv = make([]corev1.EnvVar, 129) },
+			"spec.extraEnv",
+		},
+		"a variable of no use": {func(d *v1alpha1.Darkroom) {
+			d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "DEBUG", Value: "1"}}
+		}, "spec.extraEnv"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			darkroom := darkrooms.New("cats", "photos").Obj()

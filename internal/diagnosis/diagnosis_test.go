@@ -26,33 +26,46 @@ const (
 
 var now = time.Unix(1_800_000_000, 0)
 
-// suspect is what the cluster has on a Darkroom that does not start, with credentials where users and controllers put them.
+// suspect is what the cluster has on a Darkroom that does not start, with credentials where users and
+// controllers put them.
 func suspect() *Evidence {
 	darkroom := darkrooms.New("photos", "team-a").S3("pictures", "eu-west-2").
 		Annotation(lastApplied, `{"spec":{"source":{"secretKey":"`+canary+`"}}}`).
 		Condition(v1alpha1.Condition{
-			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonImagePullFailed, ObservedGeneration: 1,
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse,
+			Reason: v1alpha1.ReasonImagePullFailed, ObservedGeneration: 1,
 			Message: "A pod cannot pull its image", LastTransitionTime: metav1.NewTime(now.Add(-5 * time.Minute)),
 		}).Obj()
 	darkroom.Spec.Source.AccessKey, darkroom.Spec.Source.SecretKey = "AKIAKANARIE", canary
 	darkroom.Spec.ExtraEnv = []corev1.EnvVar{{Name: "TOKEN", Value: canary}}
-	darkroom.Status.ObservedGeneration, darkroom.Status.Phase, darkroom.Status.Message = 1, v1alpha1.PhaseDegraded, "A pod cannot pull its image"
+	darkroom.Status.ObservedGeneration, darkroom.Status.Phase, darkroom.Status.Message = 1, v1alpha1.PhaseDegraded,
+		"A pod cannot pull its image"
 	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "photos-1", Namespace: "team-a", UID: "1"}}
-	pod.Spec.Containers = []corev1.Container{{Name: "darkroom", Env: []corev1.EnvVar{{Name: "TOKEN", Value: canary}, {Name: "INJECTED", Value: foreign}}}}
+	pod.Spec.Containers = []corev1.Container{
+		{Name: "darkroom", Env: []corev1.EnvVar{{Name: "TOKEN", Value: canary}, {Name: "INJECTED", Value: foreign}}},
+	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "denied for " + canary}},
+		RestartCount: 3, State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "denied for " + canary},
+		},
 	}}
 	deployment := unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "photos", "namespace": "team-a"},
 		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{
-			map[string]any{"name": "darkroom", "args": []any{"--key", canary}, "env": []any{map[string]any{"name": "INJECTED", "value": foreign}}},
+			map[string]any{
+				"name": "darkroom", "args": []any{"--key", canary},
+				"env": []any{map[string]any{"name": "INJECTED", "value": foreign}},
+			},
 		}}}},
 	}}
 	event := corev1.Event{
 		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "photos-1"}, Type: "Warning", Reason: "Failed",
 		Message: "pull with " + canary + " failed", LastTimestamp: metav1.NewTime(now.Add(-time.Minute)),
 	}
-	return &Evidence{Darkroom: darkroom, Pods: []corev1.Pod{pod}, Events: []corev1.Event{event}, Objects: []unstructured.Unstructured{deployment}}
+	return &Evidence{
+		Darkroom: darkroom, Pods: []corev1.Pod{pod}, Events: []corev1.Event{event},
+		Objects: []unstructured.Unstructured{deployment},
+	}
 }
 
 // written returns what is shown of the evidence: the screen and the report.
@@ -74,7 +87,8 @@ func written(t interface{ Fatal(args ...any) }, e *Evidence) map[string]string {
 func TestTheScreenSaysWhyAndWhatToDo(t *testing.T) {
 	text := written(t, suspect())["screen"]
 	for _, want := range []string{
-		"Darkroom team-a/photos: Degraded", "A pod cannot pull its image", "→ Check version, image.repository and image.pullSecrets.",
+		"Darkroom team-a/photos: Degraded", "A pod cannot pull its image",
+		"→ Check version, image.repository and image.pullSecrets.",
 		"ImagePullBackOff", "3 restarts", "Pod photos-1", "5m",
 	} {
 		if !strings.Contains(text, want) {
@@ -88,7 +102,10 @@ func TestTheScreenSaysWhyAndWhatToDo(t *testing.T) {
 
 func TestAReportHasWhatABugReportNeeds(t *testing.T) {
 	text := written(t, suspect())["report"]
-	for _, want := range []string{"kind: Darkroom", "kind: Deployment", "kind: Pod", "ImagePullBackOff", "2027-01-15T08:00:00Z", "program: v1", "Pod/photos-1"} {
+	for _, want := range []string{
+		"kind: Darkroom", "kind: Deployment", "kind: Pod", "ImagePullBackOff",
+		"2027-01-15T08:00:00Z", "program: v1", "Pod/photos-1",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
@@ -136,7 +153,8 @@ func TestTextsOfOthersDoNotControlTheTerminal(t *testing.T) {
 // words is a text whose white space does not matter.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// TestNoCredentialIsShown puts a credential of the Darkroom into any text that the cluster has on it, as a controller may that quotes it.
+// TestNoCredentialIsShown puts a credential of the Darkroom into any text that the cluster has on it, as a
+// controller may that quotes it.
 func TestNoCredentialIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := suspect()

@@ -31,7 +31,9 @@ type Evidence struct {
 }
 
 // Gather reads what there is on a Darkroom, with its objects of some kinds. What the caller may not read is left out.
-func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName, kinds []schema.GroupVersionKind) (*Evidence, error) {
+func Gather(
+	ctx context.Context, cluster client.Client, key types.NamespacedName, kinds []schema.GroupVersionKind,
+) (*Evidence, error) {
 	e := &Evidence{Darkroom: &v1alpha1.Darkroom{}}
 	if err := cluster.Get(ctx, key, e.Darkroom); err != nil {
 		return nil, err
@@ -56,7 +58,9 @@ func Gather(ctx context.Context, cluster client.Client, key types.NamespacedName
 }
 
 // list reads a list, and takes note if the caller may not.
-func (e *Evidence) list(ctx context.Context, cluster client.Client, kind string, list client.ObjectList, options ...client.ListOption) error {
+func (e *Evidence) list(
+	ctx context.Context, cluster client.Client, kind string, list client.ObjectList, options ...client.ListOption,
+) error {
 	switch err := cluster.List(ctx, list, options...); {
 	case apierrors.IsForbidden(err):
 		e.Unread = append(e.Unread, kind)
@@ -73,7 +77,8 @@ func (e *Evidence) gatherPods(ctx context.Context, cluster client.Client) error 
 		return err
 	}
 	pods := &corev1.PodList{}
-	err = e.list(ctx, cluster, "Pod", pods, client.InNamespace(e.Darkroom.Namespace), client.MatchingLabelsSelector{Selector: selector})
+	err = e.list(ctx, cluster, "Pod", pods, client.InNamespace(e.Darkroom.Namespace),
+		client.MatchingLabelsSelector{Selector: selector})
 	e.Pods = pods.Items
 	return err
 }
@@ -85,7 +90,9 @@ func (e *Evidence) gatherEvents(ctx context.Context, cluster client.Client) erro
 	}
 	for _, object := range involved {
 		events := &corev1.EventList{}
-		selector := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID()))}
+		selector := client.MatchingFieldsSelector{
+			Selector: fields.OneTermEqualSelector("involvedObject.uid", string(object.GetUID())),
+		}
 		if err := e.list(ctx, cluster, "Event", events, client.InNamespace(object.GetNamespace()), selector); err != nil {
 			return err
 		}

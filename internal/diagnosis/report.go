@@ -23,8 +23,9 @@ import (
 // lastApplied is a copy of the whole object, credentials included.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Report writes what a bug report needs, as YAML documents: the Darkroom, its objects, pods and events. The values of variables and all
-// credentials are left out; of Secrets nothing but the names in other objects is there.
+// Report writes what a bug report needs, as YAML documents: the Darkroom, its objects, pods and events. The
+// values of variables and all credentials are left out; of Secrets nothing but the names in other objects is
+// there.
 func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time) error {
 	// The redaction of texts needs the values that the Darkroom loses here.
 	original := e.Darkroom.DeepCopy()
@@ -52,14 +53,16 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	events := []any{}
 	for i := range e.Events {
 		event := &e.Events[i]
-		events = append(events, fmt.Sprintf("%s %s %s %s/%s: %s", lastSeen(event).UTC().Format(time.RFC3339), event.Type, event.Reason,
+		events = append(events, fmt.Sprintf("%s %s %s %s/%s: %s",
+			lastSeen(event).UTC().Format(time.RFC3339), event.Type, event.Reason,
 			event.InvolvedObject.Kind, event.InvolvedObject.Name, event.Message))
 	}
 	documents = append(documents, map[string]any{"events": events})
 	var b strings.Builder
 	for _, document := range documents {
 		// Text by text: YAML breaks long ones into lines, and has no control characters.
-		raw, err := yaml.Marshal(manifest.EachText(document, func(text string) string { return terminal.Escape(values.Redact(original, text)) }))
+		raw, err := yaml.Marshal(manifest.EachText(document,
+			func(text string) string { return terminal.Escape(values.Redact(original, text)) }))
 		if err != nil {
 			return fmt.Errorf("encode report: %w", err)
 		}
@@ -69,7 +72,8 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	return err
 }
 
-// plainObject returns the fields of an object without managed fields, copies of the whole object, and values of variables.
+// plainObject returns the fields of an object without managed fields, copies of the whole object, and values of
+// variables.
 func plainObject(object client.Object) (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

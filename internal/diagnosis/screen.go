@@ -41,7 +41,8 @@ func (e *Evidence) Ready() bool {
 func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	var b strings.Builder
 	d := e.Darkroom
-	fmt.Fprintf(&b, "%s\n", e.line(fmt.Sprintf("Darkroom %s/%s: %s", d.Namespace, d.Name, cmp.Or(string(d.Status.Phase), "no operator has seen it yet"))))
+	fmt.Fprintf(&b, "%s\n", e.line(fmt.Sprintf("Darkroom %s/%s: %s", d.Namespace, d.Name,
+		cmp.Or(string(d.Status.Phase), "no operator has seen it yet"))))
 	if d.Status.Message != "" {
 		fmt.Fprintf(&b, "  %s\n", e.line(d.Status.Message))
 	}
@@ -49,7 +50,8 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 		fmt.Fprintf(&b, "  → %s\n", advice)
 	}
 	if d.Status.ObservedGeneration != d.Generation {
-		fmt.Fprintf(&b, "  The status is that of generation %d; the operator has not handled %d yet.\n", d.Status.ObservedGeneration, d.Generation)
+		fmt.Fprintf(&b, "  The status is that of generation %d; the operator has not handled %d yet.\n",
+			d.Status.ObservedGeneration, d.Generation)
 	}
 	e.table(&b, "Conditions", func(row func(...any)) {
 		for _, c := range d.Status.Conditions {
@@ -65,18 +67,21 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 		for _, host := range d.Status.Domains {
 			row(host, "routed")
 		}
-		if domains := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionDomainsReady); domains != nil && domains.Status != metav1.ConditionTrue {
+		if domains := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionDomainsReady); domains != nil &&
+			domains.Status != metav1.ConditionTrue {
 			row("others", domains.Reason)
 		}
 	})
 	e.table(&b, "Source", func(row func(...any)) {
 		for source, field := range d.Spec.Sources() {
-			row(cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host), strings.TrimPrefix(field, "source"))
+			row(cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host),
+				strings.TrimPrefix(field, "source"))
 		}
 	})
 	e.table(&b, "Events", func(row func(...any)) {
 		for _, event := range e.Events[max(0, len(e.Events)-shownEvents):] {
-			row(age(now, lastSeen(&event)), event.Type, event.Reason, event.InvolvedObject.Kind+" "+event.InvolvedObject.Name, event.Message)
+			row(age(now, lastSeen(&event)), event.Type, event.Reason,
+				event.InvolvedObject.Kind+" "+event.InvolvedObject.Name, event.Message)
 		}
 	})
 	if len(e.Unread) > 0 {
@@ -86,7 +91,8 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	return err
 }
 
-// line returns a text without the credentials of the Darkroom, on one line: in that order, because they may have line breaks.
+// line returns a text without the credentials of the Darkroom, on one line: in that order, because they may
+// have line breaks.
 func (e *Evidence) line(text any) string {
 	return terminal.Line(values.Redact(e.Darkroom, fmt.Sprint(text)))
 }
@@ -98,7 +104,8 @@ func (e *Evidence) advice() []string {
 	}
 	var found []string
 	add := func(reason string) {
-		if advice := documents.Advice(reason); advice != "" && !slices.Contains(found, advice) && !strings.HasPrefix(advice, "See ") {
+		if advice := documents.Advice(reason); advice != "" && !slices.Contains(found, advice) &&
+			!strings.HasPrefix(advice, "See ") {
 			found = append(found, advice)
 		}
 	}
@@ -157,5 +164,6 @@ func describePod(row func(...any), pod *corev1.Pod, now time.Time) {
 	if pod.DeletionTimestamp != nil {
 		state = "Terminating"
 	}
-	row(pod.Name, fmt.Sprintf("%d/%d ready", ready, len(pod.Spec.Containers)), fmt.Sprintf("%d restarts", restarts), age(now, pod.CreationTimestamp.Time), state)
+	row(pod.Name, fmt.Sprintf("%d/%d ready", ready, len(pod.Spec.Containers)), fmt.Sprintf("%d restarts", restarts),
+		age(now, pod.CreationTimestamp.Time), state)
 }

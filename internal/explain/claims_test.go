@@ -10,7 +10,8 @@ import (
 )
 
 func TestTheOldestClaimantIsFirst(t *testing.T) {
-	older, younger := holder().Obj(), darkrooms.New("zoo", "team-z").SubDomains("photos").Status(func(s *v1alpha1.DarkroomStatus) { s.BaseDomain = "example.com" }).Obj()
+	older, younger := holder().Obj(), darkrooms.New("zoo", "team-z").SubDomains("photos").
+		Status(func(s *v1alpha1.DarkroomStatus) { s.BaseDomain = "example.com" }).Obj()
 	other := darkrooms.New("other", "team-a").Obj()
 	got := Claimants([]*v1alpha1.Darkroom{younger, other, older}, host, HostsOf)
 	if len(got) != 2 || got[0] != older || got[1] != younger {
@@ -25,7 +26,8 @@ func TestAHostResemblesItselfAfterFewEdits(t *testing.T) {
 		edited := host
 		for range rapid.IntRange(0, maxEdits).Draw(t, "edits") {
 			at := rapid.IntRange(0, len(edited)-1).Draw(t, "at")
-			edited = edited[:at] + rapid.StringMatching(`[0-9]{0,2}`).Filter(func(s string) bool { return len(s) < 2 }).Draw(t, "text") + edited[at+1:]
+			edited = edited[:at] + rapid.StringMatching(`[0-9]{0,2}`).Filter(func(s string) bool { return len(s) < 2 }).
+				Draw(t, "text") + edited[at+1:]
 		}
 		if !resembles(host, edited) || !resembles(edited, host) {
 			t.Errorf("%s does not resemble %s", edited, host)

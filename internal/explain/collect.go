@@ -26,7 +26,8 @@ import (
 )
 
 const (
-	// maxObject and maxImage bound what is read of an object and of an image, in bytes; maxProblem what is kept of a failure.
+	// maxObject and maxImage bound what is read of an object and of an image, in bytes; maxProblem what is kept of
+	// a failure.
 	maxObject, maxImage, maxProblem = 1 << 20, 32 << 20, 8 << 10
 	// readTimeout bounds the reads of objects, and imageTimeout the request of the image.
 	readTimeout, imageTimeout = 5 * time.Second, 20 * time.Second
@@ -58,7 +59,8 @@ func (c Cluster) Collect(ctx context.Context, e *Evidence) {
 		return nil
 	})
 	group.Go(func() error {
-		e.HTTPRoute.Access = c.read(reads, in("gateway.networking.k8s.io/v1", "httproutes/"+subject.Name), nil, &e.HTTPRoute.Object)
+		e.HTTPRoute.Access = c.read(reads, in("gateway.networking.k8s.io/v1", "httproutes/"+subject.Name),
+			nil, &e.HTTPRoute.Object)
 		return nil
 	})
 	group.Go(func() error {
@@ -132,7 +134,8 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 		if detail, _ := unsigned(e.Signature); detail != "" {
 			return Answer{Failure: NotSent}
 		}
-		query = signing.Sign(key, url.URL{Path: e.URL.Path, RawQuery: query}, time.Now().Add(imageproxy.SignatureTTL)).RawQuery
+		query = signing.Sign(key, url.URL{Path: e.URL.Path, RawQuery: query},
+			time.Now().Add(imageproxy.SignatureTTL)).RawQuery
 	}
 	request, err := imageproxy.NewRequest(ctx, c.API, subject, e.URL.Path, query, "image/avif,image/webp,image/*")
 	if err != nil {
@@ -154,7 +157,8 @@ func (c Cluster) keys(ctx context.Context, subject *v1alpha1.Darkroom) string {
 // send sends the request of an image, and reads the response.
 func (c Cluster) send(request *http.Request) Answer {
 	start := time.Now()
-	response, err := c.HTTP.Do(request) //nolint:gosec // G704: the host is that of the Kubernetes API; see imageproxy.IsPlain for the path
+	//nolint:gosec // G704: the host is that of the Kubernetes API; see imageproxy.IsPlain for the path
+	response, err := c.HTTP.Do(request)
 	if err != nil {
 		return Answer{Failure: failureOf(err)}
 	}

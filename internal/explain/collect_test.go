@@ -60,7 +60,10 @@ func kubernetesAPI(t *testing.T, answers map[string]http.HandlerFunc) (cluster C
 func status(w http.ResponseWriter, code int, reason, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": message})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure",
+		"reason": reason, "code": code, "message": message,
+	})
 }
 
 func evidence(t *testing.T, text string, gate bool) *Evidence {
@@ -86,7 +89,9 @@ func TestTheImageIsRequestedWithoutCredentials(t *testing.T) {
 		"/apis/networking.k8s.io/v1/namespaces/team-a/ingresses/photos": func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"spec":{"rules":[{"host":"photos.example.com"}]}}`)
 		},
-		"/apis/gateway.networking.k8s.io/v1/namespaces/team-a/httproutes/photos": func(w http.ResponseWriter, _ *http.Request) {
+		"/apis/gateway.networking.k8s.io/v1/namespaces/team-a/httproutes/photos": func(w http.ResponseWriter,
+			_ *http.Request,
+		) {
 			status(w, http.StatusNotFound, "NotFound", "there is none")
 		},
 		"/apis/discovery.k8s.io/v1/namespaces/team-a/endpointslices": func(w http.ResponseWriter, r *http.Request) {
@@ -101,10 +106,13 @@ func TestTheImageIsRequestedWithoutCredentials(t *testing.T) {
 	if got := asked(); len(got) != 1 || got[0].Path != proxyPath+"/a cat.png" || got[0].RawQuery != "w=7" {
 		t.Errorf("asked for %v", got)
 	}
-	if e.Ingress.Access != Found || len(e.Ingress.Object.Spec.Rules) != 1 || e.HTTPRoute.Access != Missing || e.Endpoints != (Read[Endpoints]{Found, Endpoints{2, 3}}) {
+	if e.Ingress.Access != Found || len(e.Ingress.Object.Spec.Rules) != 1 || e.HTTPRoute.Access != Missing ||
+		e.Endpoints != (Read[Endpoints]{Found, Endpoints{2, 3}}) {
 		t.Errorf("evidence is %+v", e)
 	}
-	if a := e.Answer; a.Status != 200 || a.ContentType != "image/png" || a.Bytes != maxProblem+10 || a.Cache != "hit" || len(a.Parts) != 1 || a.Took <= 0 {
+	a := e.Answer
+	if a.Status != 200 || a.ContentType != "image/png" || a.Bytes != maxProblem+10 || a.Cache != "hit" ||
+		len(a.Parts) != 1 || a.Took <= 0 {
 		t.Errorf("the answer is %+v", a)
 	}
 }
@@ -115,22 +123,37 @@ func TestAnswersOfKubernetesAreNotThoseOfTheDarkroom(t *testing.T) {
 		answer http.HandlerFunc
 		want   Answer
 	}{
-		"no right": {func(w http.ResponseWriter, _ *http.Request) { status(w, 403, "Forbidden", "no") }, Answer{Failure: NoRight}},
+		"no right": {
+			func(w http.ResponseWriter, _ *http.Request) { status(w, 403, "Forbidden", "no") },
+			Answer{Failure: NoRight},
+		},
 		"no pods": {func(w http.ResponseWriter, _ *http.Request) {
 			status(w, 503, "ServiceUnavailable", "no endpoints available")
 		}, Answer{Failure: NoEndpoints}},
-		"no Service": {func(w http.ResponseWriter, _ *http.Request) { status(w, 404, "NotFound", "none") }, Answer{Failure: NoEndpoints}},
+		"no Service": {
+			func(w http.ResponseWriter, _ *http.Request) { status(w, 404, "NotFound", "none") },
+			Answer{Failure: NoEndpoints},
+		},
 		"no way": {func(w http.ResponseWriter, _ *http.Request) {
 			status(w, 503, "ServiceUnavailable", "error trying to reach service")
 		}, Answer{Failure: Unreachable}},
-		"too busy": {func(w http.ResponseWriter, _ *http.Request) { status(w, 429, "TooManyRequests", "wait") }, Answer{Failure: NotSent}},
-		"hung up":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Answer{Failure: Unreachable}},
+		"too busy": {
+			func(w http.ResponseWriter, _ *http.Request) { status(w, 429, "TooManyRequests", "wait") },
+			Answer{Failure: NotSent},
+		},
+		"hung up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Answer{Failure: Unreachable}},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}, Answer{Status: 302, ContentType: "text/html"}},
-		"of Darkroom":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, Answer{Status: 403}},
-		"of the gate":  {gateProblem(404, "the source has no image"), Answer{Status: 404, ContentType: "application/problem+json", Detail: "the source has no image"}},
-		"a long story": {gateProblem(404, strings.Repeat("é", maxDetail)), Answer{Status: 404, ContentType: "application/problem+json", Detail: strings.Repeat("é", maxDetail/2)}},
+		"of Darkroom": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, Answer{Status: 403}},
+		"of the gate": {
+			gateProblem(404, "the source has no image"),
+			Answer{Status: 404, ContentType: "application/problem+json", Detail: "the source has no image"},
+		},
+		"a long story": {
+			gateProblem(404, strings.Repeat("é", maxDetail)),
+			Answer{Status: 404, ContentType: "application/problem+json", Detail: strings.Repeat("é", maxDetail/2)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster, _ := kubernetesAPI(t, map[string]http.HandlerFunc{proxyPath: c.answer})
@@ -157,7 +180,8 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 		return signing.Sign(key, *u, expires).String()
 	}
 	secret := func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string][]byte{"keys": []byte(signingKey + "\nthe second key, 0123456789")}})
+		_ = json.NewEncoder(w).
+			Encode(map[string]any{"data": map[string][]byte{"keys": []byte(signingKey + "\nthe second key, 0123456789")}})
 	}
 	for name, c := range map[string]struct {
 		url    string
@@ -165,8 +189,11 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 		want   Signature
 		asked  int
 	}{
-		"signed":              {url: sign(signingKey, time.Time{}), secret: secret, want: SignatureValid, asked: 1},
-		"by the second key":   {url: sign("the second key, 0123456789", time.Now().Add(time.Hour)), secret: secret, want: SignatureValid, asked: 1},
+		"signed": {url: sign(signingKey, time.Time{}), secret: secret, want: SignatureValid, asked: 1},
+		"by the second key": {
+			url: sign("the second key, 0123456789", time.Now().Add(time.Hour)), secret: secret,
+			want: SignatureValid, asked: 1,
+		},
 		"by another key":      {url: sign("another key, 0123456789", time.Time{}), secret: secret, want: SignatureInvalid},
 		"not signed":          {url: "https://photos.example.com/a.png", secret: secret, want: SignatureMissing},
 		"changed":             {url: sign(signingKey, time.Time{}) + "&h=9", secret: secret, want: SignatureInvalid},
@@ -191,7 +218,9 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 			}
 			given, _ := url.Parse(c.url)
 			own := url.URL{Path: "/a.png", RawQuery: got[0].RawQuery}
-			if query := own.Query(); query.Get("s") == given.Query().Get("s") || query.Has("v") || query.Get("w") != "7" || !query.Has("expires") || !signing.Verifies(signingKey, own) {
+			query := own.Query()
+			if query.Get("s") == given.Query().Get("s") || query.Has("v") || query.Get("w") != "7" || !query.Has("expires") ||
+				!signing.Verifies(signingKey, own) {
 				t.Errorf("asked with %s", got[0].RawQuery)
 			}
 		})

@@ -34,8 +34,8 @@ func (f finding) is(state State, format string, args ...any) finding {
 
 func hop(kind Kind, name string) finding { return finding{Hop: Hop{Kind: kind, Name: name}} }
 
-// Subject returns the Darkroom that a URL is about: the one that has its host, else the oldest that claims it; nil if there is
-// none.
+// Subject returns the Darkroom that a URL is about: the one that has its host, else the oldest that claims it;
+// nil if there is none.
 func (e *Evidence) Subject() *v1alpha1.Darkroom {
 	if at := slices.IndexFunc(e.Claimants, e.isHolder); at >= 0 {
 		return e.Claimants[at]
@@ -78,7 +78,8 @@ func Decide(e *Evidence) *Explanation {
 // acquittal is the verdict if no hop failed.
 func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (verdict, remedy string) {
 	verdict = fmt.Sprintf("Darkroom %s/%s serves this image", subject.Namespace, subject.Name)
-	remedy = "If a client gets something else, look at what is in front of the cluster: DNS, the load balancer, a CDN and its cache"
+	remedy = "If a client gets something else, look at what is in front of the cluster: DNS, the load " +
+		"balancer, a CDN and its cache"
 	isServed := e.Answer.Failure == "" && e.Answer.Status == http.StatusOK
 	for _, found := range findings {
 		switch {
@@ -110,7 +111,8 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 	}
 	switch {
 	case subject.DeletionTimestamp != nil:
-		return out.failed(nameOf(subject)+", which has the host, is being deleted"+also, advice(subject, v1alpha1.ReasonTerminating), "")
+		return out.failed(nameOf(subject)+", which has the host, is being deleted"+also,
+			advice(subject, v1alpha1.ReasonTerminating), "")
 	case e.isHolder(subject):
 		return out.is(OK, "%s has the host%s", nameOf(subject), also)
 	}
@@ -119,13 +121,15 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 		return out.failed(nameOf(subject)+" claims the host, and the operator has not handled this yet"+also,
 			"Check the status with: kubectl darkroom status "+subject.Name+" -n "+subject.Namespace, "")
 	}
-	return out.failed(fmt.Sprintf("%s claims the host, and does not have it: %s%s", nameOf(subject), trimmed(domains.Message), also),
+	return out.failed(fmt.Sprintf("%s claims the host, and does not have it: %s%s", nameOf(subject),
+		trimmed(domains.Message), also),
 		advice(subject, domains.Reason), "subDomains")
 }
 
 // stranger explains a host that nobody claims whom the caller may see.
 func (e *Evidence) stranger(out finding) finding {
-	detail, remedy := "no Darkroom that you may see has this host", "Check the host and the cluster: status.domains of each Darkroom lists its hosts"
+	detail := "no Darkroom that you may see has this host"
+	remedy := "Check the host and the cluster: status.domains of each Darkroom lists its hosts"
 	for _, domain := range e.BaseDomains {
 		below, isBelow := strings.CutSuffix(e.URL.Host, "."+strings.TrimPrefix(domain, "{namespace}."))
 		if isBelow {
@@ -170,7 +174,8 @@ func (e *Evidence) ingress(subject *v1alpha1.Darkroom) finding {
 	if addresses := addressesOf(ingress); addresses != "" {
 		return out.is(OK, "routes the host to the Service, %s, at %s", class, addresses)
 	}
-	out = out.is(Unknown, "routes the host to the Service, %s; no ingress controller has published an address for it", class)
+	out = out.is(Unknown, "routes the host to the Service, %s; no ingress controller has published an address for it",
+		class)
 	out.remedy = "Check that a controller serves the class of ingress.className: kubectl get ingressclasses"
 	return out
 }
@@ -230,7 +235,8 @@ func (e *Evidence) service(subject *v1alpha1.Darkroom) finding {
 	case subject.Status.Phase == v1alpha1.PhaseIdle:
 		return out.failed("the Darkroom is scaled to zero", "Set replicas to at least 1", "replicas")
 	}
-	return out.failed(strings.TrimSuffix(count+": "+messageOf(subject, v1alpha1.ConditionReady), ": "), advice(subject, v1alpha1.ConditionReady), "")
+	return out.failed(strings.TrimSuffix(count+": "+messageOf(subject, v1alpha1.ConditionReady), ": "),
+		advice(subject, v1alpha1.ConditionReady), "")
 }
 
 // front blames what is in front of the Darkroom if a client got a failure, and the Darkroom serves the image.
@@ -242,9 +248,12 @@ func (e *Evidence) front(findings []finding) []finding {
 	}
 	route := &findings[at]
 	route.Status = e.Seen
-	remedy := "Check that a controller serves it, that DNS leads the host there, and its log: kubectl describe " + strings.ToLower(strings.Replace(route.Name, " ", "/", 1))
-	*route = route.failed("the client got "+statusText(e.Seen)+", while the Service serves the image: the response is one of what is in front of the Service, such as the "+
-		"default page of an ingress controller", remedy, map[bool]string{true: "gateway.parentRefs", false: "ingress.className"}[strings.HasPrefix(route.Name, "HTTPRoute")])
+	remedy := "Check that a controller serves it, that DNS leads the host there, and its log: kubectl describe " +
+		strings.ToLower(strings.Replace(route.Name, " ", "/", 1))
+	*route = route.failed("the client got "+statusText(e.Seen)+
+		", while the Service serves the image: the response is one of what is in front of the Service, such as the "+
+		"default page of an ingress controller", remedy,
+		map[bool]string{true: "gateway.parentRefs", false: "ingress.className"}[strings.HasPrefix(route.Name, "HTTPRoute")])
 	return findings
 }
 

@@ -40,7 +40,9 @@ func withSources(spec *v1alpha1.DarkroomSpec) {
 
 // routed is an Ingress of the holder.
 func routed(hosts ...string) Read[networkingv1.Ingress] {
-	out := networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: ptr.To(true)}}}}
+	out := networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{
+		OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: ptr.To(true)}},
+	}}
 	for _, host := range hosts {
 		out.Spec.Rules = append(out.Spec.Rules, networkingv1.IngressRule{Host: host})
 	}
@@ -58,7 +60,10 @@ func unaddressed(hosts ...string) Read[networkingv1.Ingress] {
 func ready(count int) Read[Endpoints] { return Read[Endpoints]{Found, Endpoints{count, 2}} }
 
 func degraded(conditionType, reason, message string) v1alpha1.Condition {
-	return v1alpha1.Condition{Type: conditionType, Status: metav1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: 1}
+	return v1alpha1.Condition{
+		Type: conditionType, Status: metav1.ConditionFalse, Reason: reason,
+		Message: message, ObservedGeneration: 1,
+	}
 }
 
 func served(status int, contentType string) Answer {
@@ -85,21 +90,48 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		// verdict and remedy are parts of them.
 		verdict, remedy, field string
 	}{
-		"an unknown host":           {url: "https://cdn.example.net/a.jpg", blame: Host, verdict: "no Darkroom that you may see", remedy: "Check the host"},
-		"a host of nobody":          {evidence: Evidence{BaseDomains: []string{"example.com"}}, blame: Host, verdict: "below the base domain example.com", remedy: `add it to subDomains`},
-		"a host of a team's domain": {url: "http://a.team.img.io/a.jpg", evidence: Evidence{BaseDomains: []string{"{namespace}.img.io"}}, blame: Host, remedy: `"a.team"`},
-		"a misspelled host":         {url: "https://fotos.example.com/a.jpg", evidence: Evidence{Near: []string{host}}, blame: Host, remedy: "there is " + host},
-		"a host that another has": {
-			darkroom: darkrooms.New("photos", "team-a").Condition(degraded(v1alpha1.ConditionDomainsReady, v1alpha1.ReasonDomainConflict, "Host is already claimed.")),
-			blame:    Host, verdict: "team-a/photos claims the host, and does not have it: Host is already claimed", remedy: "subDomains", field: "subDomains",
+		"an unknown host": {
+			url: "https://cdn.example.net/a.jpg", blame: Host,
+			verdict: "no Darkroom that you may see", remedy: "Check the host",
 		},
-		"a Darkroom without an operator": {darkroom: darkrooms.New("photos", "team-a"), blame: Host, remedy: "kubectl darkroom status photos -n team-a"},
-		"a Darkroom that is deleted":     {darkroom: holder().Deleting(metav1.Now()), blame: Host, verdict: "being deleted"},
-		"an Ingress without the host":    {darkroom: holder(), evidence: Evidence{Ingress: routed("other.example.com")}, blame: Route, verdict: "no rule"},
-		"an Ingress of somebody else":    {darkroom: holder().UID("2"), evidence: Evidence{Ingress: routed(host)}, blame: Route, verdict: "does not exist"},
-		"a Gateway without a route":      {darkroom: holder().Gateway("public"), evidence: Evidence{HTTPRoute: Read[gatewayv1.HTTPRoute]{Access: Missing}}, blame: Route, field: "gateway"},
+		"a host of nobody": {
+			evidence: Evidence{BaseDomains: []string{"example.com"}}, blame: Host,
+			verdict: "below the base domain example.com", remedy: `add it to subDomains`,
+		},
+		"a host of a team's domain": {
+			url:      "http://a.team.img.io/a.jpg",
+			evidence: Evidence{BaseDomains: []string{"{namespace}.img.io"}}, blame: Host, remedy: `"a.team"`,
+		},
+		"a misspelled host": {
+			url: "https://fotos.example.com/a.jpg", evidence: Evidence{Near: []string{host}}, blame: Host,
+			remedy: "there is " + host,
+		},
+		"a host that another has": {
+			darkroom: darkrooms.New("photos", "team-a").
+				Condition(degraded(v1alpha1.ConditionDomainsReady, v1alpha1.ReasonDomainConflict, "Host is already claimed.")),
+			blame: Host, verdict: "team-a/photos claims the host, and does not have it: Host is already claimed",
+			remedy: "subDomains", field: "subDomains",
+		},
+		"a Darkroom without an operator": {
+			darkroom: darkrooms.New("photos", "team-a"), blame: Host,
+			remedy: "kubectl darkroom status photos -n team-a",
+		},
+		"a Darkroom that is deleted": {darkroom: holder().Deleting(metav1.Now()), blame: Host, verdict: "being deleted"},
+		"an Ingress without the host": {
+			darkroom: holder(), evidence: Evidence{Ingress: routed("other.example.com")},
+			blame: Route, verdict: "no rule",
+		},
+		"an Ingress of somebody else": {
+			darkroom: holder().UID("2"), evidence: Evidence{Ingress: routed(host)}, blame: Route,
+			verdict: "does not exist",
+		},
+		"a Gateway without a route": {
+			darkroom: holder().Gateway("public"),
+			evidence: Evidence{HTTPRoute: Read[gatewayv1.HTTPRoute]{Access: Missing}}, blame: Route, field: "gateway",
+		},
 		"pods that are not ready": {
-			darkroom: holder().Condition(degraded(v1alpha1.ConditionReady, v1alpha1.ReasonImagePullFailed, "A pod cannot pull its image.")),
+			darkroom: holder().Condition(degraded(v1alpha1.ConditionReady, v1alpha1.ReasonImagePullFailed,
+				"A pod cannot pull its image.")),
 			evidence: Evidence{Endpoints: ready(0), Answer: Answer{Failure: NoEndpoints}},
 			blame:    Service, verdict: "0 of 2 endpoints are ready: A pod cannot pull its image", remedy: "image.pullSecrets",
 		},
@@ -107,59 +139,161 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 			darkroom: holder().Status(func(s *v1alpha1.DarkroomStatus) { s.Phase = v1alpha1.PhaseIdle }),
 			evidence: Evidence{Endpoints: ready(0)}, blame: Service, remedy: "Set replicas", field: "replicas",
 		},
-		"an image":                      {darkroom: holder(), evidence: Evidence{Answer: image}, verdict: "team-a/photos serves this image", remedy: "DNS"},
-		"an image of a gate":            {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: image}, verdict: "serves this image"},
-		"an Ingress of no controller":   {darkroom: holder(), evidence: Evidence{Answer: image, Ingress: unaddressed(host)}, verdict: "serves this image", remedy: "ingress.className"},
-		"a default page of the Ingress": {darkroom: holder(), evidence: Evidence{Answer: image, Ingress: routed(host), Seen: 404}, blame: Route, verdict: "default page", remedy: "kubectl describe ingress/photos", field: "ingress.className"},
-		"a failure that clients see":    {darkroom: holder(), evidence: Evidence{Answer: served(404, ""), Seen: 404}, blame: Source},
-		"the metrics":                   {url: "https://photos.example.com/metrics", darkroom: holder(), blame: Darkroom, verdict: "not one of an image"},
-		"no path":                       {url: "photos.example.com", darkroom: holder(), blame: Darkroom, remedy: "/cat.jpg"},
-		"a path that climbs":            {url: "https://photos.example.com/a/%2e%2e/metrics", darkroom: holder().Spec(withGate), blame: Gate, verdict: "contains .."},
-		"a path outside of the prefix":  {darkroom: holder().S3("b", "r").PathPrefix("/assets"), blame: Darkroom, remedy: "source.pathPrefix", field: "source.pathPrefix"},
+		"an image": {
+			darkroom: holder(), evidence: Evidence{Answer: image},
+			verdict: "team-a/photos serves this image", remedy: "DNS",
+		},
+		"an image of a gate": {
+			darkroom: holder().Spec(withGate), evidence: Evidence{Answer: image},
+			verdict: "serves this image",
+		},
+		"an Ingress of no controller": {
+			darkroom: holder(), evidence: Evidence{Answer: image, Ingress: unaddressed(host)},
+			verdict: "serves this image", remedy: "ingress.className",
+		},
+		"a default page of the Ingress": {
+			darkroom: holder(),
+			evidence: Evidence{Answer: image, Ingress: routed(host), Seen: 404}, blame: Route, verdict: "default page",
+			remedy: "kubectl describe ingress/photos", field: "ingress.className",
+		},
+		"a failure that clients see": {
+			darkroom: holder(),
+			evidence: Evidence{Answer: served(404, ""), Seen: 404}, blame: Source,
+		},
+		"the metrics": {
+			url: "https://photos.example.com/metrics", darkroom: holder(), blame: Darkroom,
+			verdict: "not one of an image",
+		},
+		"no path": {url: "photos.example.com", darkroom: holder(), blame: Darkroom, remedy: "/cat.jpg"},
+		"a path that climbs": {
+			url:      "https://photos.example.com/a/%2e%2e/metrics",
+			darkroom: holder().Spec(withGate), blame: Gate, verdict: "contains ..",
+		},
+		"a path outside of the prefix": {
+			darkroom: holder().S3("b", "r").PathPrefix("/assets"), blame: Darkroom,
+			remedy: "source.pathPrefix", field: "source.pathPrefix",
+		},
 		"an image of another source": {
-			url: "https://photos.example.com/products/a.jpg", darkroom: holder().S3("b", "r").PathPrefix("/assets").Spec(withSources),
-			evidence: Evidence{Answer: fromGate(404, "additional source products: the source has no image at this path", "fetch")},
-			blame:    Source, verdict: "has no image", remedy: "products in spec.additionalSources", field: "additionalSources.0.bucket",
+			url:      "https://photos.example.com/products/a.jpg",
+			darkroom: holder().S3("b", "r").PathPrefix("/assets").Spec(withSources),
+			evidence: Evidence{Answer: fromGate(404, "additional source products: the source has no image at this path",
+				"fetch")},
+			blame: Source, verdict: "has no image", remedy: "products in spec.additionalSources",
+			field: "additionalSources.0.bucket",
 		},
 		"a fallback that fails": {
-			darkroom: holder().Spec(withSources), evidence: Evidence{Answer: fromGate(502, "additional source old: the source responded with status 500", "fetch")},
-			blame: Source, verdict: "status 500", remedy: "old in spec.additionalSources", field: "additionalSources.1.baseUrl",
+			darkroom: holder().Spec(withSources),
+			evidence: Evidence{Answer: fromGate(502, "additional source old: the source responded with status 500", "fetch")},
+			blame:    Source, verdict: "status 500", remedy: "old in spec.additionalSources",
+			field: "additionalSources.1.baseUrl",
 		},
-		"a missing image":            {darkroom: holder(), evidence: Evidence{Answer: served(422, "text/plain")}, blame: Source, verdict: "422", remedy: "source.baseUrl", field: "source.baseUrl"},
-		"the error page of a source": {darkroom: holder(), evidence: Evidence{Answer: served(200, "text/html")}, blame: Source, verdict: "text/html", remedy: "source.baseUrl", field: "source.baseUrl"},
-		"a bucket that denies":       {darkroom: holder().S3("b", "r"), evidence: Evidence{Answer: served(403, "")}, blame: Source, remedy: "s3:GetObject", field: "source.bucket"},
-		"a redirect":                 {darkroom: holder().CloudFront("d.cloudfront.net"), evidence: Evidence{Answer: served(301, "")}, blame: Source, remedy: "redirects", field: "source.host"},
+		"a missing image": {
+			darkroom: holder(), evidence: Evidence{Answer: served(422, "text/plain")},
+			blame: Source, verdict: "422", remedy: "source.baseUrl", field: "source.baseUrl",
+		},
+		"the error page of a source": {
+			darkroom: holder(), evidence: Evidence{Answer: served(200, "text/html")},
+			blame: Source, verdict: "text/html", remedy: "source.baseUrl", field: "source.baseUrl",
+		},
+		"a bucket that denies": {
+			darkroom: holder().S3("b", "r"), evidence: Evidence{Answer: served(403, "")}, blame: Source,
+			remedy: "s3:GetObject", field: "source.bucket",
+		},
+		"a redirect": {
+			darkroom: holder().CloudFront("d.cloudfront.net"), evidence: Evidence{Answer: served(301, "")},
+			blame: Source, remedy: "redirects", field: "source.host",
+		},
 		"404 of the source behind a gate": {
-			darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(404, "the source has no image at this path", "fetch")},
-			blame: Source, verdict: "the source has no image at this path", remedy: "source.baseUrl",
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(404, "the source has no image at this path", "fetch")},
+			blame:    Source, verdict: "the source has no image at this path", remedy: "source.baseUrl",
 		},
 		"403 of the source behind a gate that signs": {
 			darkroom: holder().Spec(withGate).Spec(func(s *v1alpha1.DarkroomSpec) { s.Gate.Signing = &v1alpha1.GateSigning{} }),
-			evidence: Evidence{Signature: SignatureValid, Answer: fromGate(403, "the source denies access", "fetch")}, blame: Source,
+			evidence: Evidence{Signature: SignatureValid, Answer: fromGate(403, "the source denies access", "fetch")},
+			blame:    Source,
 		},
 		"a gate that does not know the key yet": {
 			darkroom: holder().Spec(withGate).Spec(func(s *v1alpha1.DarkroomSpec) { s.Gate.Signing = &v1alpha1.GateSigning{} }),
-			evidence: Evidence{Signature: SignatureValid, Answer: fromGate(403, "the signature of the URL is invalid")}, blame: Gate, field: "gate.signing",
+			evidence: Evidence{Signature: SignatureValid, Answer: fromGate(403, "the signature of the URL is invalid")},
+			blame:    Gate, field: "gate.signing",
 		},
-		"a URL without a signature":     {darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureMissing}, blame: Gate, verdict: "not signed", remedy: "kubectl darkroom sign"},
-		"an invalid signature":          {darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureInvalid}, blame: Gate, verdict: "invalid", remedy: "gate.signing.secretRef"},
-		"a URL that has expired":        {darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureExpired}, blame: Gate, verdict: "expired"},
-		"a key that may not be read":    {darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureUnverified, Answer: Answer{Failure: NoKeys}}, verdict: "may not read the key", remedy: "Secret of gate.signing"},
-		"a parameter beyond a limit":    {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(400, "parameter w must be an integer from 1 to 2000")}, blame: Gate, verdict: "parameter w", field: "gate"},
-		"an original beyond a limit":    {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(413, "the original exceeds 9 bytes", "fetch")}, blame: Gate, field: "gate.limits"},
-		"no image behind a gate":        {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(415, "not an image", "fetch")}, blame: Source, remedy: "JPEG, PNG or WebP"},
-		"a source that fails":           {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(502, "the source responded with status 500", "fetch")}, blame: Source, verdict: "status 500"},
-		"a source that is slow":         {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(504, "the source did not respond in time", "fetch")}, blame: Source, remedy: "DNS"},
-		"a source that leads back":      {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(508, "the source leads back")}, blame: Source, remedy: "leads back", field: "source.baseUrl"},
-		"a Darkroom that crashes":       {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(503, "Darkroom is not available", "fetch", "transform")}, blame: Darkroom, remedy: "-c darkroom"},
-		"a gate with too many requests": {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(503, "too many requests are waiting", "fetch")}, blame: Gate, field: "replicas"},
-		"a gate that fails":             {darkroom: holder().Spec(withGate), evidence: Evidence{Answer: fromGate(500, "internal error")}, blame: Gate, remedy: "-c gate"},
-		"no response in time":           {darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: TimedOut}}, blame: Source, remedy: "source is up"},
-		"pods that cannot be reached":   {darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: Unreachable}}, blame: Darkroom, remedy: "kubectl logs -n team-a deployment/photos"},
-		"a caller who may not request":  {darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: NoRight}}, verdict: "may not request it", remedy: "services/proxy in the namespace team-a"},
+		"a URL without a signature": {
+			darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureMissing},
+			blame: Gate, verdict: "not signed", remedy: "kubectl darkroom sign",
+		},
+		"an invalid signature": {
+			darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureInvalid},
+			blame: Gate, verdict: "invalid", remedy: "gate.signing.secretRef",
+		},
+		"a URL that has expired": {
+			darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureExpired},
+			blame: Gate, verdict: "expired",
+		},
+		"a key that may not be read": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Signature: SignatureUnverified, Answer: Answer{Failure: NoKeys}}, verdict: "may not read the key",
+			remedy: "Secret of gate.signing",
+		},
+		"a parameter beyond a limit": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(400, "parameter w must be an integer from 1 to 2000")}, blame: Gate,
+			verdict: "parameter w", field: "gate",
+		},
+		"an original beyond a limit": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(413, "the original exceeds 9 bytes", "fetch")},
+			blame:    Gate, field: "gate.limits",
+		},
+		"no image behind a gate": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(415, "not an image", "fetch")}, blame: Source, remedy: "JPEG, PNG or WebP",
+		},
+		"a source that fails": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(502, "the source responded with status 500", "fetch")},
+			blame:    Source, verdict: "status 500",
+		},
+		"a source that is slow": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(504, "the source did not respond in time", "fetch")},
+			blame:    Source, remedy: "DNS",
+		},
+		"a source that leads back": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(508, "the source leads back")}, blame: Source,
+			remedy: "leads back", field: "source.baseUrl",
+		},
+		"a Darkroom that crashes": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(503, "Darkroom is not available", "fetch", "transform")},
+			blame:    Darkroom, remedy: "-c darkroom",
+		},
+		"a gate with too many requests": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(503, "too many requests are waiting", "fetch")}, blame: Gate, field: "replicas",
+		},
+		"a gate that fails": {
+			darkroom: holder().Spec(withGate),
+			evidence: Evidence{Answer: fromGate(500, "internal error")}, blame: Gate, remedy: "-c gate",
+		},
+		"no response in time": {
+			darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: TimedOut}},
+			blame: Source, remedy: "source is up",
+		},
+		"pods that cannot be reached": {
+			darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: Unreachable}},
+			blame: Darkroom, remedy: "kubectl logs -n team-a deployment/photos",
+		},
+		"a caller who may not request": {
+			darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: NoRight}},
+			verdict: "may not request it", remedy: "services/proxy in the namespace team-a",
+		},
 		"a probe, and no right to proxy": {
-			darkroom: holder().Condition(degraded(v1alpha1.ConditionSourceReady, v1alpha1.ReasonSourceDenied, "GET /a.jpg: HTTP 403.")),
-			evidence: Evidence{Answer: Answer{Failure: NoRight}}, blame: Source, verdict: "HTTP 403", remedy: "Check the credentials",
+			darkroom: holder().Condition(degraded(v1alpha1.ConditionSourceReady,
+				v1alpha1.ReasonSourceDenied, "GET /a.jpg: HTTP 403.")),
+			evidence: Evidence{Answer: Answer{Failure: NoRight}}, blame: Source, verdict: "HTTP 403",
+			remedy: "Check the credentials",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +307,8 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 				c.evidence.Endpoints = ready(2)
 			}
 			got := Decide(&c.evidence)
-			if got.Blame != c.blame || got.Field != c.field && c.field != "" || !strings.Contains(got.Verdict, c.verdict) || !strings.Contains(got.Remedy, c.remedy) {
+			if got.Blame != c.blame || got.Field != c.field && c.field != "" || !strings.Contains(got.Verdict, c.verdict) ||
+				!strings.Contains(got.Remedy, c.remedy) {
 				t.Errorf("got %+v, want blame %q, verdict %q, remedy %q, field %q", got, c.blame, c.verdict, c.remedy, c.field)
 			}
 			valid(t, got)
@@ -185,10 +320,14 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 func TestAHostOfTwo(t *testing.T) {
 	younger := darkrooms.New("dogs", "zoo").Obj()
 	for _, claimants := range [][]*v1alpha1.Darkroom{{holder().Obj(), younger}, {younger, holder().Obj()}} {
-		e := &Evidence{URL: URL{Host: host, Path: "/a.jpg"}, Claimants: claimants, Endpoints: ready(2), Answer: served(200, "image/png")}
+		e := &Evidence{
+			URL: URL{Host: host, Path: "/a.jpg"}, Claimants: claimants, Endpoints: ready(2),
+			Answer: served(200, "image/png"),
+		}
 		got := Decide(e)
 		if *got.Darkroom != (Subject{"team-a", "photos"}) || got.Blame != "" ||
-			got.Hops[0].Detail != "team-a/photos has the host; also claimed by zoo/dogs, without effect, because the oldest claim counts" {
+			got.Hops[0].Detail != "team-a/photos has the host; also claimed by zoo/dogs, without effect, because "+
+				"the oldest claim counts" {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -196,14 +335,25 @@ func TestAHostOfTwo(t *testing.T) {
 
 func TestTimesOfTheHops(t *testing.T) {
 	answer := served(200, "image/webp")
-	answer.Cache, answer.Parts = serverTiming("cache;desc=miss, fetch;dur=20.0, queue;dur=3.0, transform;dur=15.5, total;dur=39.0")
-	e := &Evidence{URL: URL{Host: host, Path: "/a.jpg"}, Claimants: []*v1alpha1.Darkroom{holder().Spec(withGate).Obj()}, Endpoints: ready(2), Answer: answer}
+	answer.Cache, answer.Parts = serverTiming(
+		"cache;desc=miss, fetch;dur=20.0, queue;dur=3.0, transform;dur=15.5, total;dur=39.0",
+	)
+	e := &Evidence{
+		URL: URL{Host: host, Path: "/a.jpg"}, Claimants: []*v1alpha1.Darkroom{holder().Spec(withGate).Obj()},
+		Endpoints: ready(2), Answer: answer,
+	}
 	e.Ingress = routed(host)
 	want := []Hop{
 		{Kind: Host, Name: host, State: OK, Detail: "team-a/photos has the host"},
-		{Kind: Route, Name: "Ingress photos", State: OK, Detail: "routes the host to the Service, the default class, at 192.0.2.1"},
+		{
+			Kind: Route, Name: "Ingress photos", State: OK,
+			Detail: "routes the host to the Service, the default class, at 192.0.2.1",
+		},
 		{Kind: Service, Name: "Service photos", State: OK, Detail: "2 of 2 endpoints are ready"},
-		{Kind: Gate, Name: "gate of photos", State: OK, Detail: "cache: miss, queue: 3 ms", Status: 200, Milliseconds: 40, Bytes: 1000},
+		{
+			Kind: Gate, Name: "gate of photos", State: OK, Detail: "cache: miss, queue: 3 ms", Status: 200,
+			Milliseconds: 40, Bytes: 1000,
+		},
 		{Kind: Darkroom, Name: "team-a/photos", State: OK, Milliseconds: 15.5},
 		{Kind: Source, Name: "WebFolder " + darkrooms.DefaultBaseURL, State: OK, Milliseconds: 20},
 	}
@@ -228,10 +378,12 @@ func valid(t interface {
 	if (first < 0) != (x.Blame == "") || first >= 0 && x.Hops[first].Kind != x.Blame {
 		t.Errorf("%q is to blame of %+v", x.Blame, x.Hops)
 	}
-	if !slices.IsSortedFunc(x.Hops, func(a, b Hop) int { return slices.Index(order, a.Kind) - slices.Index(order, b.Kind) }) {
+	if !slices.IsSortedFunc(x.Hops,
+		func(a, b Hop) int { return slices.Index(order, a.Kind) - slices.Index(order, b.Kind) }) {
 		t.Errorf("hops are %+v", x.Hops)
 	}
-	if x.Verdict == "" || x.Blame != "" && x.Remedy == "" || strings.HasSuffix(x.Verdict, ".") || strings.HasSuffix(x.Remedy, ".") {
+	if x.Verdict == "" || x.Blame != "" && x.Remedy == "" || strings.HasSuffix(x.Verdict, ".") ||
+		strings.HasSuffix(x.Remedy, ".") {
 		t.Errorf("verdict %q, remedy %q", x.Verdict, x.Remedy)
 	}
 	for _, hop := range x.Hops {
@@ -248,8 +400,10 @@ func TestEveryExplanationIsValid(t *testing.T) {
 		e := &Evidence{}
 		var err error
 		path := rapid.StringMatching(`(/[a-z.%?]{0,4}){0,3}`).Draw(t, "path")
-		names := rapid.SliceOf(rapid.SampledFrom([]string{"s", "token", "X-Amz-Signature", "ixlib", "W", "expires"})).Draw(t, "parameters")
-		if e.URL, err = Parse("https://user:" + secret + "@photos.example.com:8443" + path + "?w=30&" + strings.Join(names, "="+secret+"&") + "=" + secret + "#" + secret); err != nil {
+		names := rapid.SliceOf(rapid.SampledFrom([]string{"s", "token", "X-Amz-Signature", "ixlib", "W", "expires"})).
+			Draw(t, "parameters")
+		if e.URL, err = Parse("https://user:" + secret + "@photos.example.com:8443" + path + "?w=30&" +
+			strings.Join(names, "="+secret+"&") + "=" + secret + "#" + secret); err != nil {
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("the error is %v", err)
 			}
@@ -276,14 +430,27 @@ func TestEveryExplanationIsValid(t *testing.T) {
 		}
 		access := rapid.SampledFrom([]Access{Unread, Forbidden, Missing, Found})
 		e.Ingress = routed(host)
-		e.Ingress.Access, e.HTTPRoute.Access, e.Endpoints.Access = access.Draw(t, "Ingress"), access.Draw(t, "HTTPRoute"), access.Draw(t, "Endpoints")
+		e.Ingress.Access, e.HTTPRoute.Access, e.Endpoints.Access = access.Draw(t, "Ingress"), access.Draw(t, "HTTPRoute"),
+			access.Draw(t, "Endpoints")
 		e.Endpoints.Object.Ready = rapid.IntRange(0, 2).Draw(t, "ready")
-		e.Signature = rapid.SampledFrom([]Signature{SignatureNotNeeded, SignatureMissing, SignatureValid, SignatureInvalid, SignatureExpired}).Draw(t, "signature")
+		e.Signature = rapid.SampledFrom([]Signature{
+			SignatureNotNeeded, SignatureMissing, SignatureValid, SignatureInvalid,
+			SignatureExpired,
+		}).Draw(t, "signature")
 		e.Seen = rapid.SampledFrom([]int{0, 200, 404, 503}).Draw(t, "seen")
-		e.Answer.Failure = rapid.SampledFrom([]Failure{"", "", "", NotSent, NoRight, NoKeys, NoEndpoints, Unreachable, TimedOut}).Draw(t, "failure")
+		e.Answer.Failure = rapid.SampledFrom([]Failure{
+			"", "", "", NotSent, NoRight, NoKeys, NoEndpoints, Unreachable,
+			TimedOut,
+		}).Draw(t, "failure")
 		if e.Answer.Failure == "" {
-			e.Answer = served(rapid.IntRange(200, 599).Draw(t, "status"), rapid.SampledFrom([]string{"", "text/html", "image/png"}).Draw(t, "type"))
-			e.Answer.Cache, e.Answer.Parts = serverTiming(rapid.SampledFrom([]string{"", "cache;desc=hit", "cache;desc=miss, fetch;dur=1, transform;dur=2", "cache;desc=\x1b[2J"}).Draw(t, "timing"))
+			e.Answer = served(rapid.IntRange(200, 599).Draw(t, "status"),
+				rapid.SampledFrom([]string{"", "text/html", "image/png"}).Draw(t, "type"))
+			e.Answer.Cache, e.Answer.Parts = serverTiming(
+				rapid.SampledFrom([]string{
+					"", "cache;desc=hit", "cache;desc=miss, fetch;dur=1, transform;dur=2",
+					"cache;desc=\x1b[2J",
+				}).Draw(t, "timing"),
+			)
 			e.Answer.Detail = rapid.SampledFrom([]string{"", "the image is gone", "\x1b]0;title\a\nforged"}).Draw(t, "detail")
 		}
 		got := Decide(e)
@@ -293,7 +460,8 @@ func TestEveryExplanationIsValid(t *testing.T) {
 			t.Errorf("%s %v", body, err)
 		}
 		var screen strings.Builder
-		if err := got.Screen(&screen); err != nil || strings.Contains(screen.String(), secret) || strings.Contains(screen.String(), "\x1b") {
+		err = got.Screen(&screen)
+		if err != nil || strings.Contains(screen.String(), secret) || strings.Contains(screen.String(), "\x1b") {
 			t.Errorf("%s %v", screen.String(), err)
 		}
 	})

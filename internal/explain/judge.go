@@ -17,7 +17,11 @@ import (
 // inside decides about gate, Darkroom and source, of which only the response of the first is known.
 func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
 	source, _, _ := e.sourceOf(&subject.Spec)
-	way := []finding{hop(Darkroom, nameOf(subject)), hop(Source, fmt.Sprintf("%s %s", cmp.Or(source.Type, v1alpha1.WebFolder), cmp.Or(source.BaseURL, source.Bucket, source.Host)))}
+	way := []finding{
+		hop(Darkroom, nameOf(subject)),
+		hop(Source, fmt.Sprintf("%s %s", cmp.Or(source.Type, v1alpha1.WebFolder),
+			cmp.Or(source.BaseURL, source.Bucket, source.Host))),
+	}
 	if subject.Spec.Gate != nil {
 		way = append([]finding{hop(Gate, "gate of "+subject.Name)}, way...)
 	}
@@ -41,7 +45,8 @@ func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
 		e.unanswered(subject, first, last)
 		return way
 	}
-	first.Status, first.Bytes, first.Milliseconds = e.Answer.Status, e.Answer.Bytes, float64(e.Answer.Took)/float64(time.Millisecond)
+	first.Status, first.Bytes, first.Milliseconds = e.Answer.Status, e.Answer.Bytes,
+		float64(e.Answer.Took)/float64(time.Millisecond)
 	e.times(way)
 	at, detail, remedy, field := e.blame(subject)
 	for i := range way {
@@ -84,7 +89,8 @@ func (e *Evidence) outside(spec *v1alpha1.DarkroomSpec) (detail, remedy, field s
 	case e.URL.Path == "/":
 		return "the URL has no path of an image", "Add the path of an image in the source, for example /cat.jpg", ""
 	case !imageproxy.IsPlain(e.URL.Path):
-		return "the path contains .., //, or one of \\ ? # %, which browsers and proxies change", "Use the plain path of the image in the URL", ""
+		return "the path contains .., //, or one of \\ ? # %, which browsers and proxies change",
+			"Use the plain path of the image in the URL", ""
 	case hasPrefix && prefix != "" && len(spec.AdditionalSources) == 0 && !strings.HasPrefix(e.URL.Path, prefix):
 		return fmt.Sprintf("the path does not begin with %s", spec.Source.PathPrefix),
 			"Begin the path of the URL with source.pathPrefix, which is not stripped, or change that field", "source.pathPrefix"
@@ -115,7 +121,8 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 		first.remedy = fmt.Sprintf("Ask for permission to get services/proxy in the namespace %s", subject.Namespace)
 	case NoKeys:
 		*first = first.is(Unknown, "URLs are signed, and you may not read the key")
-		first.remedy = fmt.Sprintf("Ask for permission to get the Secret of gate.signing in the namespace %s", subject.Namespace)
+		first.remedy = fmt.Sprintf("Ask for permission to get the Secret of gate.signing in the namespace %s",
+			subject.Namespace)
 	case TimedOut:
 		*last = last.failed("no response in time", e.remedy(v1alpha1.ReasonSourceTimeout, subject), e.fieldOf(subject))
 	case NoEndpoints, Unreachable:
@@ -127,7 +134,8 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	// Without a request, only the last probe tells about the source.
 	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
 	if last.State == NotAsked && first.State == Unknown && condition != nil && condition.Status == metav1.ConditionFalse {
-		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message), advice(subject, v1alpha1.ConditionSourceReady), e.fieldOf(subject))
+		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message),
+			advice(subject, v1alpha1.ConditionSourceReady), e.fieldOf(subject))
 	}
 }
 
@@ -139,7 +147,10 @@ func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, f
 	case a.Status == http.StatusOK && strings.HasPrefix(a.ContentType, "image/"):
 		return "", "", "", ""
 	case a.Status == http.StatusOK:
-		detail = fmt.Sprintf("the response is %s, not an image: without a gate, Darkroom passes on the error page of a source", cmp.Or(a.ContentType, "of no type"))
+		detail = fmt.Sprintf(
+			"the response is %s, not an image: without a gate, Darkroom passes on the error page of a source",
+			cmp.Or(a.ContentType, "of no type"),
+		)
 		return Source, detail, e.remedy(v1alpha1.ReasonImageNotFound, subject), e.fieldOf(subject)
 	case subject.Spec.Gate != nil:
 		if at, remedy, field = e.blameInGate(subject); at != Source {
@@ -149,8 +160,8 @@ func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, f
 	return Source, detail, cmp.Or(remedy, e.remedy(probe.Classify(a.Status), subject)), e.fieldOf(subject)
 }
 
-// sourceOf returns the source that is asked for the URL, the beginning of its fields, and its name if it is an additional
-// one. It is the source that a failure names, or that of the path.
+// sourceOf returns the source that is asked for the URL, the beginning of its fields, and its name if it is an
+// additional one. It is the source that a failure names, or that of the path.
 func (e *Evidence) sourceOf(spec *v1alpha1.DarkroomSpec) (source *v1alpha1.Source, field, name string) {
 	source, field = &spec.Source, "source"
 	named, longest := probe.AdditionalSource(e.Answer.Detail), 0
@@ -188,21 +199,27 @@ func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
 func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, field string) {
 	a := &e.Answer
 	_, transformed := a.part("transform")
-	signs, silent := subject.Spec.Gate.Signing != nil, subject.Spec.Gate.ServerTiming != nil && !*subject.Spec.Gate.ServerTiming
+	signs := subject.Spec.Gate.Signing != nil
+	silent := subject.Spec.Gate.ServerTiming != nil && !*subject.Spec.Gate.ServerTiming
 	switch status := a.Status; {
 	case transformed && status >= 500:
 		return Darkroom, readLog(subject, "darkroom"), "resources"
 	case status == http.StatusForbidden && signs && a.Cache == "" && !silent:
-		return Gate, "Pods read a changed Secret of gate.signing within two minutes: try again, or check gate.signing.secretRef", "gate.signing"
+		return Gate,
+			"Pods read a changed Secret of gate.signing within two minutes: try again, or check gate.signing.secretRef",
+			"gate.signing"
 	case status == http.StatusRequestEntityTooLarge:
-		return Gate, "Raise the limit of gate.limits or the memory of resources that the message names, or store a smaller original", "gate.limits"
+		return Gate,
+			"Raise the limit of gate.limits or the memory of resources that the message names, or store a smaller original",
+			"gate.limits"
 	case status == http.StatusServiceUnavailable:
 		return Gate, "Try again; if it lasts, raise replicas, or resources of Darkroom and of the gate", "replicas"
 	case status == http.StatusInternalServerError:
 		return Gate, readLog(subject, "gate"), ""
 	case status == http.StatusLoopDetected:
 		return Source, "Set the source to where the images are stored: it leads back to the gate", ""
-	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusUnsupportedMediaType, status >= 500:
+	case status == http.StatusForbidden, status == http.StatusNotFound,
+		status == http.StatusUnsupportedMediaType, status >= 500:
 		return Source, "", ""
 	}
 	return Gate, "Change the parameter of the URL that the message names, or what gate allows", "gate"
@@ -210,7 +227,8 @@ func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, fie
 
 // readLog is how to read the log of a container.
 func readLog(darkroom *v1alpha1.Darkroom, container string) string {
-	return fmt.Sprintf("Read the log: kubectl logs -n %s deployment/%s -c %s", darkroom.Namespace, darkroom.Name, container)
+	return fmt.Sprintf("Read the log: kubectl logs -n %s deployment/%s -c %s",
+		darkroom.Namespace, darkroom.Name, container)
 }
 
 func statusText(status int) string {

@@ -25,7 +25,10 @@ func (x *Explanation) Screen(out io.Writer) error {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i := range x.Hops {
 		hop := &x.Hops[i]
-		cells := []string{marks[hop.State] + " " + string(hop.Kind), terminal.Line(hop.Name), "", "", "", terminal.Line(hop.Detail)}
+		cells := []string{
+			marks[hop.State] + " " + string(hop.Kind), terminal.Line(hop.Name), "", "",
+			"", terminal.Line(hop.Detail),
+		}
 		if hop.Status != 0 {
 			cells[2] = fmt.Sprint(hop.Status)
 		}

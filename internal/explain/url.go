@@ -41,7 +41,10 @@ func Parse(text string) (URL, error) {
 	parsed, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return URL{}, errors.New("must be a URL such as https://photos.example.com/cat.jpg?w=300: copy it from the address bar or the src of the image")
+		return URL{}, errors.New(
+			"must be a URL such as https://photos.example.com/cat.jpg?w=300: copy it from the address bar " +
+				"or the src of the image",
+		)
 	case parsed.Scheme != "http" && parsed.Scheme != "https":
 		return URL{}, errors.New("must begin with http:// or https://")
 	case parsed.Hostname() == "":

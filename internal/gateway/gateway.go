@@ -102,7 +102,8 @@ func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
 			if best == Awaiting {
 				best, why = Refused, accepted
 			}
-		case accepted == nil || accepted.Status != metav1.ConditionTrue || resolved == nil || resolved.Status == metav1.ConditionUnknown:
+		case accepted == nil || accepted.Status != metav1.ConditionTrue || resolved == nil ||
+			resolved.Status == metav1.ConditionUnknown:
 		case resolved.Status == metav1.ConditionFalse:
 			best, why = Unresolved, resolved
 		default:
@@ -113,7 +114,9 @@ func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
 }
 
 // present returns the condition of a type if it is of the route's current generation.
-func present(route *gatewayv1.HTTPRoute, conditions []metav1.Condition, conditionType gatewayv1.RouteConditionType) *metav1.Condition {
+func present(
+	route *gatewayv1.HTTPRoute, conditions []metav1.Condition, conditionType gatewayv1.RouteConditionType,
+) *metav1.Condition {
 	condition := meta.FindStatusCondition(conditions, string(conditionType))
 	if condition == nil || condition.ObservedGeneration < route.Generation {
 		return nil

@@ -1,4 +1,5 @@
-// Package imageproxy requests images of Darkrooms through the proxy of the Kubernetes API, with the identity of a caller.
+// Package imageproxy requests images of Darkrooms through the proxy of the Kubernetes API, with the identity of
+// a caller.
 package imageproxy
 
 import (
@@ -28,7 +29,8 @@ var Internal = []string{"/metrics", "/ping", "/debug"}
 
 // IsInternal reports whether a path is one of Internal, or below it.
 func IsInternal(of string) bool {
-	return slices.ContainsFunc(Internal, func(prefix string) bool { return of == prefix || strings.HasPrefix(of, prefix+"/") })
+	return slices.ContainsFunc(Internal,
+		func(prefix string) bool { return of == prefix || strings.HasPrefix(of, prefix+"/") })
 }
 
 // IsPlain reports whether a path is absolute, can be requested through the proxy, and leads to where it seems to.
@@ -45,8 +47,11 @@ func NeedsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
 }
 
 // NewRequest returns a request for an image, by a plain path, to the Service of a Darkroom.
-func NewRequest(ctx context.Context, api rest.Interface, darkroom *v1alpha1.Darkroom, path, query, accept string) (*http.Request, error) {
-	target := api.Get().Namespace(darkroom.Namespace).Resource("services").Name("http:" + darkroom.Name + ":http").SubResource("proxy").URL()
+func NewRequest(
+	ctx context.Context, api rest.Interface, darkroom *v1alpha1.Darkroom, path, query, accept string,
+) (*http.Request, error) {
+	target := api.Get().Namespace(darkroom.Namespace).Resource("services").
+		Name("http:" + darkroom.Name + ":http").SubResource("proxy").URL()
 	target.Path += path
 	target.RawQuery = query
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
@@ -57,13 +62,15 @@ func NewRequest(ctx context.Context, api rest.Interface, darkroom *v1alpha1.Dark
 	return request, nil
 }
 
-// MaxRefusal bounds what is decoded of a response, in bytes. A Darkroom may send more, which would take a hundred times the memory.
+// MaxRefusal bounds what is decoded of a response, in bytes. A Darkroom may send more, which would take a
+// hundred times the memory.
 const MaxRefusal = 64 << 10
 
 // Refusal returns the error of the Kubernetes API if it sent a response itself; nil if the response is the Darkroom's.
 func Refusal(status int, body []byte) *apierrors.StatusError {
 	answer := metav1.Status{}
-	if status < http.StatusBadRequest || len(body) > MaxRefusal || json.Unmarshal(body, &answer) != nil || answer.Kind != "Status" {
+	if status < http.StatusBadRequest || len(body) > MaxRefusal ||
+		json.Unmarshal(body, &answer) != nil || answer.Kind != "Status" {
 		return nil
 	}
 	return &apierrors.StatusError{ErrStatus: answer}

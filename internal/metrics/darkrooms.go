@@ -92,12 +92,16 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 		if !v1alpha1.MayBeHandledBy(installation, &darkrooms[i]) {
 			t.others++
 			stalled := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionStalled)
-			if status.ObservedGeneration != darkrooms[i].Generation || stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation {
+			if status.ObservedGeneration != darkrooms[i].Generation ||
+				stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation {
 				t.unhandled++
 			}
 			continue
 		}
-		t.kinds[kind{cmp.Or(status.Phase, v1alpha1.PhasePending), cmp.Or(darkrooms[i].Spec.Source.Type, v1alpha1.WebFolder)}]++
+		t.kinds[kind{
+			cmp.Or(status.Phase, v1alpha1.PhasePending),
+			cmp.Or(darkrooms[i].Spec.Source.Type, v1alpha1.WebFolder),
+		}]++
 		for j := range status.Conditions {
 			switch condition := &status.Conditions[j]; {
 			case condition.Type == v1alpha1.ConditionReady && condition.Status == metav1.ConditionTrue:
@@ -125,7 +129,10 @@ func (t totals) write(out *text) {
 		{"domain_conflicts", "Darkrooms that claim a host of another Darkroom.", t.conflicts},
 		{"credentials_missing", "Darkrooms whose referenced Secret or a key of it is missing.", t.credentials},
 		{"other_installation_darkrooms", "Darkrooms that another installation of the operator handles.", t.others},
-		{"unhandled_darkrooms", "Darkrooms of other installations that are gone, or have not reported on the last change.", t.unhandled},
+		{
+			"unhandled_darkrooms", "Darkrooms of other installations that are gone, or have not reported on the last change.",
+			t.unhandled,
+		},
 	} {
 		out.header(namespace+"_"+total.name, total.help)
 		out.sample(float64(total.value))
@@ -153,7 +160,8 @@ func (d *Darkrooms) observe(ctx context.Context, darkrooms []v1alpha1.Darkroom) 
 		}
 		o := observation{Darkroom: darkroom}
 		key := client.ObjectKeyFromObject(darkroom)
-		if err := d.Cache.Get(ctx, key, &deployment, client.UnsafeDisableDeepCopy); err == nil && metav1.IsControlledBy(&deployment, darkroom) {
+		if err := d.Cache.Get(ctx, key, &deployment, client.UnsafeDisableDeepCopy); err == nil &&
+			metav1.IsControlledBy(&deployment, darkroom) {
 			o.deployed = true
 			o.desired = ptr.Deref(deployment.Spec.Replicas, 1)
 			o.updated, o.ready = deployment.Status.UpdatedReplicas, deployment.Status.ReadyReplicas
@@ -175,7 +183,8 @@ var families = []struct {
 		"darkroom_info", "Always 1, with the version and the type of source of a Darkroom as labels.",
 		func(out *text, o *observation) {
 			out.sample(1, "namespace", o.Namespace, "name", o.Name,
-				"version", cmp.Or(o.Status.Version, o.Spec.Version), "source", string(cmp.Or(o.Spec.Source.Type, v1alpha1.WebFolder)))
+				"version", cmp.Or(o.Status.Version, o.Spec.Version), "source",
+				string(cmp.Or(o.Spec.Source.Type, v1alpha1.WebFolder)))
 		},
 	},
 	{

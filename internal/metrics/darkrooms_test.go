@@ -70,7 +70,8 @@ func parse(t *testing.T, response []byte) []*dto.MetricFamily {
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, response)
 	}
-	return slices.DeleteFunc(slices.Collect(maps.Values(parsed)), func(family *dto.MetricFamily) bool { return len(family.GetMetric()) == 0 })
+	return slices.DeleteFunc(slices.Collect(maps.Values(parsed)),
+		func(family *dto.MetricFamily) bool { return len(family.GetMetric()) == 0 })
 }
 
 // reporting returns the metrics of a leader with some objects in its cache.
@@ -87,7 +88,8 @@ func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
 
 func TestEachDarkroomIsReported(t *testing.T) {
 	ready := v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue}
-	running := darkrooms.New("photos", "team-a").UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").Condition(ready).Obj()
+	running := darkrooms.New("photos", "team-a").UID("1").
+		Annotation(v1alpha1.AnnotationInstallation, "own").Condition(ready).Obj()
 	running.Status.Version = "v0.4.2"
 	foreign := deploymentOf(darkrooms.New("photos", "team-a").UID("2").Obj(), ptr.To(int32(3)), 3, 3)
 	for name, test := range map[string]struct {
@@ -122,8 +124,9 @@ func TestEachDarkroomIsReported(t *testing.T) {
 			want:    []string{`darkroom_info{namespace="team-b",name="cats",version="a\"b\\c\nd",source="S3"} 1`},
 		},
 		"a Darkroom of another installation": {
-			objects: []client.Object{darkrooms.New("photos", "team-a").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()},
-			last:    &probe.Sample{Served: true},
+			objects: []client.Object{darkrooms.New("photos", "team-a").
+				Annotation(v1alpha1.AnnotationInstallation, "another").Obj()},
+			last: &probe.Sample{Served: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,18 +143,26 @@ func TestEachDarkroomIsReported(t *testing.T) {
 
 func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 	of := func(name, installation string, phase v1alpha1.Phase, condition v1alpha1.Condition) *darkrooms.Builder {
-		return darkrooms.New(name, "a").Generation(2).Annotation(v1alpha1.AnnotationInstallation, installation).Condition(condition).
+		return darkrooms.New(name, "a").Generation(2).Annotation(v1alpha1.AnnotationInstallation,
+			installation).Condition(condition).
 			Status(func(status *v1alpha1.DarkroomStatus) { status.Phase = phase })
 	}
-	conflict := v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: "False", Reason: v1alpha1.ReasonDomainConflict}
-	missing := v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing}
+	conflict := v1alpha1.Condition{
+		Type: v1alpha1.ConditionDomainsReady, Status: "False",
+		Reason: v1alpha1.ReasonDomainConflict,
+	}
+	missing := v1alpha1.Condition{
+		Type: v1alpha1.ConditionCredentialsReady, Status: "False",
+		Reason: v1alpha1.ReasonSecretMissing,
+	}
 	isReady := v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "True"}
 	reported := reporting(t,
 		of("ready", "own", v1alpha1.PhaseReady, isReady).Obj(),
 		of("conflict", "own", v1alpha1.PhaseDegraded, conflict).Obj(),
 		of("missing", "own", v1alpha1.PhaseDegraded, missing).S3("pictures", "eu-west-2").Obj(),
 		darkrooms.New("seen", "b").Obj(),
-		of("others", "another", v1alpha1.PhaseReady, isReady).Status(func(status *v1alpha1.DarkroomStatus) { status.ObservedGeneration = 2 }).Obj(),
+		of("others", "another", v1alpha1.PhaseReady, isReady).
+			Status(func(status *v1alpha1.DarkroomStatus) { status.ObservedGeneration = 2 }).Obj(),
 		of("orphan", "gone", v1alpha1.PhaseReady, isReady).Obj(),
 	)
 	reported.TotalsOnly = true
@@ -176,7 +187,8 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 func TestMetricsOfDarkroomsFollowThoseOfTheProcess(t *testing.T) {
 	const process = "# TYPE process gauge\nprocess 1\n"
 	ok := func(response http.ResponseWriter, request *http.Request) {
-		if accept := request.Header.Get("Accept") + request.Header.Get("Accept-Encoding"); accept != "text/plain;version=0.0.4identity" {
+		accept := request.Header.Get("Accept") + request.Header.Get("Accept-Encoding")
+		if accept != "text/plain;version=0.0.4identity" {
 			t.Errorf("the process is asked for %s", accept)
 		}
 		response.Header().Set("Content-Length", "1") // of a shorter response

@@ -47,14 +47,16 @@ func recorded(t *testing.T) []byte {
 	).UID("2").S3("shop", "eu-west-2").CredentialsSecret("keys").Obj()
 	shop.Status.Phase, shop.Status.Version = v1alpha1.PhaseDegraded, "v0.4.1"
 	others := darkrooms.New("others", "team-c").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()
-	each := reporting(t, photos, shop, others, deploymentOf(photos, ptr.To(int32(2)), 2, 2), deploymentOf(shop, ptr.To(int32(3)), 1, 2))
+	each := reporting(t, photos, shop, others, deploymentOf(photos, ptr.To(int32(2)), 2, 2),
+		deploymentOf(shop, ptr.To(int32(3)), 1, 2))
 	each.Probe = func(key types.NamespacedName) (probe.Sample, bool) {
 		return probe.Sample{Served: key.Name == "photos", Duration: 20 * time.Millisecond}, true
 	}
 	registry := prometheus.NewPedanticRegistry()
 	New(registry, "1", "2")
 	response := httptest.NewRecorder()
-	each.Handler(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})).ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	each.Handler(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})).
+		ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return response.Body.Bytes()
 }
 
@@ -100,7 +102,8 @@ func TestEachMetricIsDocumentedAsItIs(t *testing.T) {
 func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
 	for _, alert := range alerts(t) {
 		for _, match := range regexp.MustCompile(`phase(=~|=|!~|!=)"([^"]*)"`).FindAllStringSubmatch(alert.Expr, -1) {
-			about := regexp.MustCompile("^("+match[2]+")$").MatchString(string(v1alpha1.PhaseIdle)) == !strings.HasPrefix(match[1], "!")
+			about := regexp.MustCompile("^("+match[2]+")$").
+				MatchString(string(v1alpha1.PhaseIdle)) == !strings.HasPrefix(match[1], "!")
 			if about {
 				t.Errorf("%s: %s", alert.Alert, alert.Expr)
 			}
@@ -152,7 +155,8 @@ func TestEachAlertLinksToItsRunbook(t *testing.T) {
 		if alert.Annotations["runbook_url"] != page+strings.ToLower(alert.Alert) {
 			t.Errorf("%s links to %q", alert.Alert, alert.Annotations["runbook_url"])
 		}
-		if alert.For == "" || alert.Annotations["summary"] == "" || !slices.Contains([]string{"info", "warning", "critical"}, alert.Labels["severity"]) {
+		if alert.For == "" || alert.Annotations["summary"] == "" ||
+			!slices.Contains([]string{"info", "warning", "critical"}, alert.Labels["severity"]) {
 			t.Errorf("%s has no duration, summary or severity", alert.Alert)
 		}
 	}

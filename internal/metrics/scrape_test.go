@@ -32,8 +32,10 @@ type fleet struct {
 func newFleet(size int) *fleet {
 	builder := darkrooms.New("photos", "team").UID("1")
 	for _, condition := range []string{
-		v1alpha1.ConditionReady, v1alpha1.ConditionDomainsReady, v1alpha1.ConditionCredentialsReady, v1alpha1.ConditionSourceReady,
-		v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable,
+		v1alpha1.ConditionReady, v1alpha1.ConditionDomainsReady, v1alpha1.ConditionCredentialsReady,
+		v1alpha1.ConditionSourceReady,
+		v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed,
+		v1alpha1.ConditionIrreconcilable,
 	} {
 		builder.Condition(v1alpha1.Condition{Type: condition, Status: metav1.ConditionTrue})
 	}
@@ -61,10 +63,15 @@ func (f *fleet) Get(_ context.Context, _ client.ObjectKey, object client.Object,
 // does not depend on the machine.
 func TestAScrapeOfAFleetIsFrugal(t *testing.T) {
 	const size, limit = 10_000, 12 << 20
-	reported := &Darkrooms{Cache: newFleet(size), Leads: func() bool { return true }, Probe: func(types.NamespacedName) (probe.Sample, bool) {
-		return probe.Sample{Served: true, Duration: 20 * time.Millisecond}, true
-	}}
-	handler := reported.Handler(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusOK) }))
+	reported := &Darkrooms{
+		Cache: newFleet(size), Leads: func() bool { return true },
+		Probe: func(types.NamespacedName) (probe.Sample, bool) {
+			return probe.Sample{Served: true, Duration: 20 * time.Millisecond}, true
+		},
+	}
+	handler := reported.Handler(
+		http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) { response.WriteHeader(http.StatusOK) }),
+	)
 	body := httptest.NewRecorder()
 	handler.ServeHTTP(body, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if got, want := strings.Count(body.Body.String(), "\ndarkroom_"), 14*size; got < want {

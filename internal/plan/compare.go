@@ -61,8 +61,9 @@ func template(deployment *unstructured.Unstructured) any {
 	return out
 }
 
-// compareFields lists the fields that differ. The name of a ConfigMap or Secret contains a digest, so that a change replaces it:
-// its fields are compared with those of the one that it replaces, and its name is no difference.
+// compareFields lists the fields that differ. The name of a ConfigMap or Secret contains a digest, so that a
+// change replaces it: its fields are compared with those of the one that it replaces, and its name is no
+// difference.
 func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after objects) {
 	renamed := map[string]string{}
 	rename := func(text string) string { return cmp.Or(renamed[text], text) }

@@ -1,9 +1,10 @@
 // Package plan says what an operator with this chart and these settings would change in a cluster: it renders each
 // Darkroom, and asks the API server how the objects would look after an apply, in requests that are not persisted.
 //
-// What is applied is what the operator applies (package release), so the answer is that of the API server, with its
-// defaults and policies, and no model of it. Secrets of the chart are compared by name, which contains a digest of their data;
-// those that Darkrooms reference are read for the digest on their pods. No data of a Secret is in a plan.
+// What is applied is what the operator applies (package release), so the answer is that of the API server, with
+// its defaults and policies, and no model of it. Secrets of the chart are compared by name, which contains a
+// digest of their data; those that Darkrooms reference are read for the digest on their pods. No data of a
+// Secret is in a plan.
 package plan
 
 import (
@@ -86,7 +87,8 @@ func (p Planner) Make(ctx context.Context, namespace string, selector labels.Sel
 	c.refused = claims.Refused(handled(all), c.translator.Hosts)
 	chosen := slices.DeleteFunc(all, func(s subject) bool {
 		return namespace != "" && s.darkroom.Namespace != namespace || !selector.Matches(labels.Set(s.darkroom.Labels)) ||
-			!p.Selector.Matches(labels.Set(s.darkroom.Labels)) || len(p.Namespaces) > 0 && !slices.Contains(p.Namespaces, s.darkroom.Namespace)
+			!p.Selector.Matches(labels.Set(s.darkroom.Labels)) ||
+			len(p.Namespaces) > 0 && !slices.Contains(p.Namespaces, s.darkroom.Namespace)
 	})
 	if c.live, err = p.inventory(ctx, namespace); err != nil {
 		return nil, err
@@ -178,7 +180,8 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 			continue
 		}
 		if ctx.Err() != nil || !isAnswer(err) {
-			return out, fmt.Errorf("ask the API server how %s of Darkroom %s/%s would look: %w", key, out.Namespace, out.Name, err)
+			return out, fmt.Errorf("ask the API server how %s of Darkroom %s/%s would look: %w", key,
+				out.Namespace, out.Name, err)
 		}
 		out.Refused = values.Redact(s.darkroom, err.Error())
 		return out, nil
@@ -188,8 +191,13 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 }
 
 // render returns the objects of a Darkroom.
-func (c *comparison) render(darkroom *v1alpha1.Darkroom, credentialsVersion string) ([]*unstructured.Unstructured, error) {
-	state := values.ClusterState{RefusedHosts: c.refused[client.ObjectKeyFromObject(darkroom)], CredentialsVersion: credentialsVersion}
+func (c *comparison) render(
+	darkroom *v1alpha1.Darkroom, credentialsVersion string,
+) ([]*unstructured.Unstructured, error) {
+	state := values.ClusterState{
+		RefusedHosts:       c.refused[client.ObjectKeyFromObject(darkroom)],
+		CredentialsVersion: credentialsVersion,
+	}
 	vals, err := c.translator.ValuesIn(darkroom, state)
 	if err != nil {
 		return nil, err
@@ -202,7 +210,9 @@ func (c *comparison) render(darkroom *v1alpha1.Darkroom, credentialsVersion stri
 }
 
 // dryRun returns an object as it would be after an apply. New objects and Secrets are returned as they were rendered.
-func (c *comparison) dryRun(ctx context.Context, darkroom *v1alpha1.Darkroom, object, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (c *comparison) dryRun(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, object, live *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
 	if live == nil || object.GetKind() == "Secret" {
 		return object, nil
 	}
@@ -211,7 +221,8 @@ func (c *comparison) dryRun(ctx context.Context, darkroom *v1alpha1.Darkroom, ob
 		return nil, err
 	}
 	prune(out)
-	if _, set, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "replicas"); !set && out.GetKind() == "Deployment" {
+	if _, set, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "replicas"); !set &&
+		out.GetKind() == "Deployment" {
 		// The operator leaves the number of pods to the autoscaler.
 		replicas, _, _ := unstructured.NestedFieldCopy(live.Object, "spec", "replicas")
 		err = unstructured.SetNestedField(out.Object, replicas, "spec", "replicas")
@@ -219,10 +230,11 @@ func (c *comparison) dryRun(ctx context.Context, darkroom *v1alpha1.Darkroom, ob
 	return out, err
 }
 
-// isAnswer reports whether an error is the API server's decision on an object, such as that of a policy or quota, and not a failure to
-// ask it, such as a permission that the caller lacks.
+// isAnswer reports whether an error is the API server's decision on an object, such as that of a policy or
+// quota, and not a failure to ask it, such as a permission that the caller lacks.
 func isAnswer(err error) bool {
 	var status apierrors.APIStatus
 	lacksPermission := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot patch resource")
-	return errors.As(err, &status) && !lacksPermission && !apierrors.IsServerTimeout(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsInternalError(err)
+	return errors.As(err, &status) && !lacksPermission && !apierrors.IsServerTimeout(err) &&
+		!apierrors.IsTooManyRequests(err) && !apierrors.IsInternalError(err)
 }

@@ -25,14 +25,20 @@ func objectsOf(image, token, cacheTime string) objects {
 	out := objects{}
 	name := "photos-" + cacheTime
 	for _, object := range []*unstructured.Unstructured{
-		{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": map[string]any{"CACHE_TIME": cacheTime}}},
-		{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "photos"}, "spec": map[string]any{
-			"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
-				"name": "darkroom", "image": image,
-				"env":     []any{map[string]any{"name": "TOKEN", "value": token}},
-				"envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": name}}},
-			}}}},
-		}}},
+		{Object: map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
+			"data": map[string]any{"CACHE_TIME": cacheTime},
+		}},
+		{Object: map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment",
+			"metadata": map[string]any{"name": "photos"}, "spec": map[string]any{
+				"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+					"name": "darkroom", "image": image,
+					"env":     []any{map[string]any{"name": "TOKEN", "value": token}},
+					"envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": name}}},
+				}}}},
+			},
+		}},
 	} {
 		out[manifest.KeyOf(object)] = object
 	}
@@ -43,7 +49,8 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 	p := &Plan{}
 	for i := range 5 {
 		d := Darkroom{Namespace: fmt.Sprintf("team-%d", i), Name: "photos"}
-		d.fill(darkrooms.New("photos", d.Namespace).Obj(), objectsOf(from, "old secret", "10"), objectsOf(to, "new secret", "20"))
+		d.fill(darkrooms.New("photos", d.Namespace).Obj(), objectsOf(from, "old secret", "10"),
+			objectsOf(to, "new secret", "20"))
 		p.Darkrooms = append(p.Darkrooms, d)
 	}
 	p.Darkrooms = append(p.Darkrooms,
@@ -51,8 +58,9 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 		Darkroom{Namespace: "team-9", Name: "away", Skipped: "it is paused"},
 		Darkroom{Namespace: "team-9", Name: "wrong", Refused: "spec.baseDomain: is not offered"},
 		Darkroom{
-			Namespace: "team-9", Name: "moves", LosesHosts: []string{"a.example.com"}, GetsHosts: []string{"b.example.com"}, Dropped: []string{"spec.old"},
-			Fields: []Field{{Object: "Ingress", Path: "spec.ingressClassName", To: "nginx"}},
+			Namespace: "team-9", Name: "moves", LosesHosts: []string{"a.example.com"}, GetsHosts: []string{"b.example.com"},
+			Dropped: []string{"spec.old"},
+			Fields:  []Field{{Object: "Ingress", Path: "spec.ingressClassName", To: "nginx"}},
 		},
 	)
 	var b strings.Builder
@@ -64,7 +72,8 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 		"9 Darkrooms: 7 would change, 5 of them with new pods; 1 would be refused.",
 		"Refused: what serves stays as it is:\n  1 Darkroom: spec.baseDomain: is not offered\n    team-9/wrong\n",
 		"Replaces pods:\n",
-		"  5 Darkrooms: Deployment spec.template.spec.containers[darkroom].image: " + from + " → " + to + "\n    team-0/photos, team-1/photos, team-2/photos and 2 more\n",
+		"  5 Darkrooms: Deployment spec.template.spec.containers[darkroom].image: " + from + " → " + to +
+			"\n    team-0/photos, team-1/photos, team-2/photos and 2 more\n",
 		"  5 Darkrooms: ConfigMap data.CACHE_TIME: 10 → 20\n",
 		"Changes without replacing pods:\n",
 		"  1 Darkroom: Ingress spec.ingressClassName: (none) → nginx\n",
@@ -91,7 +100,8 @@ func TestAPlanWithoutAChangeSaysSo(t *testing.T) {
 	}
 }
 
-// secret is the value of a variable. It is a number, which is not redacted in messages, and no Darkroom has it any more.
+// secret is the value of a variable. It is a number, which is not redacted in messages, and no Darkroom has it
+// any more.
 const secret = "48151623"
 
 // somePods are the containers of a Deployment of a random size, whose variables have the secret.
@@ -120,7 +130,10 @@ func somePods(t *rapid.T, label string) *unstructured.Unstructured {
 			spec[of] = some
 		}
 	}
-	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "photos"}}}
+	out := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": "photos"},
+	}}
 	if rapid.Bool().Draw(t, label+"template") {
 		out.Object["spec"] = map[string]any{"template": map[string]any{"spec": spec}}
 	}
@@ -131,7 +144,8 @@ func TestAPlanHasNoValueOfAVariable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := somePods(t, "before "), somePods(t, "after ")
 		d := Darkroom{Namespace: "team-a", Name: "photos"}
-		d.fill(darkrooms.New("photos", "team-a").Obj(), objects{manifest.KeyOf(before): before}, objects{manifest.KeyOf(after): after})
+		d.fill(darkrooms.New("photos", "team-a").Obj(), objects{manifest.KeyOf(before): before},
+			objects{manifest.KeyOf(after): after})
 		for _, format := range Formats {
 			var b strings.Builder
 			if err := (&Plan{Darkrooms: []Darkroom{d}}).Write(&b, format); err != nil {
@@ -149,8 +163,9 @@ func TestTextsInAPlanStayOnTheirLineAndDoNotControlTheTerminal(t *testing.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("a \n\r\t\\\"`\x1b\x7f\u009b\u202e\u2028"))).Draw(t, "text")
 		of := func(text string) *Plan {
 			return &Plan{Darkrooms: []Darkroom{{
-				Namespace: "team-a", Name: "photos", Refused: "policy: " + text, Skipped: "why: " + text, Dropped: []string{"spec." + text},
-				Fields: []Field{{Object: "Ingress", Path: "spec", From: "x" + text, To: "y" + text}},
+				Namespace: "team-a", Name: "photos", Refused: "policy: " + text, Skipped: "why: " + text,
+				Dropped: []string{"spec." + text},
+				Fields:  []Field{{Object: "Ingress", Path: "spec", From: "x" + text, To: "y" + text}},
 			}}}
 		}
 		for _, format := range Formats {
@@ -158,11 +173,13 @@ func TestTextsInAPlanStayOnTheirLineAndDoNotControlTheTerminal(t *testing.T) {
 			if err := errors.Join(of(text).Write(&b, format), of("").Write(&plain, format)); err != nil {
 				t.Fatal(err)
 			}
-			if strings.ContainsAny(b.String(), "\r\x1b\x7f\u009b\u202e") || strings.Count(b.String(), "\n") != strings.Count(plain.String(), "\n") {
+			if strings.ContainsAny(b.String(), "\r\x1b\x7f\u009b\u202e") ||
+				strings.Count(b.String(), "\n") != strings.Count(plain.String(), "\n") {
 				t.Errorf("%s: %q", format, &b)
 			}
 			got := &Plan{}
-			if err := json.Unmarshal([]byte(b.String()), got); format == "json" && (err != nil || !reflect.DeepEqual(got, of(text))) {
+			err := json.Unmarshal([]byte(b.String()), got)
+			if format == "json" && (err != nil || !reflect.DeepEqual(got, of(text))) {
 				t.Errorf("%q is read as %+v (%v)", &b, got, err)
 			}
 		}

@@ -56,7 +56,8 @@ func (f Field) String() string {
 
 // ofPods reports whether the field is one of the pods, or of the configuration that they read.
 func (f Field) ofPods() bool {
-	return f.Object == "Deployment" && strings.HasPrefix(f.Path, "spec.template") || f.Object == "ConfigMap" || f.Object == "Secret"
+	return f.Object == "Deployment" && strings.HasPrefix(f.Path, "spec.template") ||
+		f.Object == "ConfigMap" || f.Object == "Secret"
 }
 
 // Changes reports whether anything would change for the Darkroom.
@@ -161,7 +162,8 @@ func (p *Plan) summary() string {
 	if change == 0 {
 		return fmt.Sprintf("%s: nothing changes.", plural(len(p.Darkrooms)))
 	}
-	return fmt.Sprintf("%s: %d would change, %d of them with new pods; %d would be refused.", plural(len(p.Darkrooms)), change, roll, refused)
+	return fmt.Sprintf("%s: %d would change, %d of them with new pods; %d would be refused.",
+		plural(len(p.Darkrooms)), change, roll, refused)
 }
 
 func plural(n int) string {

@@ -90,7 +90,8 @@ func (c *Client) Probe(ctx context.Context, address string, target Target) (outc
 	defer func() {
 		// The bytes are those of a tenant, and a decoder that panics would end the operator.
 		if fault := recover(); fault != nil {
-			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Decoding of a probe's response failed", "stack", string(debug.Stack()))
+			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Decoding of a probe's response failed",
+				"stack", string(debug.Stack()))
 			outcome = target.failed(v1alpha1.ReasonNotAnImage, "the response cannot be decoded")
 		}
 	}()
@@ -225,7 +226,8 @@ func (c *Client) podAddress(namespace string, pod Pod) string {
 func (c *Client) proxied(namespace, resource, name, port string) string {
 	address := url.URL{
 		Scheme: c.base.Scheme, Host: c.base.Host,
-		Path: fmt.Sprintf("%s/api/v1/namespaces/%s/%s/http:%s:%s/proxy", strings.TrimRight(c.base.Path, "/"), namespace, resource, name, port),
+		Path: fmt.Sprintf("%s/api/v1/namespaces/%s/%s/http:%s:%s/proxy", strings.TrimRight(c.base.Path, "/"),
+			namespace, resource, name, port),
 	}
 	return address.String()
 }

@@ -94,44 +94,100 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 		want   string
 		says   []string
 	}{
-		"JPEG":              {answer: answer(200, "image/jpeg", encodedImage(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed, says: []string{"/photos/cat.jpg?w=16", "image/jpeg"}},
-		"PNG":               {answer: answer(200, "image/png", encodedImage(t, "png", 16, 300)), want: v1alpha1.ReasonImageServed},
-		"WebP":              {answer: answer(200, "image/webp", webP(t)), want: v1alpha1.ReasonImageServed},
-		"parameter of type": {answer: answer(200, "image/jpeg; charset=utf-8", encodedImage(t, "jpeg", 16, 11)), want: v1alpha1.ReasonImageServed},
+		"JPEG": {
+			answer: answer(200, "image/jpeg", encodedImage(t, "jpeg", 16, 11)),
+			want:   v1alpha1.ReasonImageServed, says: []string{"/photos/cat.jpg?w=16", "image/jpeg"},
+		},
+		"PNG": {
+			answer: answer(200, "image/png", encodedImage(t, "png", 16, 300)),
+			want:   v1alpha1.ReasonImageServed,
+		},
+		"WebP": {answer: answer(200, "image/webp", webP(t)), want: v1alpha1.ReasonImageServed},
+		"parameter of type": {
+			answer: answer(200, "image/jpeg; charset=utf-8", encodedImage(t, "jpeg", 16, 11)),
+			want:   v1alpha1.ReasonImageServed,
+		},
 
-		"error page as 200":            {answer: answer(200, "text/html; charset=utf-8", text), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 200 with content type text/html"}},
-		"no content type":              {answer: answer(200, "", encodedImage(t, "jpeg", 16, 11)), want: v1alpha1.ReasonNotAnImage, says: []string{"content type none"}},
-		"content type of rubbish":      {answer: answer(200, strings.Repeat("x", 100)+"/"+secret, text), want: v1alpha1.ReasonNotAnImage, says: []string{"content type invalid"}},
-		"text that says image/png":     {answer: answer(200, "image/png", text), want: v1alpha1.ReasonNotAnImage, says: []string{"cannot be decoded"}},
-		"one whose decoder panics":     {answer: answer(200, "image/png", []byte(magic+secret)), want: v1alpha1.ReasonNotAnImage},
-		"an image with another status": {answer: answer(203, "image/png", encodedImage(t, "png", 16, 16)), want: v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"}},
+		"error page as 200": {
+			answer: answer(200, "text/html; charset=utf-8", text),
+			want:   v1alpha1.ReasonNotAnImage, says: []string{"HTTP 200 with content type text/html"},
+		},
+		"no content type": {
+			answer: answer(200, "", encodedImage(t, "jpeg", 16, 11)),
+			want:   v1alpha1.ReasonNotAnImage, says: []string{"content type none"},
+		},
+		"content type of rubbish": {
+			answer: answer(200, strings.Repeat("x", 100)+"/"+secret, text),
+			want:   v1alpha1.ReasonNotAnImage, says: []string{"content type invalid"},
+		},
+		"text that says image/png": {
+			answer: answer(200, "image/png", text), want: v1alpha1.ReasonNotAnImage,
+			says: []string{"cannot be decoded"},
+		},
+		"one whose decoder panics": {
+			answer: answer(200, "image/png", []byte(magic+secret)),
+			want:   v1alpha1.ReasonNotAnImage,
+		},
+		"an image with another status": {
+			answer: answer(203, "image/png", encodedImage(t, "png", 16, 16)),
+			want:   v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"},
+		},
 
-		"401":                     {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
-		"403":                     {answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied, says: []string{"HTTP 403"}},
-		"404":                     {answer: answer(404, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
-		"400":                     {answer: answer(400, "text/plain", text), want: v1alpha1.ReasonSourceRejected},
-		"422":                     {answer: answer(422, "", nil), want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 422", "source.baseUrl"}},
-		"422 of a long path":      {answer: answer(422, "", nil), target: cat(func(t *Target) { t.Path = "/" + strings.Repeat("ü", 500) }), want: v1alpha1.ReasonImageUnprocessable, says: []string{"…?w=16"}},
+		"401": {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
+		"403": {
+			answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied,
+			says: []string{"HTTP 403"},
+		},
+		"404": {answer: answer(404, "text/plain", text), want: v1alpha1.ReasonImageNotFound},
+		"400": {answer: answer(400, "text/plain", text), want: v1alpha1.ReasonSourceRejected},
+		"422": {
+			answer: answer(422, "", nil), want: v1alpha1.ReasonImageUnprocessable,
+			says: []string{"HTTP 422", "source.baseUrl"},
+		},
+		"422 of a long path": {
+			answer: answer(422, "", nil),
+			target: cat(func(t *Target) { t.Path = "/" + strings.Repeat("ü", 500) }), want: v1alpha1.ReasonImageUnprocessable,
+			says: []string{"…?w=16"},
+		},
 		"500":                     {answer: answer(500, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
 		"JSON, but no API server": {answer: answer(403, "application/json", text), want: v1alpha1.ReasonSourceDenied},
 		"problem of a gate": {
-			answer: answer(502, "application/problem+json", []byte(`{"status":502,"detail":"the source is at an address that is not allowed"}`)),
-			target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502: the source is at an address that is not allowed. "},
+			answer: answer(502, "application/problem+json",
+				[]byte(`{"status":502,"detail":"the source is at an address that is not allowed"}`)),
+			target: gated, want: v1alpha1.ReasonSourceFailing,
+			says: []string{"HTTP 502: the source is at an address that is not allowed. "},
 		},
 		"additional source of a gate": {
-			answer: answer(502, "application/problem+json", []byte(`{"detail":"additional source old: the source responded with status 500"}`)),
-			target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"additional source old: ", "Check old in spec.additionalSources"},
+			answer: answer(502, "application/problem+json",
+				[]byte(`{"detail":"additional source old: the source responded with status 500"}`)),
+			target: gated, want: v1alpha1.ReasonSourceFailing,
+			says: []string{"additional source old: ", "Check old in spec.additionalSources"},
 		},
 		"limit of a gate": {
 			answer: answer(413, "application/problem+json", []byte(`{"detail":"the original exceeds 10 bytes"}`)),
-			target: gated, want: v1alpha1.ReasonImageUnprocessable, says: []string{"HTTP 413: the original exceeds 10 bytes", "spec.gate.limits"},
+			target: gated, want: v1alpha1.ReasonImageUnprocessable,
+			says: []string{"HTTP 413: the original exceeds 10 bytes", "spec.gate.limits"},
 		},
-		"source of a gate in time":  {answer: answer(504, "application/problem+json", []byte(`{"detail":"the source did not respond in time"}`)), target: gated, want: v1alpha1.ReasonSourceTimeout},
-		"problem without a gate":    {answer: answer(502, "application/problem+json", []byte(`{"detail":"`+secret+`"}`)), want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "}},
-		"long problem":              {answer: answer(502, "application/problem+json", []byte(`{"detail":"`+strings.Repeat(secret, 20)+`"}`)), target: gated, want: v1alpha1.ReasonSourceFailing},
-		"problem of several lines":  {answer: answer(502, "application/problem+json", []byte(`{"detail":"a\n`+secret+`"}`)), target: gated, want: v1alpha1.ReasonSourceFailing},
-		"malformed problem":         {answer: answer(502, "application/problem+json", text), target: gated, want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "}},
-		"connection closed at once": {answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, want: v1alpha1.ReasonUnreachable, says: []string{"closed without a complete response"}},
+		"source of a gate in time": {answer: answer(504, "application/problem+json",
+			[]byte(`{"detail":"the source did not respond in time"}`)), target: gated, want: v1alpha1.ReasonSourceTimeout},
+		"problem without a gate": {
+			answer: answer(502, "application/problem+json", []byte(`{"detail":"`+secret+`"}`)),
+			want:   v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "},
+		},
+		"long problem": {answer: answer(502, "application/problem+json",
+			[]byte(`{"detail":"`+strings.Repeat(secret, 20)+`"}`)), target: gated, want: v1alpha1.ReasonSourceFailing},
+		"problem of several lines": {
+			answer: answer(502, "application/problem+json", []byte(`{"detail":"a\n`+secret+`"}`)),
+			target: gated, want: v1alpha1.ReasonSourceFailing,
+		},
+		"malformed problem": {
+			answer: answer(502, "application/problem+json", text), target: gated,
+			want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "},
+		},
+		"connection closed at once": {
+			answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			want:   v1alpha1.ReasonUnreachable, says: []string{"closed without a complete response"},
+		},
 		"a header of 32 KiB": {
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("X-Long", strings.Repeat("a", 32<<10))
@@ -216,7 +272,8 @@ func TestTheRequestIsAGetOfAnEscapedPathThatDoesNotLeaveTheService(t *testing.T)
 		"/%2e%2e/x.png":     "/%252e%252e/x.png?w=16",
 		"/a&w=1;b=c+d.png":  "/a&w=1;b=c+d.png?w=16",
 		"/@host/http:x.y":   "/@host/http:x.y?w=16",
-		"/@host/http://x.y": "", "cat.jpg": "", "/../secrets": "", "/a/./b": "", "//host/a": "", "/a?b": "", "/a#b": "", "/a\nb": "", "/metrics": "",
+		"/@host/http://x.y": "", "cat.jpg": "", "/../secrets": "", "/a/./b": "", "//host/a": "", "/a?b": "", "/a#b": "",
+		"/a\nb": "", "/metrics": "",
 	} {
 		got = nil
 		outcome := NewClient().Probe(t.Context(), address, cat(func(t *Target) { t.Path = path }))
@@ -227,7 +284,8 @@ func TestTheRequestIsAGetOfAnEscapedPathThatDoesNotLeaveTheService(t *testing.T)
 			}
 		case got == nil:
 			t.Errorf("%s was not requested: %+v", path, outcome)
-		case got.Method != http.MethodGet || got.RequestURI != want || got.URL.Path != path || !strings.HasPrefix(address, "http://"+got.Host):
+		case got.Method != http.MethodGet || got.RequestURI != want || got.URL.Path != path ||
+			!strings.HasPrefix(address, "http://"+got.Host):
 			t.Errorf("%s: %s %s of %s, want GET %s", path, got.Method, got.RequestURI, got.Host, want)
 		}
 	}
@@ -318,7 +376,10 @@ func TestNoConnectionIsKept(t *testing.T) {
 }
 
 func TestEachReasonHasARemedyForEachTypeOfSource(t *testing.T) {
-	types := []v1alpha1.SourceType{v1alpha1.WebFolder, v1alpha1.S3, v1alpha1.GoogleCloudStorage, v1alpha1.CloudFront, "Later"}
+	types := []v1alpha1.SourceType{
+		v1alpha1.WebFolder, v1alpha1.S3, v1alpha1.GoogleCloudStorage,
+		v1alpha1.CloudFront, "Later",
+	}
 	for reason, bySource := range remedies {
 		for _, kind := range types {
 			if text := remedy(reason, Target{Source: kind}); text == "" || !strings.HasSuffix(text, ".") {
@@ -358,7 +419,8 @@ func TestProbesGoToTheAddressOfTheServiceOrThePod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := proxy.podAddress("team-a", Pod{Name: "photos-1", Port: "3000"}); got != "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy" {
+	got := proxy.podAddress("team-a", Pod{Name: "photos-1", Port: "3000"})
+	if got != "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy" {
 		t.Errorf("through the API server: %s", got)
 	}
 }
@@ -368,7 +430,10 @@ func TestPodsAndServicesWithIPv6AreProbed(t *testing.T) {
 	if err != nil {
 		t.Skip(err) // the machine has no IPv6
 	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: answer(200, "image/png", encodedImage(t, "png", 16, 16))}}
+	server := &httptest.Server{
+		Listener: listener,
+		Config:   &http.Server{Handler: answer(200, "image/png", encodedImage(t, "png", 16, 16))},
+	}
 	server.Start()
 	t.Cleanup(server.Close)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
@@ -391,12 +456,24 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 		answer     http.HandlerFunc
 		want, says string
 	}{
-		"an image":                    {answer(200, "image/jpeg", body), v1alpha1.ReasonImageServed, "image/jpeg"},
-		"denied by the source":        {answer(403, "", nil), v1alpha1.ReasonSourceDenied, "HTTP 403."},
-		"denied by the API server":    {answer(403, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy and pods/proxy"},
-		"a token that has run out":    {answer(401, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden, "get on services/proxy and pods/proxy"},
-		"no endpoints":                {answer(503, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable, "HTTP 503 of the Kubernetes API server"},
-		"no Service":                  {answer(404, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable, "HTTP 404 of the Kubernetes API server"},
+		"an image":             {answer(200, "image/jpeg", body), v1alpha1.ReasonImageServed, "image/jpeg"},
+		"denied by the source": {answer(403, "", nil), v1alpha1.ReasonSourceDenied, "HTTP 403."},
+		"denied by the API server": {
+			answer(403, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden,
+			"get on services/proxy and pods/proxy",
+		},
+		"a token that has run out": {
+			answer(401, "application/json", []byte(refusal)), v1alpha1.ReasonProbeForbidden,
+			"get on services/proxy and pods/proxy",
+		},
+		"no endpoints": {
+			answer(503, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable,
+			"HTTP 503 of the Kubernetes API server",
+		},
+		"no Service": {
+			answer(404, "application/json", []byte(refusal)), v1alpha1.ReasonUnreachable,
+			"HTTP 404 of the Kubernetes API server",
+		},
 		"no image, says the Darkroom": {answer(404, "text/plain", nil), v1alpha1.ReasonImageNotFound, "HTTP 404."},
 	} {
 		var path, token string
@@ -412,7 +489,8 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 		if got.Reason != test.want || !strings.Contains(got.Message, test.says) || strings.Contains(got.Message, secret) {
 			t.Errorf("%s: %+v, want %s that says %q", name, got, test.want, test.says)
 		}
-		if want := "/clusters/one/api/v1/namespaces/team-a/services/http:photos:http/proxy/photos/cat.jpg?w=16"; path != want {
+		want := "/clusters/one/api/v1/namespaces/team-a/services/http:photos:http/proxy/photos/cat.jpg?w=16"
+		if path != want {
 			t.Errorf("%s: asked for %s, want %s", name, path, want)
 		}
 		if token != "Bearer token" {

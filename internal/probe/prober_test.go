@@ -65,7 +65,8 @@ func inWorld(t *testing.T, concurrency int, test func(*world)) {
 		before := w.changed
 		cancel()
 		if err := <-ended; err != nil || w.underway != 0 || w.changed != before {
-			t.Errorf("the prober ended with %v, %d probes outlived it, and %d results changed", err, w.underway, w.changed-before)
+			t.Errorf("the prober ended with %v, %d probes outlived it, and %d results changed", err,
+				w.underway, w.changed-before)
 		}
 	})
 }
@@ -213,9 +214,12 @@ func TestAChangedTargetIsProbedAtOnce(t *testing.T) {
 		status  metav1.ConditionStatus
 		history Outcome
 	}{
-		"another period of the same pods": {func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30", metav1.ConditionTrue, served},
-		"another path":                    {dog, "photos/dog@30", metav1.ConditionUnknown, Outcome{}},
-		"other pods":                      {func(t *Target) { t.Revision = "2" }, "photos/cat@30", metav1.ConditionUnknown, Outcome{}},
+		"another period of the same pods": {
+			func(t *Target) { t.Period = 20 * time.Second }, "photos/cat@30",
+			metav1.ConditionTrue, served,
+		},
+		"another path": {dog, "photos/dog@30", metav1.ConditionUnknown, Outcome{}},
+		"other pods":   {func(t *Target) { t.Revision = "2" }, "photos/cat@30", metav1.ConditionUnknown, Outcome{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, 2, func(w *world) {

@@ -54,7 +54,8 @@ func (c *ActionClient) adopt(desired *desired, adopted []*helmrelease.Release) (
 	if err := c.revisions.Adopt(c.ctx); err != nil {
 		return next, c.fail(next, nil, err)
 	}
-	c.Recorder.Event(c.darkroom, false, EventAdopted, fmt.Sprintf("Adopted Helm release %s at revision %d", c.key.Name, adopted[0].Version))
+	c.Recorder.Event(c.darkroom, false, EventAdopted,
+		fmt.Sprintf("Adopted Helm release %s at revision %d", c.key.Name, adopted[0].Version))
 	return next, c.succeed(next, nil, adopted)
 }
 

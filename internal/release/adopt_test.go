@@ -35,7 +35,8 @@ func (l listed) List(_ context.Context, list client.ObjectList, opts ...client.L
 	return nil
 }
 
-// TestOnlyObjectsOfTheReleaseAreAdopted has objects that are those of the chart and the release, or differ in one point.
+// TestOnlyObjectsOfTheReleaseAreAdopted has objects that are those of the chart and the release, or differ in
+// one point.
 func TestOnlyObjectsOfTheReleaseAreAdopted(t *testing.T) {
 	ours := &chart.Chart{Metadata: &chart.Metadata{Name: "darkroom"}}
 	kinds := []schema.GroupVersionKind{deployments, services, ingressKind}
@@ -44,11 +45,18 @@ func TestOnlyObjectsOfTheReleaseAreAdopted(t *testing.T) {
 		var want []string
 		serves, foreign := false, false
 		for _, kind := range kinds {
-			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b"}), 0, 2, rapid.ID[string]).Draw(t, kind.Kind) {
+			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b"}), 0, 2,
+				rapid.ID[string]).Draw(t, kind.Kind) {
 				object := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-					Name:        name,
-					Labels:      map[string]string{ownership.LabelManagedBy: ownership.ManagedByHelm, "helm.sh/chart": "darkroom-0.4.0"},
-					Annotations: map[string]string{ownership.AnnotationReleaseName: "photos", ownership.AnnotationReleaseNamespace: "shop"},
+					Name: name,
+					Labels: map[string]string{
+						ownership.LabelManagedBy: ownership.ManagedByHelm,
+						"helm.sh/chart":          "darkroom-0.4.0",
+					},
+					Annotations: map[string]string{
+						ownership.AnnotationReleaseName:      "photos",
+						ownership.AnnotationReleaseNamespace: "shop",
+					},
 				}}
 				owner := rapid.SampledFrom([]string{"none", "the Darkroom", "another"}).Draw(t, "owner")
 				switch owner {
@@ -56,7 +64,9 @@ func TestOnlyObjectsOfTheReleaseAreAdopted(t *testing.T) {
 					object.Labels[v1alpha1.LabelDarkroom] = "photos"
 					object.OwnerReferences = []metav1.OwnerReference{ownership.Reference(photos())}
 				case "another":
-					object.OwnerReferences = []metav1.OwnerReference{ownership.Reference(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "uid-2"}})}
+					object.OwnerReferences = []metav1.OwnerReference{
+						ownership.Reference(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "uid-2"}}),
+					}
 				}
 				ofRelease := true
 				if other := rapid.SampledFrom([]func(){

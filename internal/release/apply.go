@@ -48,8 +48,9 @@ const absent = "1"
 // An object is written only if the write itself proves that it is the Darkroom's: either it must
 // not exist yet, or it must have the UID of an object that belongs to the Darkroom.
 
-// apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in addition.
-// It leaves out those that are known to be as desired: for a change of a Darkroom all but two or three.
+// apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in
+// addition. It leaves out those that are known to be as desired: for a change of a Darkroom all but two or
+// three.
 func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
 		live, err := c.lookUp(object)
@@ -136,7 +137,9 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 
 // writeOverAdditions removes the additions by others to an object before it is written;
 // refused is the error of the write without that.
-func (c *ActionClient) writeOverAdditions(object *unstructured.Unstructured, uid types.UID, refused error) (*unstructured.Unstructured, error) {
+func (c *ActionClient) writeOverAdditions(
+	object *unstructured.Unstructured, uid types.UID, refused error,
+) (*unstructured.Unstructured, error) {
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(object.GroupVersionKind())
 	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), now); err != nil || now.GetUID() != uid {
@@ -153,7 +156,9 @@ func (c *ActionClient) writeOverAdditions(object *unstructured.Unstructured, uid
 func (c *ActionClient) write(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	live, err := Apply(c.ctx, c.Client, c.darkroom, object, uid)
 	if meta.IsNoMatchError(err) {
-		return nil, fmt.Errorf("apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom so that it needs none: %w",
+		return nil, fmt.Errorf(
+			"apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom "+
+				"so that it needs none: %w",
 			manifest.KeyOf(object), object.GetKind(), object.GetAPIVersion(), err)
 	}
 	if err != nil {
@@ -165,7 +170,8 @@ func (c *ActionClient) write(object *unstructured.Unstructured, uid types.UID) (
 // Apply applies an object of a Darkroom's release, with Helm's marks and the owner reference, and returns it as it came
 // back. The object must have a UID, or must not exist if uid is empty.
 func Apply(
-	ctx context.Context, to client.Client, darkroom client.Object, object *unstructured.Unstructured, uid types.UID, options ...client.ApplyOption,
+	ctx context.Context, to client.Client, darkroom client.Object, object *unstructured.Unstructured, uid types.UID,
+	options ...client.ApplyOption,
 ) (*unstructured.Unstructured, error) {
 	out := object.DeepCopy()
 	out.SetLabels(with(out.GetLabels(), map[string]string{ownership.LabelManagedBy: ownership.ManagedByHelm}))
@@ -233,7 +239,8 @@ func (c *ActionClient) reclaim(live *unstructured.Unstructured) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("encode managed fields: %w", err)
 	}
-	if err := c.Client.Patch(c.ctx, c.metadataOf(live.GroupVersionKind(), live.GetName()), client.RawPatch(types.MergePatchType, patch)); err != nil {
+	if err := c.Client.Patch(c.ctx, c.metadataOf(live.GroupVersionKind(), live.GetName()),
+		client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return false, fmt.Errorf("reclaim fields of %s: %w", manifest.KeyOf(live), err)
 	}
 	return true, nil
@@ -256,7 +263,8 @@ func (c *ActionClient) remove(object owned) error {
 			live = existing
 		}
 		version := live.GetResourceVersion()
-		err := c.Client.Delete(c.ctx, c.metadataOf(object.Kind, object.Name), client.Preconditions{UID: &object.UID, ResourceVersion: &version},
+		err := c.Client.Delete(c.ctx, c.metadataOf(object.Kind, object.Name),
+			client.Preconditions{UID: &object.UID, ResourceVersion: &version},
 			client.PropagationPolicy(metav1.DeletePropagationBackground))
 		switch {
 		case err == nil, isGone(err):

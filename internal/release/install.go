@@ -21,7 +21,9 @@ import (
 
 // Install installs the first revision of the release, or the next one of a release that the
 // Darkroom adopts.
-func (c *ActionClient) Install(string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption) (_ *helmrelease.Release, err error) {
+func (c *ActionClient) Install(
+	string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption,
+) (_ *helmrelease.Release, err error) {
 	defer c.measure(metrics.Install, &err)()
 	desired, err := c.rendered()
 	if err != nil {
@@ -47,7 +49,9 @@ func (c *ActionClient) Install(string, string, *chart.Chart, map[string]any, ...
 
 // Upgrade makes a new revision of the release. With the option DryRun it only returns the
 // summary of that revision.
-func (c *ActionClient) Upgrade(_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption) (_ *helmrelease.Release, err error) {
+func (c *ActionClient) Upgrade(
+	_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption,
+) (_ *helmrelease.Release, err error) {
 	if isDryRun(opts) {
 		if c.desired == nil {
 			return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
@@ -106,7 +110,8 @@ func (c *ActionClient) measure(operation string, err *error) func() {
 // isWaiting reports whether an error is no failure: the namespace is being deleted, and the Darkroom with it, another
 // Helm client is changing the release, or somebody has deleted a revision.
 func isWaiting(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy) || errors.Is(err, storage.ErrDeleted)
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy) ||
+		errors.Is(err, storage.ErrDeleted)
 }
 
 // isDryRun reports whether an upgrade with some options only shows what it would do.
@@ -132,7 +137,9 @@ func isRetry(last, next *helmrelease.Release) bool {
 // owns in addition, and stores the outcome. A retry of a failed revision is not stored
 // before its outcome differs: what fails again and again for the same cause is written once.
 // The history has the newest revision and the deployed ones, the newest first, without a retried one.
-func (c *ActionClient) deploy(desired *desired, failed *helmrelease.Release, history []*helmrelease.Release) (*helmrelease.Release, error) {
+func (c *ActionClient) deploy(
+	desired *desired, failed *helmrelease.Release, history []*helmrelease.Release,
+) (*helmrelease.Release, error) {
 	next := desired.release
 	next.Info.LastDeployed.Time = c.Clock.Now()
 	if failed == nil {
@@ -192,7 +199,8 @@ func (c *ActionClient) fail(next, failed *helmrelease.Release, cause error) erro
 func (c *ActionClient) succeed(next, failed *helmrelease.Release, history []*helmrelease.Release) error {
 	event, message := EventInstalled, fmt.Sprintf("Installed with chart %s", next.Chart.Metadata.Version)
 	if next.Version > 1 {
-		event, message = EventUpgraded, fmt.Sprintf("Upgraded to revision %d with chart %s", next.Version, next.Chart.Metadata.Version)
+		event, message = EventUpgraded, fmt.Sprintf("Upgraded to revision %d with chart %s", next.Version,
+			next.Chart.Metadata.Version)
 	}
 	next.SetStatus(helmrelease.StatusDeployed, message)
 	// In this order, so that each deployed revision has a record, and that there are never two of them, even if

@@ -73,7 +73,8 @@ type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.Names
 // OwnedLookup visits all objects that have a Darkroom's key in the index ownership.Index, as the
 // caches have them. Those of other Darkrooms may be among them. They are the caches' own and must
 // not be changed.
-type OwnedLookup func(ctx context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
+type OwnedLookup func(ctx context.Context, darkroom client.Object,
+	visit func(schema.GroupVersionKind, metav1.Object)) error
 
 // Config is the configuration of Releases. All fields but the last two are required.
 type Config struct {

@@ -51,7 +51,8 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	}
 	if len(repaired) > 0 {
 		c.Metrics.Repaired()
-		c.Recorder.Event(c.darkroom, false, EventRepaired, "Restored after a change by another client: "+strings.Join(repaired, ", "))
+		c.Recorder.Event(c.darkroom, false, EventRepaired,
+			"Restored after a change by another client: "+strings.Join(repaired, ", "))
 	}
 	return errors.Join(errs...)
 }
@@ -63,7 +64,8 @@ func (c *ActionClient) inSync() (bool, error) {
 		switch {
 		case client.IgnoreNotFound(err) != nil:
 			return false, fmt.Errorf("look for %s: %w", desired.Key, err)
-		case err == nil && live != nil && c.memory.objects.Unchanged(desired, live), c.memory.objects.Held(desired.Key, c.Clock.Now()):
+		case err == nil && live != nil && c.memory.objects.Unchanged(desired, live),
+			c.memory.objects.Held(desired.Key, c.Clock.Now()):
 		default:
 			return false, nil
 		}

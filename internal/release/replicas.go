@@ -57,6 +57,7 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 // appliesReplicas reports whether an entry is that of the operator's applies, and has the number of
 // replicas.
 func appliesReplicas(entry metav1.ManagedFieldsEntry) bool {
-	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" &&
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
+		entry.Subresource == "" &&
 		entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:replicas"`)
 }

@@ -24,7 +24,8 @@ func (r *Releases) Applied(key types.NamespacedName, object manifest.Key) bool {
 }
 
 // Rolls reports whether the desired release replaces the pods of its Deployment. The API server decides: it
-// knows defaults, and what other clients and webhooks add. Two requests, which change nothing: the caches lack most of a template.
+// knows defaults, and what other clients and webhooks add. Two requests, which change nothing: the caches lack
+// most of a template.
 func (c *ActionClient) Rolls() (bool, error) {
 	next, err := c.rendered()
 	if err != nil {

@@ -77,7 +77,8 @@ func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 		return err
 	}
 	keeps := isHostOf(successor)
-	rules := slices.DeleteFunc(slices.Clone(ingress.Spec.Rules), func(rule networkingv1.IngressRule) bool { return !keeps(rule.Host) })
+	rules := slices.DeleteFunc(slices.Clone(ingress.Spec.Rules),
+		func(rule networkingv1.IngressRule) bool { return !keeps(rule.Host) })
 	if len(rules) == len(ingress.Spec.Rules) {
 		return nil
 	}
@@ -88,7 +89,8 @@ func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 	if err != nil {
 		return fmt.Errorf("encode patch of %s: %w", object, err)
 	}
-	if err := c.Client.Patch(c.ctx, ingress.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+	if err := c.Client.Patch(c.ctx, ingress.DeepCopy(), client.RawPatch(types.MergePatchType, patch),
+		client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("remove hosts from %s: %w", object, err)
 	}
 	return nil

@@ -138,7 +138,8 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 	// applied in a new one.
 	next := autoscalers
 	next.Version = "v3"
-	if got := surplusOf(t, c, keyOf(services, "photos"), keyOf(next, "photos")); !slices.Equal(got, []string{"Service old"}) {
+	got := surplusOf(t, c, keyOf(services, "photos"), keyOf(next, "photos"))
+	if !slices.Equal(got, []string{"Service old"}) {
 		t.Errorf("surplus is %q, want Service old alone", got)
 	}
 }
@@ -187,7 +188,10 @@ func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
 }
 
 func deploymentOf(rolledOut bool, account string) *appsv1.Deployment {
-	deployment := &appsv1.Deployment{ObjectMeta: ownedMeta("photos"), Spec: appsv1.DeploymentSpec{Replicas: ptr.To(int32(1))}}
+	deployment := &appsv1.Deployment{
+		ObjectMeta: ownedMeta("photos"),
+		Spec:       appsv1.DeploymentSpec{Replicas: ptr.To(int32(1))},
+	}
 	deployment.Spec.Template.Spec.ServiceAccountName = account
 	if rolledOut {
 		deployment.Status = appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}
@@ -236,20 +240,49 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 		desired, object schema.GroupVersionKind
 		needed          bool
 	}{
-		"a ConfigMap during the rollout":              {cached{deployments: {deploymentOf(false, "")}, configMaps: {metadata("photos", nil)}}, services, configMaps, true},
-		"a ConfigMap after it":                        {cached{configMaps: {metadata("photos", nil)}}, services, configMaps, false},
-		"an autoscaler during the rollout":            {cached{deployments: {deploymentOf(false, "")}, autoscalers: {metadata("photos", nil)}}, services, autoscalers, false},
-		"a ServiceAccount during the rollout":         {cached{deployments: {deploymentOf(false, "team")}, accounts: {metadata("photos", nil)}}, services, accounts, true},
-		"a ServiceAccount after it":                   {cached{deployments: {deploymentOf(true, "team")}, accounts: {metadata("photos", nil)}}, services, accounts, false},
-		"the ServiceAccount that the pods have":       {cached{deployments: {deploymentOf(true, "photos")}, accounts: {metadata("photos", nil)}}, services, accounts, true},
-		"an Ingress without a successor":              {cached{ingressKind: {ingressOf("a")}}, services, ingressKind, false},
-		"an Ingress before its route is known":        {cached{ingressKind: {ingressOf("a")}}, routeKind, ingressKind, true},
-		"an Ingress before its route is accepted":     {cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, true},
-		"an Ingress after that":                       {cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a", "b")}}, routeKind, ingressKind, false},
-		"an Ingress with a host that the route lacks": {cached{ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, true},
-		"an Ingress without a host of the route":      {cached{ingressKind: {ingressOf("lost")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, false},
-		"a route that an Ingress replaces":            {cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a")}}, ingressKind, routeKind, false},
-		"the Service of an Ingress that stays":        {cached{ingressKind: {ingressOf("a")}, services: {metadata("photos", nil)}}, routeKind, services, true},
+		"a ConfigMap during the rollout": {
+			cached{deployments: {deploymentOf(false, "")}, configMaps: {metadata("photos", nil)}}, services, configMaps, true,
+		},
+		"a ConfigMap after it": {
+			cached{configMaps: {metadata("photos", nil)}},
+			services, configMaps, false,
+		},
+		"an autoscaler during the rollout": {cached{
+			deployments: {deploymentOf(false, "")},
+			autoscalers: {metadata("photos", nil)},
+		}, services, autoscalers, false},
+		"a ServiceAccount during the rollout": {
+			cached{deployments: {deploymentOf(false, "team")}, accounts: {metadata("photos", nil)}}, services, accounts, true,
+		},
+		"a ServiceAccount after it": {
+			cached{deployments: {deploymentOf(true, "team")}, accounts: {metadata("photos", nil)}}, services, accounts, false,
+		},
+		"the ServiceAccount that the pods have": {
+			cached{deployments: {deploymentOf(true, "photos")}, accounts: {metadata("photos", nil)}}, services, accounts, true,
+		},
+		"an Ingress without a successor":       {cached{ingressKind: {ingressOf("a")}}, services, ingressKind, false},
+		"an Ingress before its route is known": {cached{ingressKind: {ingressOf("a")}}, routeKind, ingressKind, true},
+		"an Ingress before its route is accepted": {
+			cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, true,
+		},
+		"an Ingress after that": {
+			cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a", "b")}}, routeKind, ingressKind, false,
+		},
+		"an Ingress with a host that the route lacks": {
+			cached{ingressKind: {ingressOf("a", "lost")}, routeKind: {routeOf(false, "a")}}, routeKind, ingressKind, true,
+		},
+		"an Ingress without a host of the route": {
+			cached{ingressKind: {ingressOf("lost")}, routeKind: {routeOf(false, "a")}},
+			routeKind, ingressKind, false,
+		},
+		"a route that an Ingress replaces": {
+			cached{ingressKind: {ingressOf("a")}, routeKind: {routeOf(true, "a")}},
+			ingressKind, routeKind, false,
+		},
+		"the Service of an Ingress that stays": {
+			cached{ingressKind: {ingressOf("a")}, services: {metadata("photos", nil)}},
+			routeKind, services, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.cached[deployments] == nil {
@@ -325,7 +358,10 @@ func asDryRun(upgrade *action.Upgrade) error {
 }
 
 func TestContestsAreDescribed(t *testing.T) {
-	message := ContestMessage(drift.Hold{Object: keyOf(services, "photos"), Writer: "rival", Repairs: 4, Until: time.Unix(0, 0)})
+	message := ContestMessage(drift.Hold{
+		Object: keyOf(services, "photos"), Writer: "rival",
+		Repairs: 4, Until: time.Unix(0, 0),
+	})
 	for _, part := range []string{"Service photos", `"rival"`, "4 times", "00:00:00 UTC"} {
 		if !strings.Contains(message, part) {
 			t.Errorf("%q lacks %q", message, part)

@@ -99,9 +99,9 @@ func (c *ActionClient) removeAll(objects []owned, giveBack bool) error {
 	return group.Wait()
 }
 
-// isAdopting reports whether the Darkroom began to adopt a release and did not complete that. The annotation that asked for it
-// may be gone: clients that replace a Darkroom remove it. What others store in the namespace of one that is deployed cannot
-// make it so.
+// isAdopting reports whether the Darkroom began to adopt a release and did not complete that. The annotation
+// that asked for it may be gone: clients that replace a Darkroom remove it. What others store in the namespace
+// of one that is deployed cannot make it so.
 func (c *ActionClient) isAdopting() (bool, error) {
 	if v1alpha1.IsConditionTrue(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed) {
 		return false, nil

@@ -13,13 +13,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned deletes Darkrooms whose objects have finalizers, or were left to the user.
+// TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned deletes Darkrooms whose objects have finalizers, or were
+// left to the user.
 func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 	kinds := []schema.GroupVersionKind{ingressKind, routeKind, services, deployments}
 	rapid.Check(t, func(t *rapid.T) {
 		objects := cached{}
 		waits := false
-		for _, kind := range rapid.SliceOfDistinct(rapid.SampledFrom(kinds), rapid.ID[schema.GroupVersionKind]).Draw(t, "kinds") {
+		for _, kind := range rapid.SliceOfDistinct(rapid.SampledFrom(kinds),
+			rapid.ID[schema.GroupVersionKind]).Draw(t, "kinds") {
 			hasFinalizer := rapid.Bool().Draw(t, "has a finalizer")
 			objects[kind] = []metav1.Object{metadata("photos", func(o *metav1.ObjectMeta) {
 				if hasFinalizer {
@@ -29,7 +31,8 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 			waits = waits || hasFinalizer && (kind == ingressKind || kind == routeKind)
 		}
 		server := &stored{meanwhile: func(*stored) {}}
-		isLabeled, isControlled := rapid.Bool().Draw(t, "the Deployment has the label"), rapid.Bool().Draw(t, "it has a controller")
+		isLabeled, isControlled := rapid.Bool().Draw(t, "the Deployment has the label"),
+			rapid.Bool().Draw(t, "it has a controller")
 		if rapid.Bool().Draw(t, "there is a Deployment") {
 			server.object = &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta("photos")}
 			if !isLabeled {

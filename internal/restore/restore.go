@@ -13,8 +13,8 @@ type Versions struct {
 // Highest returns the highest version so far.
 func (v *Versions) Highest() uint64 { return v.highest }
 
-// WentBack takes note of a version, and reports whether it is lower than an earlier one. A version that is not a number is not
-// etcd's, and counts for nothing.
+// WentBack takes note of a version, and reports whether it is lower than an earlier one. A version that is not
+// a number is not etcd's, and counts for nothing.
 func (v *Versions) WentBack(version string) bool {
 	now, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {

@@ -53,7 +53,9 @@ func IsRolling(deployment *appsv1.Deployment) bool {
 }
 
 // Condition returns the condition of a type, or nil.
-func Condition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+func Condition(
+	deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType,
+) *appsv1.DeploymentCondition {
 	for i := range deployment.Status.Conditions {
 		if deployment.Status.Conditions[i].Type == conditionType {
 			return &deployment.Status.Conditions[i]

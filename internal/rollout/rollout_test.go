@@ -14,7 +14,10 @@ func state(wanted, all, updated, available int32, changes ...func(*appsv1.Deploy
 	out := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 5},
 		Spec:       appsv1.DeploymentSpec{Replicas: &wanted},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: 5, Replicas: all, UpdatedReplicas: updated, AvailableReplicas: available},
+		Status: appsv1.DeploymentStatus{
+			ObservedGeneration: 5, Replicas: all, UpdatedReplicas: updated,
+			AvailableReplicas: available,
+		},
 	}
 	for _, change := range changes {
 		change(out)
@@ -24,7 +27,8 @@ func state(wanted, all, updated, available int32, changes ...func(*appsv1.Deploy
 
 func progressing(status corev1.ConditionStatus, reason string) func(*appsv1.Deployment) {
 	return func(d *appsv1.Deployment) {
-		d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: status, Reason: reason})
+		d.Status.Conditions = append(d.Status.Conditions,
+			appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: status, Reason: reason})
 	}
 }
 
@@ -60,8 +64,10 @@ func TestStagesOfARollout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := test.deployment
-			got := fmt.Sprintf("current %t, complete %t, overdue %t, rolling %t", IsCurrent(d), IsComplete(d), IsOverdue(d), IsRolling(d))
-			want := fmt.Sprintf("current %t, complete %t, overdue %t, rolling %t", test.current, test.complete, test.overdue, test.rolling)
+			got := fmt.Sprintf("current %t, complete %t, overdue %t, rolling %t", IsCurrent(d), IsComplete(d),
+				IsOverdue(d), IsRolling(d))
+			want := fmt.Sprintf("current %t, complete %t, overdue %t, rolling %t", test.current, test.complete,
+				test.overdue, test.rolling)
 			if got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

@@ -27,7 +27,9 @@ const foreignManager = "darkroom-other-installation"
 
 // ReportStalled adds the condition Stalled to a Darkroom of another installation, which does
 // not report on it. The first report of that installation removes it.
-func ReportStalled(ctx context.Context, writer client.Client, darkroom *v1alpha1.Darkroom, reason, message string, now time.Time) error {
+func ReportStalled(
+	ctx context.Context, writer client.Client, darkroom *v1alpha1.Darkroom, reason, message string, now time.Time,
+) error {
 	stalled := v1alpha1.Condition{
 		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, ObservedGeneration: darkroom.Generation,
 		Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
@@ -87,7 +89,9 @@ func applyConfiguration(darkroom *v1alpha1.Darkroom, fields map[string]any) *uns
 
 // apply writes a report. It returns the new resourceVersion of the resource; empty if the
 // resource is gone.
-func (r *Reconciler) apply(ctx context.Context, darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus) (string, error) {
+func (r *Reconciler) apply(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus,
+) (string, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
 	if err != nil {
 		return "", fmt.Errorf("encode status: %w", err)
@@ -131,7 +135,9 @@ func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, b
 	return nil
 }
 
-func applyAs(ctx context.Context, writer client.Client, manager string, configuration *unstructured.Unstructured) error {
+func applyAs(
+	ctx context.Context, writer client.Client, manager string, configuration *unstructured.Unstructured,
+) error {
 	return writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
 		client.FieldOwner(manager), client.ForceOwnership)
 }

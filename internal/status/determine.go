@@ -143,7 +143,8 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "Nothing is installed yet."}
 	}
 	deployed := reported(darkroom, v1alpha1.ConditionDeployed)
-	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil || deployed.Status != metav1.ConditionTrue {
+	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil ||
+		deployed.Status != metav1.ConditionTrue {
 		return deploying("The last change is being applied.")
 	}
 	if credentials != nil && credentials.Status != metav1.ConditionTrue {
@@ -183,7 +184,8 @@ func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condi
 
 // reasonOfFailure returns the reason for a failure that the Helm reconciler reports.
 func reasonOfFailure(darkroom *v1alpha1.Darkroom, failed *v1alpha1.Condition) string {
-	if deployed := reported(darkroom, v1alpha1.ConditionDeployed); deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease {
+	if deployed := reported(darkroom, v1alpha1.ConditionDeployed); deployed != nil &&
+		deployed.Reason == v1alpha1.ReasonForeignRelease {
 		return v1alpha1.ReasonForeignRelease
 	}
 	if failed.Reason == v1alpha1.ReasonErrorGettingValues {
@@ -209,7 +211,8 @@ func determineRollout(o Observation) verdict {
 	wanted := rollout.Wanted(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
-	progressing, failing := rollout.Condition(deployment, appsv1.DeploymentProgressing), rollout.Condition(deployment, appsv1.DeploymentReplicaFailure)
+	progressing, failing := rollout.Condition(deployment, appsv1.DeploymentProgressing),
+		rollout.Condition(deployment, appsv1.DeploymentReplicaFailure)
 	switch {
 	case !rollout.IsObserved(deployment):
 		return deploying("Rolling out: " + count + ".")
@@ -240,13 +243,17 @@ func determineZero(o Observation) verdict {
 	spec := &o.Darkroom.Spec
 	switch {
 	case spec.Autoscaling != nil:
-		return degraded(v1alpha1.ReasonAutoscalingSuspended, "The Deployment was scaled to zero, which suspends its autoscaler: scale it up to resume.")
+		return degraded(v1alpha1.ReasonAutoscalingSuspended,
+			"The Deployment was scaled to zero, which suspends its autoscaler: scale it up to resume.")
 	case spec.Replicas == nil || *spec.Replicas != 0:
 		return deploying("Scaling up from zero.")
 	case o.Deployment.Status.Replicas > 0:
 		return deploying(fmt.Sprintf("Scaling to zero: %d pods are left.", o.Deployment.Status.Replicas))
 	}
-	return verdict{v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."}
+	return verdict{
+		v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero,
+		"Scaled to zero: no images are served.",
+	}
 }
 
 // lostPods reports whether pods were lost, as opposed to more being requested. The
@@ -273,8 +280,8 @@ func versionOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// quote returns a message of another controller as a sentence. It may quote what a policy refused, such as a pod with its
-// variables.
+// quote returns a message of another controller as a sentence. It may quote what a policy refused, such as a
+// pod with its variables.
 func (o Observation) quote(message string) string {
 	return sentence(values.Redact(o.Darkroom, message))
 }

@@ -33,7 +33,10 @@ func condition(conditionType string, status metav1.ConditionStatus, generation i
 
 // failure is condition, True, with a cause.
 func failure(conditionType, reason, message string, generation int64) v1alpha1.Condition {
-	return v1alpha1.Condition{Type: conditionType, Status: yes, Reason: reason, Message: message, ObservedGeneration: generation}
+	return v1alpha1.Condition{
+		Type: conditionType, Status: yes, Reason: reason, Message: message,
+		ObservedGeneration: generation,
+	}
 }
 
 // photos is a Darkroom of generation 2, which Helm has deployed.
@@ -52,7 +55,10 @@ func deployment(replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.Dep
 		ObjectMeta: metav1.ObjectMeta{Name: "photos", Namespace: "team-a", Generation: 5},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas,
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": "darkroom", "app.kubernetes.io/instance": "photos"}},
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{
+				"app.kubernetes.io/name":     "darkroom",
+				"app.kubernetes.io/instance": "photos",
+			}},
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
 				{Name: "proxy", Image: "example.com/sidecar:v9"},
 				{Name: containerName, Image: "gojektech/darkroom:v0.4.2"},
@@ -70,11 +76,14 @@ func deployment(replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.Dep
 // template, ready, available.
 func pods(all, updated, ready, available int32) func(*appsv1.Deployment) {
 	return func(d *appsv1.Deployment) {
-		d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = all, updated, ready, available
+		d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = all,
+			updated, ready, available
 	}
 }
 
-func deploymentSays(conditionType appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) func(*appsv1.Deployment) {
+func deploymentSays(
+	conditionType appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string,
+) func(*appsv1.Deployment) {
 	return func(d *appsv1.Deployment) {
 		d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
 			Type: conditionType, Status: status, Reason: reason, Message: message,
@@ -85,9 +94,11 @@ func deploymentSays(conditionType appsv1.DeploymentConditionType, status corev1.
 // Deployments whose rollout has ended or exceeded its deadline, that may not create pods, or
 // whose change the Deployment controller has not seen.
 var (
-	rolledOut   = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable", "")
-	late        = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet has timed out progressing.")
-	overQuota   = deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue, "FailedCreate", "exceeded quota: pods")
+	rolledOut = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable", "")
+	late      = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded",
+		"ReplicaSet has timed out progressing.")
+	overQuota = deploymentSays(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue,
+		"FailedCreate", "exceeded quota: pods")
 	notObserved = func(d *appsv1.Deployment) { d.Status.ObservedGeneration = d.Generation - 1 }
 )
 
@@ -103,7 +114,8 @@ func ingress(hosts ...string) *networkingv1.Ingress {
 // functions.
 func seen(darkroom *darkrooms.Builder, deployment *appsv1.Deployment, changes ...func(*Observation)) Observation {
 	o := Observation{
-		Darkroom: darkroom.Obj(), Deployment: deployment, Service: service(), Hosts: []string{host}, Ingress: ingress(host), Now: noon,
+		Darkroom: darkroom.Obj(), Deployment: deployment, Service: service(), Hosts: []string{host},
+		Ingress: ingress(host), Now: noon,
 	}
 	for _, change := range changes {
 		change(&o)
@@ -155,7 +167,10 @@ func TestVersionIsThatOfTheDarkroomContainer(t *testing.T) {
 func TestReport(t *testing.T) {
 	// about is a condition of the current generation. None of these Darkrooms sets a probe.
 	about := func(conditionType string, status metav1.ConditionStatus, reason, message string) v1alpha1.Condition {
-		return v1alpha1.Condition{Type: conditionType, Status: status, Reason: reason, Message: message, ObservedGeneration: 2}
+		return v1alpha1.Condition{
+			Type: conditionType, Status: status, Reason: reason,
+			Message: message, ObservedGeneration: 2,
+		}
 	}
 	source := determineSource(Observation{Darkroom: photos().Obj()})
 	source.ObservedGeneration = 2
@@ -202,7 +217,8 @@ func TestReadyIsOnlyWhatHelmHasDeployed(t *testing.T) {
 	const generation = 3
 	words := [][]v1alpha1.Condition{nil}
 	for _, conditionType := range []string{
-		v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable,
+		v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed,
+		v1alpha1.ConditionIrreconcilable,
 	} {
 		for _, word := range slices.Clone(words) {
 			for _, status := range []metav1.ConditionStatus{yes, no, unknown} {
@@ -225,8 +241,10 @@ func TestReadyIsOnlyWhatHelmHasDeployed(t *testing.T) {
 		want := says(v1alpha1.ConditionInitialized, yes, no, unknown) && says(v1alpha1.ConditionDeployed, yes) &&
 			!says(v1alpha1.ConditionReleaseFailed, yes) && !says(v1alpha1.ConditionIrreconcilable, yes)
 		report := Determine(seen(darkroom, deployment(1)))
-		if got := v1alpha1.IsConditionTrue(report.Conditions, v1alpha1.ConditionReady); got != want || (report.Phase == v1alpha1.PhaseReady) != want || report.ObservedGeneration != generation {
-			t.Errorf("phase %s of generation %d, ready: %t, want %t, with %+v", report.Phase, report.ObservedGeneration, got, want, word)
+		got := v1alpha1.IsConditionTrue(report.Conditions, v1alpha1.ConditionReady)
+		if got != want || (report.Phase == v1alpha1.PhaseReady) != want || report.ObservedGeneration != generation {
+			t.Errorf("phase %s of generation %d, ready: %t, want %t, with %+v", report.Phase,
+				report.ObservedGeneration, got, want, word)
 		}
 	}
 }

@@ -16,7 +16,10 @@ var reporting = []string{"api/v1alpha1", "internal/controller", "internal/releas
 
 // reports are the prefixes of constants, with the start of the headings of their tables
 // in docs/conditions.md.
-var reports = map[string]string{"Phase": "Phases", "Condition": "Conditions", "Reason": "Reasons of ", "Event": "Events"}
+var reports = map[string]string{
+	"Phase": "Phases", "Condition": "Conditions",
+	"Reason": "Reasons of ", "Event": "Events",
+}
 
 // constants returns the values of the exported constants with a prefix.
 func constants(t *testing.T, prefix string) []string {

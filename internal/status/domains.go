@@ -19,12 +19,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// determineDomains returns the sorted hosts at which images are served, and the condition
-// DomainsReady. Hosts count that are or were assigned to the Darkroom: one that somebody else wrote
-// into its route does not become its own (package claims relies on this). It compares the hosts of the live Ingress and of the accepted HTTPRoute
-// with those that the resource claims. An Ingress has no acceptance status, so its rules
-// count. The current generation of an HTTPRoute must be accepted by every Gateway that the
-// resource names.
+// determineDomains returns the sorted hosts at which images are served, and the condition DomainsReady. Hosts
+// count that are or were assigned to the Darkroom: one that somebody else wrote into its route does not become
+// its own (package claims relies on this). It compares the hosts of the live Ingress and of the accepted
+// HTTPRoute with those that the resource claims. An Ingress has no acceptance status, so its rules count. The
+// current generation of an HTTPRoute must be accepted by every Gateway that the resource names.
 func determineDomains(o Observation) (hosts []string, condition v1alpha1.Condition) {
 	spec := &o.Darkroom.Spec
 	inIngress, inRoute := gateway.Hosts(o.Ingress), gateway.Hosts(o.Route)
@@ -135,7 +134,10 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 		return worst, ""
 	}
 	for _, ref := range darkroom.Spec.Gateway.ParentRefs {
-		parent := gateway.Parent{Kind: cmp.Or(ref.Kind, gateway.KindGateway), Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName}
+		parent := gateway.Parent{
+			Kind:      cmp.Or(ref.Kind, gateway.KindGateway),
+			Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName,
+		}
 		verdict, said := gateway.Judge(route, parent)
 		if verdict <= worst {
 			continue
@@ -146,7 +148,8 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the %s exists, that its controller runs, "+
 				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)
 		case gateway.Unresolved:
-			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent, values.Redact(darkroom, cause(said))))
+			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent,
+				values.Redact(darkroom, cause(said))))
 		case gateway.Refused:
 			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, values.Redact(darkroom, cause(said))))
 		}
@@ -183,11 +186,14 @@ func conflictMessage(namespace string, refused []claims.Refusal) string {
 		}
 		switch {
 		case refusal.Paused:
-			sentences[i] = fmt.Sprintf("Host %s is still in use by %s, which is paused: resume it, so that it releases the host.", refusal.Host, owner)
+			sentences[i] = fmt.Sprintf(
+				"Host %s is still in use by %s, which is paused: resume it, so that it releases the host.", refusal.Host, owner,
+			)
 		case refusal.Leaving:
 			sentences[i] = fmt.Sprintf("Host %s is still in use by %s: waiting for it to be released.", refusal.Host, owner)
 		default:
-			sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.", refusal.Host, owner)
+			sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.",
+				refusal.Host, owner)
 		}
 	}
 	return strings.Join(sentences, " ")

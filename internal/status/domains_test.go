@@ -58,27 +58,44 @@ func of(generation int64, condition metav1.Condition) metav1.Condition {
 }
 
 var (
-	accepted    = metav1.Condition{Type: "Accepted", Status: metav1.ConditionTrue, Reason: "Accepted", ObservedGeneration: 3}
-	resolved    = metav1.Condition{Type: "ResolvedRefs", Status: metav1.ConditionTrue, Reason: "ResolvedRefs", ObservedGeneration: 3}
-	unresolved  = metav1.Condition{Type: "ResolvedRefs", Status: metav1.ConditionFalse, Reason: "BackendNotFound", Message: "no such Service", ObservedGeneration: 3}
-	notAccepted = metav1.Condition{
-		Type: "Accepted", Status: metav1.ConditionFalse, Reason: "NotAllowedByListeners", Message: "namespace team-a may not attach", ObservedGeneration: 3,
+	accepted = metav1.Condition{
+		Type: "Accepted", Status: metav1.ConditionTrue,
+		Reason: "Accepted", ObservedGeneration: 3,
 	}
-	notKnownYet = metav1.Condition{Type: "Accepted", Status: metav1.ConditionUnknown, Reason: "Pending", ObservedGeneration: 3}
+	resolved = metav1.Condition{
+		Type: "ResolvedRefs", Status: metav1.ConditionTrue,
+		Reason: "ResolvedRefs", ObservedGeneration: 3,
+	}
+	unresolved = metav1.Condition{
+		Type: "ResolvedRefs", Status: metav1.ConditionFalse, Reason: "BackendNotFound",
+		Message: "no such Service", ObservedGeneration: 3,
+	}
+	notAccepted = metav1.Condition{
+		Type: "Accepted", Status: metav1.ConditionFalse, Reason: "NotAllowedByListeners",
+		Message: "namespace team-a may not attach", ObservedGeneration: 3,
+	}
+	notKnownYet = metav1.Condition{
+		Type: "Accepted", Status: metav1.ConditionUnknown,
+		Reason: "Pending", ObservedGeneration: 3,
+	}
 )
 
 // Messages about the Gateway public.
 const (
-	refusedWords    = "Gateway team-a/public does not accept the HTTPRoute: NotAllowedByListeners: namespace team-a may not attach."
-	unresolvedWords = "Gateway team-a/public cannot resolve a reference of the HTTPRoute: BackendNotFound: no such Service."
-	awaitedWords    = "Gateway team-a/public has not accepted the HTTPRoute yet: check that the Gateway exists, that its controller runs, " +
+	refusedWords = "Gateway team-a/public does not accept the HTTPRoute: NotAllowedByListeners: " +
+		"namespace team-a may not attach."
+	unresolvedWords = "Gateway team-a/public cannot resolve a reference of the HTTPRoute: " +
+		"BackendNotFound: no such Service."
+	awaitedWords = "Gateway team-a/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
+		"that its controller runs, " +
 		"and that its listeners allow routes from namespace team-a."
 )
 
 func TestDomains(t *testing.T) {
 	const a, b = "a.example.com", "b.example.com"
 	byIngress, byGateway := photos().Obj(), photos().Gateway("public").Obj()
-	byTwo, byBoth := photos().Gateway("internal", "public").Obj(), photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
+	byTwo, byBoth := photos().Gateway("internal", "public").Obj(),
+		photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
 	had := func(hosts ...string) *v1alpha1.Darkroom {
 		return photos().Status(func(s *v1alpha1.DarkroomStatus) { s.Domains = hosts }).Obj()
 	}
@@ -88,7 +105,10 @@ func TestDomains(t *testing.T) {
 		condition v1alpha1.Condition
 	}
 	is := func(status metav1.ConditionStatus, reason, message string, hosts ...string) domains {
-		return domains{hosts, v1alpha1.Condition{Type: v1alpha1.ConditionDomainsReady, Status: status, Reason: reason, Message: message}}
+		return domains{hosts, v1alpha1.Condition{
+			Type: v1alpha1.ConditionDomainsReady, Status: status,
+			Reason: reason, Message: message,
+		}}
 	}
 	routedAt := func(hosts ...string) domains {
 		return is(yes, v1alpha1.ReasonRouted, "Routed: "+strings.Join(hosts, ", ")+".", hosts...)
@@ -139,7 +159,10 @@ func TestDomains(t *testing.T) {
 		},
 		// Images are served by one of them already.
 		"an HTTPRoute that one of two Gateways accepts": {
-			Observation{Darkroom: byTwo, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved), says("public", notKnownYet))},
+			Observation{
+				Darkroom: byTwo, Hosts: list{a},
+				Route: route(list{a}, says("internal", accepted, resolved), says("public", notKnownYet)),
+			},
 			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
 		// The acceptance is of another Gateway than the resource names.
@@ -148,11 +171,17 @@ func TestDomains(t *testing.T) {
 			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
 		"an Ingress that is about to give way to an HTTPRoute": {
-			Observation{Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a), Route: route(list{b, a}, says("public", accepted, resolved))},
+			Observation{
+				Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a),
+				Route: route(list{b, a}, says("public", accepted, resolved)),
+			},
 			routedAt(a, b),
 		},
 		"an HTTPRoute that is about to give way to an Ingress, and that is refused": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a}, says("public", notAccepted))},
+			Observation{
+				Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a),
+				Route: route(list{a}, says("public", notAccepted)),
+			},
 			routedAt(a),
 		},
 		// It is not the time to remove the Ingress.
@@ -171,7 +200,8 @@ func TestDomains(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hosts, condition := determineDomains(test.observation)
-			expect.Equal(t, "domains and condition", test.want, domains{hosts, condition}, cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty())
+			expect.Equal(t, "domains and condition", test.want, domains{hosts, condition},
+				cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty())
 		})
 	}
 }
@@ -198,23 +228,44 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 		observation Observation
 		want        string
 	}{
-		"nothing routes":                 {Observation{}, ""},
-		"an Ingress":                     {Observation{Ingress: plain}, "http://a.example.com"},
-		"an Ingress with a certificate":  {Observation{Ingress: certified("a.example.com", "b.example.com")}, "https://a.example.com"},
+		"nothing routes": {Observation{}, ""},
+		"an Ingress":     {Observation{Ingress: plain}, "http://a.example.com"},
+		"an Ingress with a certificate": {
+			Observation{Ingress: certified("a.example.com", "b.example.com")},
+			"https://a.example.com",
+		},
 		"a certificate for another host": {Observation{Ingress: certified("other.example.com")}, "http://a.example.com"},
 		"a listener http":                {Observation{Route: listener("http", accepted, resolved)}, "http://a.example.com"},
-		"a listener https":               {Observation{Route: listener("https", accepted, resolved)}, "https://a.example.com"},
-		"a listener public-https":        {Observation{Route: listener("public-https", accepted, resolved)}, "https://a.example.com"},
+		"a listener https": {
+			Observation{Route: listener("https", accepted, resolved)},
+			"https://a.example.com",
+		},
+		"a listener public-https": {
+			Observation{Route: listener("public-https", accepted, resolved)},
+			"https://a.example.com",
+		},
 		"an Ingress, and a listener https that does not accept": {
 			Observation{Ingress: plain, Route: listener("https", notAccepted)}, "http://a.example.com",
 		},
 		"an Ingress without a certificate, and a listener https": {
 			Observation{Ingress: plain, Route: listener("https", accepted, resolved)}, "https://a.example.com",
 		},
-		"another port":                  {Observation{Published: Published{Port: 8080}, Ingress: plain}, "http://a.example.com:8080"},
-		"a load balancer with TLS":      {Observation{Published: Published{Scheme: "https"}, Ingress: plain}, "https://a.example.com"},
-		"a scheme against certificates": {Observation{Published: Published{Scheme: "http", Port: 80}, Ingress: certified()}, "http://a.example.com"},
-		"the default port of the other": {Observation{Published: Published{Scheme: "http", Port: 443}, Ingress: plain}, "http://a.example.com:443"},
+		"another port": {
+			Observation{Published: Published{Port: 8080}, Ingress: plain},
+			"http://a.example.com:8080",
+		},
+		"a load balancer with TLS": {
+			Observation{Published: Published{Scheme: "https"}, Ingress: plain},
+			"https://a.example.com",
+		},
+		"a scheme against certificates": {
+			Observation{Published: Published{Scheme: "http", Port: 80}, Ingress: certified()},
+			"http://a.example.com",
+		},
+		"the default port of the other": {
+			Observation{Published: Published{Scheme: "http", Port: 443}, Ingress: plain},
+			"http://a.example.com:443",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := test.observation.Published.Validate(); err != nil {
@@ -244,22 +295,41 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		parents parents
 		want    attachment
 	}{
-		"nothing is said":           {nil, nil, awaited},
-		"accepted":                  {nil, parents{says("public", accepted, resolved)}, attachment{}},
-		"accepted before a change":  {nil, parents{says("public", of(2, accepted), resolved)}, awaited},
-		"resolved before a change":  {nil, parents{says("public", accepted, of(2, resolved))}, awaited},
-		"refused":                   {nil, parents{says("public", resolved, notAccepted)}, attachment{gateway.Refused, refusedWords}},
-		"refused without a message": {nil, parents{says("public", bare)}, attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."}},
-		"a Gateway of that name in another namespace accepts it": {nil, parents{at(says("public", accepted, resolved), "gateways", "")}, awaited},
-		"one listener accepts it, where all were asked":          {nil, parents{at(says("public", accepted, resolved), "", "http")}, awaited},
-		"a Service of that name accepts it":                      {nil, parents{service}, awaited},
+		"nothing is said":          {nil, nil, awaited},
+		"accepted":                 {nil, parents{says("public", accepted, resolved)}, attachment{}},
+		"accepted before a change": {nil, parents{says("public", of(2, accepted), resolved)}, awaited},
+		"resolved before a change": {nil, parents{says("public", accepted, of(2, resolved))}, awaited},
+		"refused": {
+			nil,
+			parents{says("public", resolved, notAccepted)},
+			attachment{gateway.Refused, refusedWords},
+		},
+		"refused without a message": {
+			nil,
+			parents{says("public", bare)},
+			attachment{gateway.Refused, "Gateway team-a/public does not accept the HTTPRoute: NoMatchingParent."},
+		},
+		"a Gateway of that name in another namespace accepts it": {
+			nil,
+			parents{at(says("public", accepted, resolved), "gateways", "")},
+			awaited,
+		},
+		"one listener accepts it, where all were asked": {
+			nil,
+			parents{at(says("public", accepted, resolved), "", "http")},
+			awaited,
+		},
+		"a Service of that name accepts it": {nil, parents{service}, awaited},
 		"a listener of a Gateway elsewhere is awaited": {
 			[]v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
 			nil,
-			attachment{gateway.Awaiting, strings.Replace(awaitedWords, "Gateway team-a/public", "Listener https of Gateway gateways/public", 1)},
+			attachment{gateway.Awaiting, strings.Replace(awaitedWords, "Gateway team-a/public",
+				"Listener https of Gateway gateways/public", 1)},
 		},
 		"a ListenerSet of another namespace accepts it": {
-			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public", Namespace: "gateways"}}, parents{listenerSet("gateways")}, attachment{},
+			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public", Namespace: "gateways"}},
+			parents{listenerSet("gateways")},
+			attachment{},
 		},
 		"a Gateway of the name of the ListenerSet accepts it": {
 			[]v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public"}},
@@ -300,7 +370,10 @@ func listenerSet(namespace string) gatewayv1.RouteParentStatus {
 }
 
 func TestOnlyARefusedHostIsAConflict(t *testing.T) {
-	for reason, want := range map[string]string{"": "", v1alpha1.ReasonNotRouted: "", v1alpha1.ReasonDomainConflict: "said"} {
+	for reason, want := range map[string]string{
+		"": "", v1alpha1.ReasonNotRouted: "",
+		v1alpha1.ReasonDomainConflict: "said",
+	} {
 		var status v1alpha1.DarkroomStatus
 		if reason != "" {
 			status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ConditionDomainsReady, Reason: reason, Message: "said"}}
@@ -320,7 +393,10 @@ func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T
 	report := Determine(Observation{
 		Darkroom: darkroom,
 		Hosts:    []string{"a.example.com", "b.example.com"},
-		Refused:  []claims.Refusal{refusedBy("a.example.com", "team-a", "mine"), refusedBy("b.example.com", "team-b", "theirs")},
+		Refused: []claims.Refusal{
+			refusedBy("a.example.com", "team-a", "mine"),
+			refusedBy("b.example.com", "team-b", "theirs"),
+		},
 	})
 	condition := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionDomainsReady)
 	if condition.Status != metav1.ConditionFalse || condition.Reason != v1alpha1.ReasonDomainConflict {

@@ -34,27 +34,34 @@ func diagnosable(pod *corev1.Pod) corev1.Pod {
 }
 
 // listReplicaSets returns the ReplicaSets that are selected, as far as a diagnosis needs them.
-func listReplicaSets(ctx context.Context, live client.Reader, selected []client.ListOption) (replicaSets []appsv1.ReplicaSet, err error) {
-	err = visit(ctx, live, func() client.ObjectList { return &appsv1.ReplicaSetList{} }, selected, func(object runtime.Object) {
-		replicaSet, ok := object.(*appsv1.ReplicaSet)
-		if !ok {
-			return
-		}
-		out := appsv1.ReplicaSet{ObjectMeta: identity(&replicaSet.ObjectMeta)}
-		if revision, found := replicaSet.Annotations[revisionAnnotation]; found {
-			out.Annotations = map[string]string{revisionAnnotation: revision}
-		}
-		replicaSets = append(replicaSets, out)
-	})
+func listReplicaSets(
+	ctx context.Context, live client.Reader, selected []client.ListOption,
+) (replicaSets []appsv1.ReplicaSet, err error) {
+	err = visit(ctx, live, func() client.ObjectList { return &appsv1.ReplicaSetList{} }, selected,
+		func(object runtime.Object) {
+			replicaSet, ok := object.(*appsv1.ReplicaSet)
+			if !ok {
+				return
+			}
+			out := appsv1.ReplicaSet{ObjectMeta: identity(&replicaSet.ObjectMeta)}
+			if revision, found := replicaSet.Annotations[revisionAnnotation]; found {
+				out.Annotations = map[string]string{revisionAnnotation: revision}
+			}
+			replicaSets = append(replicaSets, out)
+		})
 	return replicaSets, err
 }
 
 // visit visits objects that are selected, with a new list for each page: no page is kept when the next is read.
-func visit(ctx context.Context, live client.Reader, newList func() client.ObjectList, selected []client.ListOption, each func(runtime.Object)) error {
+func visit(
+	ctx context.Context, live client.Reader, newList func() client.ObjectList,
+	selected []client.ListOption, each func(runtime.Object),
+) error {
 	visited := 0
 	for next := ""; visited < maxListed; {
 		page := newList()
-		if err := live.List(ctx, page, append([]client.ListOption{client.Limit(pageSize), client.Continue(next)}, selected...)...); err != nil {
+		if err := live.List(ctx, page, append([]client.ListOption{client.Limit(pageSize), client.Continue(next)},
+			selected...)...); err != nil {
 			return err
 		}
 		err := meta.EachListItem(page, func(object runtime.Object) error {

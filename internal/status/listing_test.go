@@ -45,7 +45,8 @@ func (c *crowd) List(_ context.Context, into client.ObjectList, options ...clien
 		case *corev1.PodList:
 			pod := corev1.Pod{ObjectMeta: meta}
 			pod.Spec.Containers = []corev1.Container{{
-				Name: containerName, Env: []corev1.EnvVar{{Value: strings.Repeat("x", c.bytes)}}, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 3000}},
+				Name: containerName, Env: []corev1.EnvVar{{Value: strings.Repeat("x", c.bytes)}},
+				Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 3000}},
 			}}
 			pod.Status.PodIP = "10.0.0.1"
 			into.Items = append(into.Items, pod)
@@ -74,7 +75,9 @@ func TestLargePodsAndReplicaSetsTakeLittleMemory(t *testing.T) {
 	if len(pods) != size || len(replicaSets) != size {
 		t.Fatalf("%d pods and %d ReplicaSets, want %d", len(pods), len(replicaSets), size)
 	}
-	if pod := pods[size-1]; pod.Status.PodIP == "" || pod.Spec.Containers[0].Ports[0].ContainerPort != 3000 || pod.CreationTimestamp.IsZero() || replicaSets[0].Annotations[revisionAnnotation] != "7" {
+	pod := pods[size-1]
+	if pod.Status.PodIP == "" || pod.Spec.Containers[0].Ports[0].ContainerPort != 3000 || pod.CreationTimestamp.IsZero() ||
+		replicaSets[0].Annotations[revisionAnnotation] != "7" {
 		t.Errorf("what a diagnosis needs is missing: %+v %+v", pod, replicaSets[0])
 	}
 	runtime.KeepAlive(pods)

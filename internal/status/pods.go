@@ -17,7 +17,10 @@ import (
 
 // Reasons of the kubelet for a waiting container that is unlikely to start.
 var (
-	imageReasons  = []string{"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError"}
+	imageReasons = []string{
+		"ErrImagePull", "ImagePullBackOff", "InvalidImageName",
+		"ErrImageNeverPull", "ImageInspectError",
+	}
 	configReasons = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 )
 
@@ -53,12 +56,19 @@ func podProblem(pod *corev1.Pod) *Problem {
 				fmt.Sprintf("Pod %s cannot pull image %s: %s: %s", pod.Name, container.Image, waiting.Reason, waiting.Message),
 			}
 		case slices.Contains(configReasons, waiting.Reason):
-			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, crash(container, waiting.Message))}
+			return &Problem{
+				v1alpha1.ReasonPodsFailing,
+				fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, crash(container, waiting.Message)),
+			}
 		}
 	}
 	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason == corev1.PodReasonUnschedulable {
-			return &Problem{v1alpha1.ReasonUnschedulable, fmt.Sprintf("Pod %s cannot be scheduled: %s", pod.Name, condition.Message)}
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse &&
+			condition.Reason == corev1.PodReasonUnschedulable {
+			return &Problem{
+				v1alpha1.ReasonUnschedulable,
+				fmt.Sprintf("Pod %s cannot be scheduled: %s", pod.Name, condition.Message),
+			}
 		}
 	}
 	return nil

@@ -19,8 +19,11 @@ import (
 // pod made so many minutes after noon, with the states of its containers.
 func pod(name string, minutes int, containers ...corev1.ContainerStatus) corev1.Pod {
 	return corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(minutes) * time.Minute))},
-		Status:     corev1.PodStatus{ContainerStatuses: containers},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:              name,
+			CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(minutes) * time.Minute)),
+		},
+		Status: corev1.PodStatus{ContainerStatuses: containers},
 	}
 }
 
@@ -35,11 +38,17 @@ func waiting(reason, message string) corev1.ContainerStatus {
 func crashed(code int32, reason, message string, restarts int32) corev1.ContainerStatus {
 	container := waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container")
 	container.RestartCount = restarts
-	container.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}
+	container.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{
+		ExitCode: code,
+		Reason:   reason, Message: message,
+	}
 	return container
 }
 
-var running = corev1.ContainerStatus{Name: containerName, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+var running = corev1.ContainerStatus{
+	Name:  containerName,
+	State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+}
 
 func unschedulable(name string) corev1.Pod {
 	out := pod(name, 0)
@@ -56,7 +65,10 @@ func TestProblemOfThePods(t *testing.T) {
 	deleted.DeletionTimestamp = &metav1.Time{Time: noon}
 	injected := pod("photos-1", 0, waiting("PodInitializing", ""))
 	injected.Status.InitContainerStatuses = []corev1.ContainerStatus{notFound}
-	imagePull := &Problem{v1alpha1.ReasonImagePullFailed, "Pod photos-1 cannot pull image gojektech/darkroom:v9: ErrImagePull: not found"}
+	imagePull := &Problem{
+		v1alpha1.ReasonImagePullFailed,
+		"Pod photos-1 cannot pull image gojektech/darkroom:v9: ErrImagePull: not found",
+	}
 	failing := func(words string) *Problem { return &Problem{v1alpha1.ReasonPodsFailing, "Pod photos-1: " + words} }
 	type list = []corev1.Pod
 	for name, test := range map[string]struct {
@@ -75,27 +87,40 @@ func TestProblemOfThePods(t *testing.T) {
 		},
 		// How it ended says more than that it is started again later.
 		"out of memory": {
-			list{pod("photos-1", 0, crashed(137, "OOMKilled", "", 3))}, failing("CrashLoopBackOff: exit code 137 (OOMKilled), restarted 3 times"),
+			list{pod("photos-1", 0, crashed(137, "OOMKilled", "", 3))},
+			failing("CrashLoopBackOff: exit code 137 (OOMKilled), restarted 3 times"),
 		},
 		"a program that does not exist": {
-			list{pod("photos-1", 0, crashed(128, "StartError", `exec: "./darkroom": stat ./darkroom: no such file or directory`, 2))},
-			failing(`CrashLoopBackOff: exit code 128 (StartError), restarted 2 times: exec: "./darkroom": stat ./darkroom: no such file or directory`),
+			list{pod("photos-1", 0, crashed(128, "StartError",
+				`exec: "./darkroom": stat ./darkroom: no such file or directory`, 2))},
+			failing(
+				`CrashLoopBackOff: exit code 128 (StartError), restarted 2 times: exec: "./darkroom": stat ./darkroom: no such file or directory`,
+			),
 		},
 		// They may quote credentials.
 		"last words of a program": {
-			list{pod("photos-1", 0, crashed(1, "Error", "cannot log in with hunter2", 2))}, failing("CrashLoopBackOff: exit code 1 (Error), restarted 2 times"),
+			list{pod("photos-1", 0, crashed(1, "Error", "cannot log in with hunter2", 2))},
+			failing("CrashLoopBackOff: exit code 1 (Error), restarted 2 times"),
 		},
 		"no node": {
 			list{unschedulable("photos-1")},
-			&Problem{v1alpha1.ReasonUnschedulable, "Pod photos-1 cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory."},
+			&Problem{
+				v1alpha1.ReasonUnschedulable,
+				"Pod photos-1 cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.",
+			},
 		},
 		// It runs what was asked for last.
-		"the newest pod speaks first": {list{pod("photos-0", 1, crashed(1, "Error", "", 9)), pod("photos-1", 2, notFound)}, imagePull},
+		"the newest pod speaks first": {
+			list{pod("photos-0", 1, crashed(1, "Error", "", 9)), pod("photos-1", 2, notFound)},
+			imagePull,
+		},
 		"an older pod where the newest has no problem": {
 			list{pod("photos-2", 3, running), pod("photos-1", 1, crashed(1, "Error", "", 9))},
 			failing("CrashLoopBackOff: exit code 1 (Error), restarted 9 times"),
 		},
-		"of two as old as each other, the first": {list{pod("photos-1", 1, notFound), pod("photos-0", 1, crashed(1, "Error", "", 9))}, imagePull},
+		"of two as old as each other, the first": {
+			list{pod("photos-1", 1, notFound), pod("photos-0", 1, crashed(1, "Error", "", 9))}, imagePull,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Equal(t, "the problem", test.want, DetermineProblem(test.pods))
@@ -112,10 +137,14 @@ func TestTheCurrentReplicaSetIsTheDeploymentsOwn(t *testing.T) {
 	deployment.UID, deployment.Annotations = "d", map[string]string{revisionAnnotation: "3"}
 	replicaSet := func(uid, owner types.UID, revision string) appsv1.ReplicaSet {
 		return appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
-			UID: uid, OwnerReferences: ownedBy("Deployment", owner), Annotations: map[string]string{revisionAnnotation: revision},
+			UID: uid, OwnerReferences: ownedBy("Deployment", owner),
+			Annotations: map[string]string{revisionAnnotation: revision},
 		}}
 	}
-	sets := []appsv1.ReplicaSet{replicaSet("foreign", "another", "3"), replicaSet("old", "d", "2"), replicaSet("new", "d", "3")}
+	sets := []appsv1.ReplicaSet{
+		replicaSet("foreign", "another", "3"), replicaSet("old", "d", "2"),
+		replicaSet("new", "d", "3"),
+	}
 	if got := currentReplicaSet(deployment, sets); got != "new" {
 		t.Errorf("got %q", got)
 	}
@@ -128,10 +157,14 @@ func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
 	// waits is a pod of a ReplicaSet, whose container was started some seconds before noon.
 	waits := func(name string, owner types.UID, seconds int, changes ...func(*corev1.Pod)) corev1.Pod {
 		started := running
-		started.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Duration(seconds) * time.Second))}
+		started.State.Running = &corev1.ContainerStateRunning{
+			StartedAt: metav1.NewTime(noon.Add(-time.Duration(seconds) * time.Second)),
+		}
 		out := pod(name, 0, started)
 		out.OwnerReferences = ownedBy("ReplicaSet", owner)
-		out.Spec.Containers = []corev1.Container{{Name: containerName, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 3000}}}}
+		out.Spec.Containers = []corev1.Container{
+			{Name: containerName, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 3000}}},
+		}
 		out.Status.PodIP = "10.0.0." + name
 		for _, change := range changes {
 			change(&out)
@@ -148,14 +181,26 @@ func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
 		want probe.Pod
 		wait time.Duration
 	}{
-		"none":                            {nil, probe.Pod{}, 0},
-		"the longest":                     {[]corev1.Pod{waits("1", "new", 7), waits("2", "new", 60), waits("3", "new", 9)}, probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"}, 0},
-		"one that has had time since now": {[]corev1.Pod{waits("1", "new", 5)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "3000"}, 0},
-		"one that has just started":       {[]corev1.Pod{waits("1", "new", 2)}, probe.Pod{}, 3 * time.Second},
-		"at another port":                 {[]corev1.Pod{waits("1", "new", 7, otherPort)}, probe.Pod{Name: "1", IP: "10.0.0.1", Port: "8080"}, 0},
-		"all are ready":                   {[]corev1.Pod{waits("1", "new", 7, ready)}, probe.Pod{}, 0},
-		"being deleted":                   {[]corev1.Pod{waits("1", "new", 7, deleted)}, probe.Pod{}, 0},
-		"of the previous template":        {[]corev1.Pod{waits("1", "old", 7)}, probe.Pod{}, 0},
+		"none": {nil, probe.Pod{}, 0},
+		"the longest": {
+			[]corev1.Pod{waits("1", "new", 7), waits("2", "new", 60), waits("3", "new", 9)},
+			probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"},
+			0,
+		},
+		"one that has had time since now": {
+			[]corev1.Pod{waits("1", "new", 5)},
+			probe.Pod{Name: "1", IP: "10.0.0.1", Port: "3000"},
+			0,
+		},
+		"one that has just started": {[]corev1.Pod{waits("1", "new", 2)}, probe.Pod{}, 3 * time.Second},
+		"at another port": {
+			[]corev1.Pod{waits("1", "new", 7, otherPort)},
+			probe.Pod{Name: "1", IP: "10.0.0.1", Port: "8080"},
+			0,
+		},
+		"all are ready":            {[]corev1.Pod{waits("1", "new", 7, ready)}, probe.Pod{}, 0},
+		"being deleted":            {[]corev1.Pod{waits("1", "new", 7, deleted)}, probe.Pod{}, 0},
+		"of the previous template": {[]corev1.Pod{waits("1", "old", 7)}, probe.Pod{}, 0},
 	} {
 		pod, wait := startingPod(notReady(test.pods), "new", noon)
 		if diff := cmp.Diff(test.want, pod); diff != "" || wait != test.wait {

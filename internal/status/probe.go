@@ -19,26 +19,34 @@ import (
 // be probed.
 func determineSource(o Observation) v1alpha1.Condition {
 	unknown := func(reason, message string) v1alpha1.Condition {
-		return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown, Reason: reason, Message: message}
+		return v1alpha1.Condition{
+			Type: v1alpha1.ConditionSourceReady, Status: metav1.ConditionUnknown,
+			Reason: reason, Message: message,
+		}
 	}
 	switch wanted := o.Darkroom.Spec.Probe; {
 	case wanted == nil:
-		return unknown(v1alpha1.ReasonNoProbe, "Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
+		return unknown(v1alpha1.ReasonNoProbe,
+			"Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg.")
 	case o.Probe == nil:
-		return unknown(v1alpha1.ReasonProbeOff, "The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
+		return unknown(v1alpha1.ReasonProbeOff,
+			"The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
 	case o.Deployment != nil && rollout.Wanted(o.Deployment) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
 	case o.Unseen, o.Starting == probe.Pod{} && !canBeProbed(o.Darkroom, o.Deployment):
-		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the change is rolled out and a pod is ready.")
+		return unknown(v1alpha1.ReasonProbePending,
+			"Images are requested as soon as the change is rolled out and a pod is ready.")
 	case o.Starting == probe.Pod{} && addressOf(o) == "":
-		return unknown(v1alpha1.ReasonProbePending, "Images are requested as soon as the Service selects the pods of the Darkroom.")
+		return unknown(v1alpha1.ReasonProbePending,
+			"Images are requested as soon as the Service selects the pods of the Darkroom.")
 	case o.Probe.Status == metav1.ConditionUnknown:
 		known := reported(o.Darkroom, v1alpha1.ConditionSourceReady)
 		if o.Starting == (probe.Pod{}) && known != nil && known.Status != metav1.ConditionUnknown {
 			// The operator was restarted: what its predecessor found of the same pods still holds.
 			return *known
 		}
-		return unknown(v1alpha1.ReasonProbePending, fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
+		return unknown(v1alpha1.ReasonProbePending,
+			fmt.Sprintf("Waiting for the first image from the pods (%s).", wanted.Path))
 	}
 	reason, message := o.Probe.Outcome.Reason, o.Probe.Outcome.Message
 	if isRefusedByProbe(o) {
@@ -47,7 +55,10 @@ func determineSource(o Observation) v1alpha1.Condition {
 			reason = v1alpha1.ReasonNewPodsNotServing
 		}
 	}
-	return v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: o.Probe.Status, Reason: reason, Message: message}
+	return v1alpha1.Condition{
+		Type: v1alpha1.ConditionSourceReady, Status: o.Probe.Status,
+		Reason: reason, Message: message,
+	}
 }
 
 // requireSource returns the verdict on a Darkroom that is ready otherwise. Ready does

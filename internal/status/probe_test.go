@@ -80,12 +80,17 @@ func TestSourceReady(t *testing.T) {
 		waitsForIP   = "Images are requested as soon as the Service selects the pods of the Darkroom."
 		notChecked   = "Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg."
 	)
-	served, denied := probed("", yes, v1alpha1.ReasonImageServed, image), probed("", no, v1alpha1.ReasonSourceDenied, forbidden)
+	served, denied := probed("", yes, v1alpha1.ReasonImageServed, image),
+		probed("", no, v1alpha1.ReasonSourceDenied, forbidden)
 	awaited := probed("", unknown, "", "")
-	newServes, newFails := probed("photos-2", yes, v1alpha1.ReasonImageServed, image), probed("photos-2", no, v1alpha1.ReasonSourceDenied, forbidden)
+	newServes, newFails := probed("photos-2", yes, v1alpha1.ReasonImageServed, image),
+		probed("photos-2", no, v1alpha1.ReasonSourceDenied, forbidden)
 	noService := func(o *Observation) { o.Service = nil }
 	photosWithProbe := withProbe(photos())
-	known := v1alpha1.Condition{Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed, Message: image, ObservedGeneration: 2}
+	known := v1alpha1.Condition{
+		Type: v1alpha1.ConditionSourceReady, Status: yes, Reason: v1alpha1.ReasonImageServed,
+		Message: image, ObservedGeneration: 2,
+	}
 	rollingOut := deployment(2, pods(3, 1, 2, 2))
 	for name, test := range map[string]struct {
 		observation     Observation
@@ -101,26 +106,32 @@ func TestSourceReady(t *testing.T) {
 			"The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.", ready(""),
 		},
 		"no image is served": {
-			seen(photosWithProbe, deployment(2), denied), no, v1alpha1.ReasonSourceDenied, forbidden, degraded(v1alpha1.ReasonSourceDenied, forbidden),
+			seen(photosWithProbe, deployment(2), denied), no, v1alpha1.ReasonSourceDenied, forbidden,
+			degraded(v1alpha1.ReasonSourceDenied, forbidden),
 		},
 		"an operator that was restarted knows what its predecessor found": {
-			seen(withProbe(photos().Condition(known)), deployment(2), awaited), yes, v1alpha1.ReasonImageServed, image, ready(""),
+			seen(withProbe(photos().Condition(known)), deployment(2), awaited), yes,
+			v1alpha1.ReasonImageServed, image, ready(""),
 		},
 		"the Service leads elsewhere": {
 			seen(photosWithProbe, deployment(2), served, noService), unknown, v1alpha1.ReasonProbePending, waitsForIP,
 			verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, waitsForIP},
 		},
 		"what old pods serve says nothing of the new ones": {
-			seen(photosWithProbe, rollingOut, served), unknown, v1alpha1.ReasonProbePending, waitsForPods, deploying("Rolling out: 2 of 2 pods are ready."),
+			seen(photosWithProbe, rollingOut, served), unknown, v1alpha1.ReasonProbePending, waitsForPods,
+			deploying("Rolling out: 2 of 2 pods are ready."),
 		},
 		"new pods do not serve the image": {
-			seen(photosWithProbe, rollingOut, newFails), no, v1alpha1.ReasonNewPodsNotServing, newPods, degraded(v1alpha1.ReasonSourceDenied, newPods),
+			seen(photosWithProbe, rollingOut, newFails), no, v1alpha1.ReasonNewPodsNotServing, newPods,
+			degraded(v1alpha1.ReasonSourceDenied, newPods),
 		},
 		"new pods serve the image, and are not ready yet": {
-			seen(photosWithProbe, rollingOut, newServes), yes, v1alpha1.ReasonImageServed, image, deploying("Rolling out: 2 of 2 pods are ready."),
+			seen(photosWithProbe, rollingOut, newServes), yes, v1alpha1.ReasonImageServed, image,
+			deploying("Rolling out: 2 of 2 pods are ready."),
 		},
 		"no pod serves the image": {
-			seen(photosWithProbe, deployment(2, pods(2, 2, 0, 0)), newFails), no, v1alpha1.ReasonSourceDenied, allPods, degraded(v1alpha1.ReasonSourceDenied, allPods),
+			seen(photosWithProbe, deployment(2, pods(2, 2, 0, 0)), newFails), no, v1alpha1.ReasonSourceDenied, allPods,
+			degraded(v1alpha1.ReasonSourceDenied, allPods),
 		},
 		"scaled to zero": {
 			seen(withProbe(photos().Replicas(0)), deployment(0), denied), unknown, v1alpha1.ReasonScaledToZero,
@@ -128,13 +139,15 @@ func TestSourceReady(t *testing.T) {
 			verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
 		},
 		"the Deployment is that of the past": {
-			seen(photosWithProbe, deployment(2), served, unseen), unknown, v1alpha1.ReasonProbePending, waitsForPods, deploying(""),
+			seen(photosWithProbe, deployment(2), served, unseen), unknown, v1alpha1.ReasonProbePending,
+			waitsForPods, deploying(""),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := Determine(test.observation)
 			want := &v1alpha1.Condition{
-				Type: v1alpha1.ConditionSourceReady, Status: test.status, Reason: test.reason, Message: test.message, ObservedGeneration: 2,
+				Type: v1alpha1.ConditionSourceReady, Status: test.status, Reason: test.reason,
+				Message: test.message, ObservedGeneration: 2,
 			}
 			expect.Equal(t, "SourceReady", want, v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionSourceReady))
 			compareVerdict(t, test.ready, report)
@@ -188,9 +201,12 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 		observation Observation
 		path, pod   string // of the probe
 	}{
-		"rolled out":               {seen(withProbe(photos()), deployment(2)), "/cat.jpg", ""},
-		"one pod of two ready":     {seen(withProbe(photos()), deployment(2, pods(2, 2, 1, 1))), "/cat.jpg", ""},
-		"a new pod not ready":      {seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), starting), "/cat.jpg", "photos-2"},
+		"rolled out":           {seen(withProbe(photos()), deployment(2)), "/cat.jpg", ""},
+		"one pod of two ready": {seen(withProbe(photos()), deployment(2, pods(2, 2, 1, 1))), "/cat.jpg", ""},
+		"a new pod not ready": {
+			seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), starting),
+			"/cat.jpg", "photos-2",
+		},
 		"no probe":                 {seen(photos(), deployment(2)), "", ""},
 		"old pods are left":        {seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2))), "", ""},
 		"scaled to zero":           {seen(withProbe(photos()), deployment(0)), "", ""},
@@ -238,7 +254,8 @@ func TestCredentialsOfAReferencedSecret(t *testing.T) {
 		"missing":          {reference, false, nil, v1alpha1.ReasonSecretMissing, `the keys "accessKey" and "secretKey"`},
 		"missing, one key": {google, false, nil, v1alpha1.ReasonSecretMissing, `the key "credentials.json"`},
 		"without a key": {
-			reference, true, kubelet("couldn't find key secretKey in Secret team-a/keys"), v1alpha1.ReasonSecretKeyMissing, `"secretKey"`,
+			reference, true, kubelet("couldn't find key secretKey in Secret team-a/keys"),
+			v1alpha1.ReasonSecretKeyMissing, `"secretKey"`,
 		},
 		"another Secret without a key": {
 			reference, true, kubelet("couldn't find key secretKey in Secret team-a/others"), v1alpha1.ReasonSecretFound, "",

@@ -27,7 +27,8 @@ func compareProgress(t *testing.T, want string, report v1alpha1.DarkroomStatus) 
 		switch {
 		case (got != nil) != (conditionType == want):
 			t.Errorf("%s is %+v", conditionType, got)
-		case got != nil && (got.Status != yes || got.Reason != ready.Reason || got.Message != ready.Message || got.ObservedGeneration != ready.ObservedGeneration):
+		case got != nil && (got.Status != yes || got.Reason != ready.Reason || got.Message != ready.Message ||
+			got.ObservedGeneration != ready.ObservedGeneration):
 			t.Errorf("%s says %+v, Ready %+v", conditionType, got, ready)
 		}
 	}

@@ -183,7 +183,8 @@ func (r *Reconciler) forget(key types.NamespacedName) {
 // generation of a Darkroom.
 func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 	key := client.ObjectKeyFromObject(darkroom)
-	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) || reported(darkroom, v1alpha1.ConditionInitialized) != nil {
+	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) ||
+		reported(darkroom, v1alpha1.ConditionInitialized) != nil {
 		r.behind.Delete(key)
 		return 0
 	}
@@ -202,7 +203,10 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 
 // observe reads the live objects from the caches.
 func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
-	o := Observation{Darkroom: darkroom, Lease: r.Lease, Published: r.Published, Now: r.Clock.Now(), BaseDomain: r.BaseDomain(darkroom), Hosts: r.Hosts(darkroom)}
+	o := Observation{
+		Darkroom: darkroom, Lease: r.Lease, Published: r.Published, Now: r.Clock.Now(),
+		BaseDomain: r.BaseDomain(darkroom), Hosts: r.Hosts(darkroom),
+	}
 	var err error
 	if o.Refused, err = r.Refusals(ctx, darkroom); err != nil {
 		return o, err
@@ -279,7 +283,10 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 	if err != nil {
 		return 0, err
 	}
-	selected := []client.ListOption{client.InNamespace(deployment.Namespace), client.MatchingLabelsSelector{Selector: selector}}
+	selected := []client.ListOption{
+		client.InNamespace(deployment.Namespace),
+		client.MatchingLabelsSelector{Selector: selector},
+	}
 	pods, err := r.problem(ctx, o, selected)
 	if err != nil {
 		return 0, err

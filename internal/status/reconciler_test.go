@@ -49,10 +49,14 @@ type bench struct {
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	expect.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), gatewayv1.Install(scheme)))
+	expect.NoError(t, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme),
+		gatewayv1.Install(scheme)))
 	b := &bench{clock: clocktesting.NewFakePassiveClock(noon)}
-	kube := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.Darkroom{}).Build(), interceptor.Funcs{
-		SubResourceApply: func(ctx context.Context, kube client.Client, part string, configuration runtime.ApplyConfiguration, options ...client.SubResourceApplyOption) error {
+	kube := interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1alpha1.Darkroom{}).Build(), interceptor.Funcs{
+		SubResourceApply: func(ctx context.Context, kube client.Client, part string, configuration runtime.ApplyConfiguration,
+			options ...client.SubResourceApplyOption,
+		) error {
 			applied := &client.SubResourceApplyOptions{}
 			applied.ApplyOpts(options)
 			b.wrote = append(b.wrote, applied.FieldManager)
@@ -69,7 +73,9 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	live := interceptor.NewClient(kube, interceptor.Funcs{
-		Get: func(ctx context.Context, kube client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		Get: func(ctx context.Context, kube client.WithWatch, key client.ObjectKey, object client.Object,
+			options ...client.GetOption,
+		) error {
 			b.read = append(b.read, key.Name)
 			return kube.Get(ctx, key, object, options...)
 		},
@@ -80,9 +86,11 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	})
 	b.Reconciler = &Reconciler{
 		Client: kube, Live: live, Clock: b.clock, Reports: &Reports{},
-		Handles:    func(*v1alpha1.Darkroom) bool { return true },
-		Refusals:   func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
-		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) { return nil, nil }, //nolint:nilnil // none
+		Handles:  func(*v1alpha1.Darkroom) bool { return true },
+		Refusals: func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
+		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+			return nil, nil //nolint:nilnil // none
+		},
 		Event:      func(_ *v1alpha1.Darkroom, _ bool, reason, _ string) { b.events = append(b.events, reason) },
 		BaseDomain: func(*v1alpha1.Darkroom) string { return "darkroom.example.com" },
 		Hosts:      func(*v1alpha1.Darkroom) []string { return []string{host} },
@@ -105,7 +113,10 @@ func (b *bench) reconcile(t *testing.T) (again time.Duration, status v1alpha1.Da
 func ofPhotos[T client.Object](object T) T {
 	object.SetNamespace(photosKey.Namespace)
 	object.SetName(photosKey.Name)
-	object.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "photos", UID: "0c5f"}}, v1alpha1.GroupVersionKind)})
+	object.SetOwnerReferences([]metav1.OwnerReference{
+		*metav1.NewControllerRef(&v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "photos", UID: "0c5f"}},
+			v1alpha1.GroupVersionKind),
+	})
 	return object
 }
 
@@ -186,7 +197,8 @@ func TestADeploymentOfThePastIsObservedAgain(t *testing.T) {
 
 func TestAMissingSecretIsReported(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").UID("0c5f").S3("photos", "eu-west-1").CredentialsSecret("keys").Obj()
-	darkroom.Status.Phase, darkroom.Status.Conditions = v1alpha1.PhaseDeploying, photos().Generation(1).Obj().Status.Conditions
+	darkroom.Status.Phase, darkroom.Status.Conditions = v1alpha1.PhaseDeploying,
+		photos().Generation(1).Obj().Status.Conditions
 	b := newBench(t, darkroom)
 	b.FindSecret = func(_ context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 		if key.Name == "keys" && key.Namespace == "team-a" {
@@ -203,7 +215,8 @@ func TestAMissingSecretIsReported(t *testing.T) {
 		return &metav1.PartialObjectMetadata{}, nil
 	}
 	_, status = b.reconcile(t)
-	if ready = v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady); ready == nil || ready.Status != yes {
+	if ready = v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionCredentialsReady); ready == nil ||
+		ready.Status != yes {
 		t.Errorf("CredentialsReady: %+v", ready)
 	}
 }
@@ -213,7 +226,9 @@ func TestAnErrorOfAReadIsNoStatus(t *testing.T) {
 	fail := func(kind client.Object) func(*bench) {
 		return func(b *bench) {
 			b.Client = interceptor.NewClient(b.Client.(client.WithWatch), interceptor.Funcs{
-				Get: func(ctx context.Context, kube client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				Get: func(ctx context.Context, kube client.WithWatch, key client.ObjectKey, object client.Object,
+					options ...client.GetOption,
+				) error {
 					if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom && sameType(object, kind) {
 						return failed
 					}
@@ -233,7 +248,8 @@ func TestAnErrorOfAReadIsNoStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
 			spoil(b)
-			if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey}); !errors.Is(err, failed) || len(b.wrote) > 0 {
+			_, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey})
+			if !errors.Is(err, failed) || len(b.wrote) > 0 {
 				t.Errorf("%d writes, error %v", len(b.wrote), err)
 			}
 		})
@@ -331,7 +347,10 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 	progressed := func(ago time.Duration, reason string) func(*appsv1.Deployment) {
 		return func(d *appsv1.Deployment) {
 			d.Status.Conditions = append(d.Status.Conditions, appsv1.DeploymentCondition{
-				Type: appsv1.DeploymentProgressing, Status: map[bool]corev1.ConditionStatus{true: corev1.ConditionTrue, false: corev1.ConditionFalse}[reason == ""], Reason: reason, LastUpdateTime: metav1.NewTime(noon.Add(-ago)),
+				Type: appsv1.DeploymentProgressing, Status: map[bool]corev1.ConditionStatus{
+					true:  corev1.ConditionTrue,
+					false: corev1.ConditionFalse,
+				}[reason == ""], Reason: reason, LastUpdateTime: metav1.NewTime(noon.Add(-ago)),
 			})
 		}
 	}
@@ -343,17 +362,33 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 		again      time.Duration
 		isListed   bool
 	}{
-		"no Deployment":               {nil, false, 0, false},
-		"all ready":                   {deployment(2, progressed(time.Hour, "")), false, 0, false},
-		"no pod yet":                  {deployment(2, pods(0, 0, 0, 0), progressed(time.Hour, "")), false, 0, false},
-		"the Darkroom is deleted":     {deployment(2, unready, progressed(time.Hour, "")), true, 0, false},
-		"a moment ago":                {deployment(2, unready, progressed(time.Second, "")), false, podPatience - time.Second, false},
-		"as long ago as that":         {deployment(2, unready, progressed(podPatience, "")), false, podPeriodLeast, true},
-		"a moment ago, and overdue":   {deployment(2, unready, progressed(time.Second, "ProgressDeadlineExceeded")), false, podPeriodLeast, true},
-		"a while ago":                 {deployment(2, unready, progressed(40*time.Second, "")), false, 10 * time.Second, true},
-		"an hour ago":                 {deployment(2, unready, progressed(time.Hour, "")), false, podPeriodMost, true},
-		"since it was created":        {deployment(2, unready, func(d *appsv1.Deployment) { d.CreationTimestamp = metav1.NewTime(noon.Add(-40 * time.Second)) }), false, 10 * time.Second, true},
-		"a pod of two ready, too few": {deployment(2, pods(2, 2, 1, 1), progressed(time.Hour, "")), false, podPeriodMost, true},
+		"no Deployment":           {nil, false, 0, false},
+		"all ready":               {deployment(2, progressed(time.Hour, "")), false, 0, false},
+		"no pod yet":              {deployment(2, pods(0, 0, 0, 0), progressed(time.Hour, "")), false, 0, false},
+		"the Darkroom is deleted": {deployment(2, unready, progressed(time.Hour, "")), true, 0, false},
+		"a moment ago": {
+			deployment(2, unready, progressed(time.Second, "")), false,
+			podPatience - time.Second, false,
+		},
+		"as long ago as that": {deployment(2, unready, progressed(podPatience, "")), false, podPeriodLeast, true},
+		"a moment ago, and overdue": {
+			deployment(2, unready, progressed(time.Second, "ProgressDeadlineExceeded")),
+			false, podPeriodLeast, true,
+		},
+		"a while ago": {
+			deployment(2, unready, progressed(40*time.Second, "")),
+			false, 10 * time.Second, true,
+		},
+		"an hour ago": {deployment(2, unready, progressed(time.Hour, "")), false, podPeriodMost, true},
+		"since it was created": {
+			deployment(2, unready,
+				func(d *appsv1.Deployment) { d.CreationTimestamp = metav1.NewTime(noon.Add(-40 * time.Second)) }),
+			false, 10 * time.Second, true,
+		},
+		"a pod of two ready, too few": {
+			deployment(2, pods(2, 2, 1, 1), progressed(time.Hour, "")),
+			false, podPeriodMost, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, pending.DeepCopy())
@@ -382,9 +417,12 @@ func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 	}}
 	starting := func(seconds int) *corev1.Pod {
 		container := running
-		container.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(noon.Add(-time.Duration(seconds) * time.Second))}
+		container.State.Running = &corev1.ContainerStateRunning{
+			StartedAt: metav1.NewTime(noon.Add(-time.Duration(seconds) * time.Second)),
+		}
 		started := pod("photos-3-x", 0, container)
-		started.Namespace, started.Labels, started.OwnerReferences = "team-a", rolling.Spec.Selector.MatchLabels, ownedBy("ReplicaSet", "r")
+		started.Namespace, started.Labels, started.OwnerReferences = "team-a",
+			rolling.Spec.Selector.MatchLabels, ownedBy("ReplicaSet", "r")
 		started.Status.PodIP = "10.0.0.3"
 		return &started
 	}
@@ -395,7 +433,10 @@ func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 		starting string
 		again    time.Duration
 	}{
-		"for a while":     {pod: starting(60), darkroom: withProbe(photos()), starting: "photos-3-x", again: 15 * time.Second},
+		"for a while": {
+			pod: starting(60), darkroom: withProbe(photos()),
+			starting: "photos-3-x", again: 15 * time.Second,
+		},
 		"a moment ago":    {pod: starting(3), darkroom: withProbe(photos()), again: startPatience - 3*time.Second},
 		"without a probe": {pod: starting(60), darkroom: photos(), again: 15 * time.Second},
 		"probes are off":  {pod: starting(60), darkroom: withProbe(photos()), isOff: true, again: 15 * time.Second},

@@ -31,7 +31,8 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 		}
 		if key := missingKey(o, credentials); key != "" {
 			condition.Reason = v1alpha1.ReasonSecretKeyMissing
-			condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.", name, key)
+			condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.",
+				name, key)
 			return condition
 		}
 		if !slices.Contains(names, name) {
@@ -61,7 +62,8 @@ func keyNames(keys []string) string {
 // missingKey returns the key that the kubelet reports as missing in a Secret.
 func missingKey(o Observation, of values.Credentials) string {
 	for _, key := range of.Keys {
-		if o.Problem != nil && strings.Contains(o.Problem.Message, fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, of.Name)) {
+		if o.Problem != nil && strings.Contains(o.Problem.Message,
+			fmt.Sprintf("couldn't find key %s in Secret %s/%s", key, o.Darkroom.Namespace, of.Name)) {
 			return key
 		}
 	}
@@ -89,8 +91,11 @@ func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroo
 		}
 		switch {
 		case apierrors.IsNotFound(err):
-			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("%s %s does not exist in namespace %s: create it with the key %q, or change %s.",
-				file.Kind, file.Name, darkroom.Namespace, file.Key, file.Field)}, nil
+			return &Problem{
+				v1alpha1.ReasonPodsFailing,
+				fmt.Sprintf("%s %s does not exist in namespace %s: create it with the key %q, or change %s.",
+					file.Kind, file.Name, darkroom.Namespace, file.Key, file.Field),
+			}, nil
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", file.Kind, at, err)
 		case !found:

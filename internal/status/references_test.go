@@ -22,24 +22,50 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 	ofConfigMap := photos().Obj()
 	ofConfigMap.Spec.Source.CABundleRef = &v1alpha1.CABundleRef{Name: "file", Key: "key"}
 	ofSecret := photos().Obj()
-	ofSecret.Spec.Gate = &v1alpha1.Gate{Signing: &v1alpha1.GateSigning{SecretRef: v1alpha1.SigningSecretRef{Name: "file", Key: "key"}}}
+	ofSecret.Spec.Gate = &v1alpha1.Gate{
+		Signing: &v1alpha1.GateSigning{SecretRef: v1alpha1.SigningSecretRef{Name: "file", Key: "key"}},
+	}
 	meta := metav1.ObjectMeta{Namespace: "team-a", Name: "file"}
 	for name, test := range map[string]struct {
 		darkroom *v1alpha1.Darkroom
 		file     client.Object
 		want     string // nothing if the pods can mount it
 	}{
-		"no file is mounted":            {photos().Obj(), nil, ""},
-		"no ConfigMap":                  {ofConfigMap, nil, "ConfigMap file does not exist"},
-		"a Secret in place of it":       {ofConfigMap, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": nil}}, "ConfigMap file does not exist"},
-		"a ConfigMap without the key":   {ofConfigMap, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"other": ""}}, `ConfigMap file has no key "key"`},
-		"a ConfigMap with the key":      {ofConfigMap, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": ""}}, ""},
-		"a ConfigMap with it in binary": {ofConfigMap, &corev1.ConfigMap{ObjectMeta: meta, BinaryData: map[string][]byte{"key": {1}}}, ""},
-		"no Secret":                     {ofSecret, nil, "Secret file does not exist"},
-		"a ConfigMap in place of it":    {ofSecret, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": ""}}, "Secret file does not exist"},
-		"a Secret without the key":      {ofSecret, &corev1.Secret{ObjectMeta: meta}, `Secret file has no key "key"`},
-		"a Secret with the key":         {ofSecret, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": nil}}, ""},
-		"a Secret of the key elsewhere": {ofSecret, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "file"}, Data: map[string][]byte{"key": nil}}, "Secret file does not exist"},
+		"no file is mounted": {photos().Obj(), nil, ""},
+		"no ConfigMap":       {ofConfigMap, nil, "ConfigMap file does not exist"},
+		"a Secret in place of it": {
+			ofConfigMap, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": nil}},
+			"ConfigMap file does not exist",
+		},
+		"a ConfigMap without the key": {
+			ofConfigMap,
+			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"other": ""}}, `ConfigMap file has no key "key"`,
+		},
+		"a ConfigMap with the key": {
+			ofConfigMap,
+			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": ""}}, "",
+		},
+		"a ConfigMap with it in binary": {
+			ofConfigMap,
+			&corev1.ConfigMap{ObjectMeta: meta, BinaryData: map[string][]byte{"key": {1}}}, "",
+		},
+		"no Secret": {ofSecret, nil, "Secret file does not exist"},
+		"a ConfigMap in place of it": {
+			ofSecret, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": ""}},
+			"Secret file does not exist",
+		},
+		"a Secret without the key": {ofSecret, &corev1.Secret{ObjectMeta: meta}, `Secret file has no key "key"`},
+		"a Secret with the key": {
+			ofSecret, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": nil}},
+			"",
+		},
+		"a Secret of the key elsewhere": {
+			ofSecret,
+			&corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "file"},
+				Data:       map[string][]byte{"key": nil},
+			}, "Secret file does not exist",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var objects []client.Object
@@ -49,7 +75,8 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 			o := Observation{Darkroom: test.darkroom}
 			_, err := newBench(t, objects...).problem(t.Context(), &o, nil)
 			expect.NoError(t, err)
-			if found := o.Problem != nil; found != (test.want != "") || found && !strings.HasPrefix(o.Problem.Message, test.want) {
+			found := o.Problem != nil
+			if found != (test.want != "") || found && !strings.HasPrefix(o.Problem.Message, test.want) {
 				t.Errorf("the problem is %+v, want %q", o.Problem, test.want)
 			}
 		})

@@ -23,7 +23,10 @@ var helmConditions = []string{
 
 // HelmPart returns the part of a status that the Helm controller reports.
 func HelmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	return v1alpha1.DarkroomStatus{DeployedRelease: status.DeployedRelease, Conditions: conditionsOf(status, helmConditions)}
+	return v1alpha1.DarkroomStatus{
+		DeployedRelease: status.DeployedRelease,
+		Conditions:      conditionsOf(status, helmConditions),
+	}
 }
 
 // conditionsOf returns the conditions of some types, in their order.

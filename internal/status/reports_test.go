@@ -23,7 +23,10 @@ import (
 func deployed(reason string) v1alpha1.DarkroomStatus {
 	return v1alpha1.DarkroomStatus{
 		DeployedRelease: &v1alpha1.DeployedRelease{Name: "photos"},
-		Conditions:      []v1alpha1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionTrue, Reason: reason}},
+		Conditions: []v1alpha1.Condition{{
+			Type:   v1alpha1.ConditionDeployed,
+			Status: metav1.ConditionTrue, Reason: reason,
+		}},
 	}
 }
 
@@ -58,7 +61,8 @@ func TestAReportIsShownUntilTheCacheShowsIt(t *testing.T) {
 	reports.Report(cachedAs("1", ""), deployed("Installed"))
 	darkroom := cachedAs("1", "")
 	stored, part := reports.Refresh(darkroom)
-	if part == nil || reasonOf(stored) != "" || reasonOf(darkroom.Status) != "Installed" || darkroom.Status.Phase != v1alpha1.PhaseDeploying {
+	if part == nil || reasonOf(stored) != "" || reasonOf(darkroom.Status) != "Installed" ||
+		darkroom.Status.Phase != v1alpha1.PhaseDeploying {
 		t.Fatalf("stored %+v, shown %+v", stored, darkroom.Status)
 	}
 	reports.Report(cachedAs("1", ""), deployed("Upgraded"))
@@ -85,7 +89,9 @@ func TestAReportIsShownUntilTheCacheShowsIt(t *testing.T) {
 func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		versions := []string{"5", "5", "3"}
-		stale := interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+		stale := interceptor.Funcs{Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object,
+			_ ...client.GetOption,
+		) error {
 			object.SetResourceVersion(versions[0])
 			if len(versions) > 1 {
 				versions = versions[1:]
@@ -96,7 +102,8 @@ func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "5", "6"); err != nil || len(versions) != 1 {
 			t.Errorf("%d versions are left: %v", len(versions), err)
 		}
-		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "3", "4"); !errors.Is(err, context.DeadlineExceeded) {
+		err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "3", "4")
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a cache that does not follow: %v", err)
 		}
 		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "3", "3"); err != nil {
@@ -129,7 +136,9 @@ func TestAReportOnADarkroomIsKeptUntilTheCacheShowsTheClaim(t *testing.T) {
 	} {
 		reconciler := reconcilerOfOthers(t, test.darkroom)
 		reconciler.Reports.Report(test.darkroom, deployed("Installed"))
-		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(test.darkroom)}); err != nil {
+		_, err := reconciler.Reconcile(t.Context(),
+			reconcile.Request{NamespacedName: client.ObjectKeyFromObject(test.darkroom)})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, part := reconciler.Reports.Refresh(test.darkroom); (part != nil) != test.kept {

@@ -56,7 +56,8 @@ func compareVerdict(t *testing.T, want verdict, report v1alpha1.DarkroomStatus) 
 // TestVerdict has what users see of a Darkroom, and what tools that wait for it understand.
 func TestVerdict(t *testing.T) {
 	newcomer := darkrooms.New("photos", "team-a")
-	invalid := failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues, "spec.source.baseUrl: Required value", 2)
+	invalid := failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues,
+		"spec.source.baseUrl: Required value", 2)
 	noQuota := failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonUpgradeError, "no quota", 2)
 	failing := func(since time.Duration) *darkrooms.Builder {
 		retried := noQuota
@@ -87,12 +88,16 @@ func TestVerdict(t *testing.T) {
 		"installed, and Helm's word is still to come": {seen(newcomer, deployment(1)), working(applying)},
 		// While paused, Helm reports Unknown for a generation that it has not applied.
 		"resumed after a pause in which it was changed": {
-			seen(photos().Condition(condition(v1alpha1.ConditionInitialized, unknown, 2)).Condition(condition(v1alpha1.ConditionDeployed, unknown, 2)), deployment(1)),
+			seen(photos().Condition(condition(v1alpha1.ConditionInitialized, unknown, 2)).
+				Condition(condition(v1alpha1.ConditionDeployed, unknown, 2)), deployment(1)),
 			working(applying),
 		},
 		"all pods ready, all hosts routed": {seen(photos(), deployment(2)), settled(ready("2 of 2 pods are ready."))},
 		// The pods are ready with what was asked for before.
-		"all pods ready, and the cache has not shown the last apply": {seen(photos(), deployment(2), unseen), working(applying)},
+		"all pods ready, and the cache has not shown the last apply": {
+			seen(photos(), deployment(2), unseen),
+			working(applying),
+		},
 
 		"a host is not routed": {
 			seen(photos(), deployment(2), notRouted),
@@ -111,68 +116,125 @@ func TestVerdict(t *testing.T) {
 			seen(photos().Gateway("public"), deployment(2), routed(says("public", notAccepted))),
 			stalled(degraded(v1alpha1.ReasonRouteRefused, refusedWords)),
 		},
-		"a host belongs to another":                  {seen(photos(), deployment(2), refused(taken)), stalled(degraded(v1alpha1.ReasonDomainConflict, ""))},
-		"a host that another is about to let go":     {seen(photos(), deployment(2), refused(leaving)), working(degraded(v1alpha1.ReasonDomainConflict, ""))},
-		"a host that is taken, and one to be free":   {seen(photos(), deployment(2), refused(leaving, taken)), stalled(degraded(v1alpha1.ReasonDomainConflict, ""))},
-		"scaled to zero, and a host is of another's": {seen(photos().Replicas(0), deployment(0), refused(taken)), stalled(degraded(v1alpha1.ReasonDomainConflict, ""))},
+		"a host belongs to another": {
+			seen(photos(), deployment(2), refused(taken)),
+			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
+		},
+		"a host that another is about to let go": {
+			seen(photos(), deployment(2), refused(leaving)),
+			working(degraded(v1alpha1.ReasonDomainConflict, "")),
+		},
+		"a host that is taken, and one to be free": {
+			seen(photos(), deployment(2), refused(leaving, taken)),
+			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
+		},
+		"scaled to zero, and a host is of another's": {
+			seen(photos().Replicas(0), deployment(0), refused(taken)),
+			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
+		},
 
-		"the upgrade has just failed": {seen(failing(retryPeriod-time.Second), nil), working(failed(v1alpha1.ReasonReleaseFailed, "no quota"))},
-		"the upgrade keeps failing":   {seen(failing(retryPeriod), nil), stalled(failed(v1alpha1.ReasonReleaseFailed, "no quota"))},
+		"the upgrade has just failed": {
+			seen(failing(retryPeriod-time.Second), nil),
+			working(failed(v1alpha1.ReasonReleaseFailed, "no quota")),
+		},
+		"the upgrade keeps failing": {
+			seen(failing(retryPeriod), nil),
+			stalled(failed(v1alpha1.ReasonReleaseFailed, "no quota")),
+		},
 		"what failed says more than that something did": {
-			seen(photos().Condition(failure(v1alpha1.ConditionIrreconcilable, "ReconcileError", "reconcile: no quota", 2)).Condition(noQuota), deployment(2)),
+			seen(photos().Condition(failure(v1alpha1.ConditionIrreconcilable, "ReconcileError", "reconcile: no quota", 2)).
+				Condition(noQuota), deployment(2)),
 			stalled(failed(v1alpha1.ReasonReleaseFailed, "no quota")),
 		},
 		"the upgrade to an earlier generation failed": {
-			seen(photos().Condition(failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonUpgradeError, "no quota", 1)), deployment(2)),
+			seen(photos().Condition(failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonUpgradeError, "no quota", 1)),
+				deployment(2)),
 			settled(ready("")),
 		},
 		// The pods are ready with what was asked for before.
-		"refused": {seen(photos().Condition(invalid), deployment(2)), stalled(failed(v1alpha1.ReasonInvalid, "spec.source.baseUrl: Required value"))},
-		"paused":  {seen(photos().Paused(), deployment(2)), settled(verdict{v1alpha1.PhasePaused, unknown, v1alpha1.ReasonPaused, ""})},
+		"refused": {
+			seen(photos().Condition(invalid), deployment(2)),
+			stalled(failed(v1alpha1.ReasonInvalid, "spec.source.baseUrl: Required value")),
+		},
+		"paused": {
+			seen(photos().Paused(), deployment(2)),
+			settled(verdict{v1alpha1.PhasePaused, unknown, v1alpha1.ReasonPaused, ""}),
+		},
 		// The Helm reconciler does not take it for a pause either.
-		"paused by another word than true": {seen(photos().Annotation(v1alpha1.AnnotationPaused, "yes"), deployment(2)), settled(ready(""))},
-		"deleted":                          {seen(photos().Deleting(metav1.NewTime(noon)), deployment(2)), settled(terminating)},
-		"deleted, paused and refused":      {seen(photos().Deleting(metav1.NewTime(noon)).Paused().Condition(invalid), nil), settled(terminating)},
+		"paused by another word than true": {
+			seen(photos().Annotation(v1alpha1.AnnotationPaused, "yes"), deployment(2)),
+			settled(ready("")),
+		},
+		"deleted": {seen(photos().Deleting(metav1.NewTime(noon)), deployment(2)), settled(terminating)},
+		"deleted, paused and refused": {
+			seen(photos().Deleting(metav1.NewTime(noon)).Paused().Condition(invalid), nil),
+			settled(terminating),
+		},
 
 		"rolling out": {seen(photos(), starting), working(deploying("Rolling out: 0 of 2 pods are ready."))},
 		// The change may be the remedy.
 		"Kubernetes has not looked, and a pod of before fails": {
-			seen(photos(), deployment(3, notObserved, late), crashing), working(deploying("Rolling out: 3 of 3 pods are ready.")),
+			seen(photos(), deployment(3, notObserved, late), crashing),
+			working(deploying("Rolling out: 3 of 3 pods are ready.")),
 		},
-		"pods of the old template are left": {seen(photos(), deployment(3, pods(4, 3, 4, 4))), working(deploying("Rolling out: 4 of 3 pods are ready."))},
-		"ready, but not for long enough":    {seen(photos(), deployment(1, pods(1, 1, 1, 0))), working(deploying("Rolling out: 1 of 1 pods are ready."))},
+		"pods of the old template are left": {
+			seen(photos(), deployment(3, pods(4, 3, 4, 4))),
+			working(deploying("Rolling out: 4 of 3 pods are ready.")),
+		},
+		"ready, but not for long enough": {
+			seen(photos(), deployment(1, pods(1, 1, 1, 0))),
+			working(deploying("Rolling out: 1 of 1 pods are ready.")),
+		},
 		"a problem says more than a deadline": {
 			seen(photos(), deployment(2, pods(2, 2, 1, 1), late, overQuota), crashing),
 			stalled(degraded(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff.")),
 		},
 		"the API server refuses pods": {
-			seen(photos(), deployment(2, pods(1, 1, 1, 1), overQuota)), stalled(degraded(v1alpha1.ReasonPodsRefused, "exceeded quota: pods.")),
+			seen(photos(), deployment(2, pods(1, 1, 1, 1), overQuota)),
+			stalled(degraded(v1alpha1.ReasonPodsRefused, "exceeded quota: pods.")),
 		},
 		"no progress in time": {
-			seen(photos(), overdue), stalled(degraded(v1alpha1.ReasonProgressDeadlineExceeded, "ReplicaSet has timed out progressing.")),
+			seen(photos(), overdue),
+			stalled(degraded(v1alpha1.ReasonProgressDeadlineExceeded, "ReplicaSet has timed out progressing.")),
 		},
-		"no node, and one may be added":         {seen(photos(), starting, noNode), working(degraded(v1alpha1.ReasonUnschedulable, "no node."))},
-		"no node, and none was added":           {seen(photos(), overdue, noNode), stalled(degraded(v1alpha1.ReasonUnschedulable, "no node."))},
-		"a Secret that may yet be created":      {seen(keys, starting, noSecret), working(degraded(v1alpha1.ReasonSecretMissing, ""))},
-		"a Secret that was not created in time": {seen(keys, overdue, noSecret), stalled(degraded(v1alpha1.ReasonSecretMissing, ""))},
+		"no node, and one may be added": {
+			seen(photos(), starting, noNode),
+			working(degraded(v1alpha1.ReasonUnschedulable, "no node.")),
+		},
+		"no node, and none was added": {
+			seen(photos(), overdue, noNode),
+			stalled(degraded(v1alpha1.ReasonUnschedulable, "no node.")),
+		},
+		"a Secret that may yet be created": {
+			seen(keys, starting, noSecret),
+			working(degraded(v1alpha1.ReasonSecretMissing, "")),
+		},
+		"a Secret that was not created in time": {
+			seen(keys, overdue, noSecret),
+			stalled(degraded(v1alpha1.ReasonSecretMissing, "")),
+		},
 
 		// No rollout will bring it back.
 		"a pod was lost after the rollout": {
-			seen(before(2, v1alpha1.ReasonAllReplicasReady), lost), working(degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready.")),
+			seen(before(2, v1alpha1.ReasonAllReplicasReady), lost),
+			working(degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready.")),
 		},
 		// It stays lost until all are ready.
 		"a pod was lost, as reported before": {
-			seen(before(1, v1alpha1.ReasonReplicasUnavailable), lost), working(degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready.")),
+			seen(before(1, v1alpha1.ReasonReplicasUnavailable), lost),
+			working(degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready.")),
 		},
 		"scaled up, and the new pods start": {
-			seen(before(2, v1alpha1.ReasonAllReplicasReady), deployment(5, pods(5, 5, 2, 2), rolledOut)), working(deploying("Scaling: 2 of 5 pods are ready.")),
+			seen(before(2, v1alpha1.ReasonAllReplicasReady), deployment(5, pods(5, 5, 2, 2), rolledOut)),
+			working(deploying("Scaling: 2 of 5 pods are ready.")),
 		},
 		"scaled up, and an old pod is lost meanwhile": {
 			seen(before(3, v1alpha1.ReasonDeploying), deployment(5, pods(5, 5, 2, 2), rolledOut)),
 			working(degraded(v1alpha1.ReasonReplicasUnavailable, "2 of 5 pods are ready.")),
 		},
 		"scaled down, and pods are still stopping": {
-			seen(before(5, v1alpha1.ReasonAllReplicasReady), deployment(2, pods(3, 3, 2, 2), rolledOut)), settled(ready("2 of 2 pods are ready.")),
+			seen(before(5, v1alpha1.ReasonAllReplicasReady), deployment(2, pods(3, 3, 2, 2), rolledOut)),
+			settled(ready("2 of 2 pods are ready.")),
 		},
 		"scaled to zero, as asked": {
 			seen(photos().Replicas(0), deployment(0)),
@@ -181,7 +243,10 @@ func TestVerdict(t *testing.T) {
 		"scaled to zero, pods are still stopping": {
 			seen(photos().Replicas(0), deployment(0, pods(2, 0, 2, 2))), working(deploying("Scaling to zero: 2 pods are left.")),
 		},
-		"scaled up from zero, and the Deployment does not show it yet": {seen(photos().Replicas(2), deployment(0)), working(deploying("Scaling up from zero."))},
+		"scaled up from zero, and the Deployment does not show it yet": {
+			seen(photos().Replicas(2), deployment(0)),
+			working(deploying("Scaling up from zero.")),
+		},
 		// Neither the operator nor the autoscaler changes it back.
 		"scaled to zero by hand, under an autoscaler": {
 			seen(photos().Autoscaling(1, 5), deployment(0)), stalled(degraded(v1alpha1.ReasonAutoscalingSuspended, "")),

@@ -1,5 +1,6 @@
-// Package terminal makes text that others wrote safe to print. Events, messages of pods, responses of sources and fields of
-// objects have what tenants wrote into them, and those who read them on a terminal are often administrators.
+// Package terminal makes text that others wrote safe to print. Events, messages of pods, responses of sources
+// and fields of objects have what tenants wrote into them, and those who read them on a terminal are often
+// administrators.
 package terminal
 
 import (
@@ -8,8 +9,9 @@ import (
 	"unicode"
 )
 
-// Escape returns a text without characters that control a terminal, such as those that move the cursor, change the title or
-// reverse the order of what follows: they are written as in Go and in JSON. Newlines and tabs remain.
+// Escape returns a text without characters that control a terminal, such as those that move the cursor, change
+// the title or reverse the order of what follows: they are written as in Go and in JSON. Newlines and tabs
+// remain.
 func Escape(text string) string {
 	if strings.IndexFunc(text, controls) < 0 {
 		return text

@@ -32,7 +32,8 @@ func TestEscapedTextsControlNothing(t *testing.T) {
 		if strings.ContainsFunc(got, controls) {
 			t.Errorf("%q becomes %q", text, got)
 		}
-		if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || !unicode.IsPrint(r) }) && got != text {
+		if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || !unicode.IsPrint(r) }) &&
+			got != text {
 			t.Errorf("%q becomes %q, although it controls nothing", text, got)
 		}
 	})

@@ -114,7 +114,8 @@ func newAllowed(entries []string) (allowList, error) {
 
 func isDefault(entry string) bool { return strings.TrimSpace(entry) == DefaultAnnotations }
 
-// newAllowList parses entries: keys, and prefixes that end in "*". refusal says why a key or prefix is not allowed; empty if it is.
+// newAllowList parses entries: keys, and prefixes that end in "*". refusal says why a key or prefix is not
+// allowed; empty if it is.
 func newAllowList(what string, entries []string, refusal func(string) string) (allowList, error) {
 	list := allowList{keys: map[string]bool{}}
 	for _, entry := range entries {
@@ -126,7 +127,8 @@ func newAllowList(what string, entries []string, refusal func(string) string) (a
 		case refused != "":
 			return allowList{}, fmt.Errorf("%s %q: %s", what, entry, refused)
 		case strings.Contains(key, "*"), !isPrefix && len(validation.IsQualifiedName(strings.ToLower(key))) > 0:
-			return allowList{}, fmt.Errorf("%s %q: must be a key such as example.com/team, or a prefix that ends in '*'", what, entry)
+			return allowList{}, fmt.Errorf("%s %q: must be a key such as example.com/team, or a prefix that ends in '*'",
+				what, entry)
 		case isPrefix:
 			list.prefixes = append(list.prefixes, key)
 		default:
@@ -137,7 +139,8 @@ func newAllowList(what string, entries []string, refusal func(string) string) (a
 }
 
 func (l allowList) allows(key string) bool {
-	return l.keys[key] || slices.ContainsFunc(l.prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	return l.keys[key] || slices.ContainsFunc(l.prefixes,
+		func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 // sharedAnnotations checks and sets the annotations of an object that controllers shared by
@@ -154,7 +157,9 @@ func (b *builder) sharedAnnotations(path *field.Path, annotations map[string]str
 		case key == annotationIngressClass:
 			b.forbidden(path.Key(key), "deprecated: set spec.ingress.className instead")
 		case !allowed.allows(key):
-			b.forbidden(path.Key(key), "not on the operator's list of annotations: an annotation can route, or configure a controller that others share; remove it, or ask the administrator to allow it with --ingress-annotations")
+			b.forbidden(path.Key(key),
+				"not on the operator's list of annotations: an annotation can route, or configure a controller that others "+
+					"share; remove it, or ask the administrator to allow it with --ingress-annotations")
 		}
 	}
 	b.setPlain(annotations, path, to...)
@@ -177,7 +182,8 @@ func reserved(key string) bool {
 	})
 }
 
-const reservedDetail = "keys of helm.sh, deployments.example.com and their subdomains are reserved: Helm and the operator identify their objects by them; remove it"
+const reservedDetail = "keys of helm.sh, deployments.example.com and their subdomains are reserved: Helm and the " +
+	"operator identify their objects by them; remove it"
 
 // annotations checks the keys of annotations of a rendered object. The API server would
 // reject them too, but would not name the field of the Darkroom.

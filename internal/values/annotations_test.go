@@ -33,7 +33,8 @@ func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 			"spec.podTemplate.labels":      podTemplate(nil, map[string]string{key: "x"}),
 		} {
 			_, err := all.Values(darkroom.Obj())
-			if err == nil || !strings.Contains(err.Error(), field+"["+key+"]: Forbidden: keys of helm.sh, deployments.example.com and their subdomains are reserved") {
+			if err == nil || !strings.Contains(err.Error(), field+"["+key+
+				"]: Forbidden: keys of helm.sh, deployments.example.com and their subdomains are reserved") {
 				t.Errorf("%s[%s]: %v", field, key, err)
 			}
 		}
@@ -44,11 +45,14 @@ func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 		}
 	}
 	// Nodes may carry such labels; nothing of the release does.
-	valuesOf(t, photos().PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"deployments.example.com/pool": "a"}}).Obj(), Options{})
+	valuesOf(t, photos().PodTemplate(v1alpha1.PodTemplate{
+		NodeSelector: map[string]string{"deployments.example.com/pool": "a"},
+	}).Obj(), Options{})
 }
 
 func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
-	const ttl, alias, authURL = "external-dns.alpha.kubernetes.io/ttl", "nginx.ingress.kubernetes.io/server-alias", "nginx.ingress.kubernetes.io/auth-url"
+	const ttl, alias, authURL = "external-dns.alpha.kubernetes.io/ttl", "nginx.ingress.kubernetes.io/server-alias",
+		"nginx.ingress.kubernetes.io/auth-url"
 	for name, test := range map[string]struct {
 		list                []string
 		allowed, notAllowed []string
@@ -58,7 +62,11 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 		"none":                {[]string{}, nil, []string{ttl, alias}},
 		"a key":               {[]string{" " + alias}, []string{alias}, []string{ttl, authURL, alias + "-2"}},
 		"a prefix":            {[]string{"nginx.ingress.kubernetes.io/auth-*"}, []string{authURL}, []string{ttl, alias}},
-		"all":                 {[]string{"*"}, []string{ttl, alias, authURL, "example.com/note"}, []string{"kubernetes.io/ingress.class"}},
+		"all": {
+			[]string{"*"},
+			[]string{ttl, alias, authURL, "example.com/note"},
+			[]string{"kubernetes.io/ingress.class"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := Options{AllowedAnnotations: test.list}
@@ -67,7 +75,8 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 				expect.Equal(t, "annotations", map[string]any{key: "x"}, at(got, "ingress", "annotations"))
 			}
 			for _, key := range test.notAllowed {
-				if _, err := newTranslator(t, options).Values(annotated(key).Obj()); err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]: Forbidden") {
+				_, err := newTranslator(t, options).Values(annotated(key).Obj())
+				if err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]: Forbidden") {
 					t.Errorf("%s: want it refused, got %v", key, err)
 				}
 			}
@@ -98,24 +107,36 @@ func TestTheDefaultListLeavesNothingToAnAttacker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{
-		"alb.ingress.kubernetes.io/actions.x", "alb.ingress.kubernetes.io/auth-type", "alb.ingress.kubernetes.io/certificate-arn",
-		"alb.ingress.kubernetes.io/conditions.x", "alb.ingress.kubernetes.io/group.name", "alb.ingress.kubernetes.io/listen-ports",
-		"alb.ingress.kubernetes.io/load-balancer-attributes", "alb.ingress.kubernetes.io/scheme", "alb.ingress.kubernetes.io/security-groups",
+		"alb.ingress.kubernetes.io/actions.x", "alb.ingress.kubernetes.io/auth-type",
+		"alb.ingress.kubernetes.io/certificate-arn",
+		"alb.ingress.kubernetes.io/conditions.x", "alb.ingress.kubernetes.io/group.name",
+		"alb.ingress.kubernetes.io/listen-ports",
+		"alb.ingress.kubernetes.io/load-balancer-attributes", "alb.ingress.kubernetes.io/scheme",
+		"alb.ingress.kubernetes.io/security-groups",
 		"alb.ingress.kubernetes.io/ssl-redirect",
-		"appgw.ingress.kubernetes.io/appgw-ssl-certificate", "appgw.ingress.kubernetes.io/backend-hostname", "appgw.ingress.kubernetes.io/hostname-extension",
-		"acme.cert-manager.io/http01-edit-in-place", "cert-manager.io/alt-names", "cert-manager.io/common-name", "cert-manager.io/secret-template",
+		"appgw.ingress.kubernetes.io/appgw-ssl-certificate", "appgw.ingress.kubernetes.io/backend-hostname",
+		"appgw.ingress.kubernetes.io/hostname-extension",
+		"acme.cert-manager.io/http01-edit-in-place", "cert-manager.io/alt-names", "cert-manager.io/common-name",
+		"cert-manager.io/secret-template",
 		"cert-manager.io/uri-sans", "cert-manager.io/usages",
-		"external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/set-identifier", "external-dns.alpha.kubernetes.io/target",
-		"haproxy-ingress.github.io/config-backend", "haproxy-ingress.github.io/server-alias", "haproxy.org/backend-config-snippet", "haproxy.org/set-host",
+		"external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/set-identifier",
+		"external-dns.alpha.kubernetes.io/target",
+		"haproxy-ingress.github.io/config-backend", "haproxy-ingress.github.io/server-alias",
+		"haproxy.org/backend-config-snippet", "haproxy.org/set-host",
 		"ingress.gcp.kubernetes.io/pre-shared-cert", "kubernetes.io/ingress.global-static-ip-name",
 		"konghq.com/plugins", "zalando.org/skipper-filter", "zalando.org/skipper-routes",
-		"nginx.ingress.kubernetes.io/app-root", "nginx.ingress.kubernetes.io/auth-snippet", "nginx.ingress.kubernetes.io/auth-url",
-		"nginx.ingress.kubernetes.io/canary", "nginx.ingress.kubernetes.io/configuration-snippet", "nginx.ingress.kubernetes.io/from-to-www-redirect",
-		"nginx.ingress.kubernetes.io/mirror-target", "nginx.ingress.kubernetes.io/permanent-redirect", "nginx.ingress.kubernetes.io/rewrite-target",
-		"nginx.ingress.kubernetes.io/server-alias", "nginx.ingress.kubernetes.io/server-snippet", "nginx.ingress.kubernetes.io/stream-snippet",
+		"nginx.ingress.kubernetes.io/app-root", "nginx.ingress.kubernetes.io/auth-snippet",
+		"nginx.ingress.kubernetes.io/auth-url",
+		"nginx.ingress.kubernetes.io/canary", "nginx.ingress.kubernetes.io/configuration-snippet",
+		"nginx.ingress.kubernetes.io/from-to-www-redirect",
+		"nginx.ingress.kubernetes.io/mirror-target", "nginx.ingress.kubernetes.io/permanent-redirect",
+		"nginx.ingress.kubernetes.io/rewrite-target",
+		"nginx.ingress.kubernetes.io/server-alias", "nginx.ingress.kubernetes.io/server-snippet",
+		"nginx.ingress.kubernetes.io/stream-snippet",
 		"nginx.ingress.kubernetes.io/upstream-vhost", "nginx.ingress.kubernetes.io/use-regex", "nginx.org/server-snippets",
 		"projectcontour.io/tls-cert-namespace", "projectcontour.io/websocket-routes",
-		"traefik.ingress.kubernetes.io/router.entrypoints", "traefik.ingress.kubernetes.io/router.middlewares", "traefik.ingress.kubernetes.io/router.priority",
+		"traefik.ingress.kubernetes.io/router.entrypoints", "traefik.ingress.kubernetes.io/router.middlewares",
+		"traefik.ingress.kubernetes.io/router.priority",
 		"traefik.ingress.kubernetes.io/router.tls.domains.0.main",
 	} {
 		if allowed.allows(key) {
@@ -191,7 +212,8 @@ func TestAnnotationsOfEveryFieldFollowTheListOfTheAdministrator(t *testing.T) {
 			t.Errorf("%s: %s is on the list: %v", path, note, err)
 		}
 		err := set(dns)
-		refused := err != nil && strings.Contains(err.Error(), path+"["+dns+"]: Forbidden: not on the operator's list of annotations")
+		refused := err != nil && strings.Contains(err.Error(),
+			path+"["+dns+"]: Forbidden: not on the operator's list of annotations")
 		if _, exempt := unlisted[path]; refused == exempt {
 			t.Errorf("%s: %s, exempt %v: %v", path, dns, exempt, err)
 		}

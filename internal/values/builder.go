@@ -51,7 +51,8 @@ func (b *builder) set(value any, path ...string) {
 }
 
 func (b *builder) setTwice(path []string) {
-	b.errs = append(b.errs, field.InternalError(field.NewPath("values", path...), errors.New("set twice by the translator")))
+	b.errs = append(b.errs, field.InternalError(field.NewPath("values", path...),
+		errors.New("set twice by the translator")))
 }
 
 // setNonZero sets a value unless it is zero.
@@ -73,7 +74,8 @@ func setGiven[T int32 | int64 | bool](b *builder, value *T, path ...string) {
 // chart writes such values as YAML, and writes nothing at all where YAML cannot carry one; so
 // that is refused.
 func (b *builder) setPlain(value any, from *field.Path, path ...string) {
-	if of := reflect.ValueOf(value); of.Kind() == reflect.Pointer && of.IsNil() || (of.Kind() == reflect.Slice || of.Kind() == reflect.Map) && of.Len() == 0 {
+	if of := reflect.ValueOf(value); of.Kind() == reflect.Pointer && of.IsNil() ||
+		(of.Kind() == reflect.Slice || of.Kind() == reflect.Map) && of.Len() == 0 {
 		return
 	}
 	var plain any
@@ -86,7 +88,8 @@ func (b *builder) setPlain(value any, from *field.Path, path ...string) {
 		return
 	}
 	if !survivesYAML(plain) {
-		b.invalid(from, field.OmitValueType{}, "holds a control character or a key that YAML cannot carry: remove it, or put the value in a ConfigMap or Secret")
+		b.invalid(from, field.OmitValueType{},
+			"holds a control character or a key that YAML cannot carry: remove it, or put the value in a ConfigMap or Secret")
 		return
 	}
 	b.set(plain, path...)

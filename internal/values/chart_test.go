@@ -28,7 +28,8 @@ import (
 // leave out.
 func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 	t.Helper()
-	s3 := photos().S3("pictures", "eu-west-2").CredentialsSecret("keys").Endpoint("https://minio.example.com:9000/").PathPrefix("uploads").Obj()
+	s3 := photos().S3("pictures", "eu-west-2").CredentialsSecret("keys").
+		Endpoint("https://minio.example.com:9000/").PathPrefix("uploads").Obj()
 	s3.Spec.Source.CredentialsSecretRef.AccessKeyKey = "id"
 	s3.Spec.Source.CredentialsSecretRef.SecretKeyKey = "key"
 	cases := map[string]*v1alpha1.Darkroom{
@@ -37,27 +38,36 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 			PodTemplate(v1alpha1.PodTemplate{
 				ServiceAccountName: "robot",
 				PriorityClassName:  "images",
-				Volumes:            []v1alpha1.Volume{{Name: "authorities", Secret: &corev1.SecretVolumeSource{SecretName: "authorities"}}},
-				VolumeMounts:       []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/private", SubPath: "ca"}},
+				Volumes: []v1alpha1.Volume{{
+					Name:   "authorities",
+					Secret: &corev1.SecretVolumeSource{SecretName: "authorities"},
+				}},
+				VolumeMounts: []v1alpha1.VolumeMount{{Name: "authorities", MountPath: "/etc/ssl/private", SubPath: "ca"}},
 			}).
 			Spec(func(spec *v1alpha1.DarkroomSpec) {
 				spec.Metrics = &v1alpha1.Metrics{
-					Enabled: true, ServiceMonitor: true, ServiceMonitorLabels: map[string]string{"release": "stack"}, ScrapeInterval: "1m",
+					Enabled: true, ServiceMonitor: true, ServiceMonitorLabels: map[string]string{"release": "stack"},
+					ScrapeInterval: "1m",
 				}
 				spec.Source.CABundleRef = &v1alpha1.CABundleRef{Kind: v1alpha1.CABundleSecret, Name: "authorities", Key: "tls.crt"}
 				spec.Gate = &v1alpha1.Gate{
 					Limits: &v1alpha1.GateLimits{
-						MaxSourcePixels: ptr.To(int64(1e8)), MaxSourceBytes: ptr.To(resource.MustParse("128Mi")), Parameters: []v1alpha1.GateParameter{"w", "h"},
+						MaxSourcePixels: ptr.To(int64(1e8)), MaxSourceBytes: ptr.To(resource.MustParse("128Mi")),
+						Parameters: []v1alpha1.GateParameter{"w", "h"},
 					},
 					Presets:     map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
 					Cache:       &v1alpha1.GateCache{StaleIfErrorSeconds: ptr.To(int32(3600))},
 					ShrinkFirst: ptr.To(false), ServerTiming: ptr.To(false), AccessLog: true,
 					Signing: &v1alpha1.GateSigning{
-						SecretRef: v1alpha1.SigningSecretRef{Name: "signing", Key: "urls"}, Mode: v1alpha1.SigningRequire, Scheme: v1alpha1.SigningImgix,
+						SecretRef: v1alpha1.SigningSecretRef{Name: "signing", Key: "urls"}, Mode: v1alpha1.SigningRequire,
+						Scheme: v1alpha1.SigningImgix,
 					},
 					Resources: &corev1.ResourceRequirements{
-						Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
-						Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
+						Requests: corev1.ResourceList{
+							corev1.ResourceCPU:    resource.MustParse("50m"),
+							corev1.ResourceMemory: resource.MustParse("64Mi"),
+						},
+						Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")},
 					},
 				}
 				spec.Service = &v1alpha1.Service{Annotations: map[string]string{"cert-manager.io/issuer": "acme"}}
@@ -67,7 +77,10 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 			spec.BaseDomain = DefaultBaseDomain
 		}).Obj(),
 		"s3-keys": s3,
-		"s3-identity": photos().Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: "pictures", Region: "eu-west-2", Auth: v1alpha1.WorkloadIdentity}).
+		"s3-identity": photos().Source(v1alpha1.Source{
+			Type: v1alpha1.S3, Bucket: "pictures", Region: "eu-west-2",
+			Auth: v1alpha1.WorkloadIdentity,
+		}).
 			PodTemplate(v1alpha1.PodTemplate{ServiceAccountAnnotations: map[string]string{"cert-manager.io/issuer": "acme"}}).
 			Spec(func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{} }).Obj(),
 		"sources": photos().Spec(func(spec *v1alpha1.DarkroomSpec) {
@@ -83,16 +96,23 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 					Type: v1alpha1.CloudFront, Host: "d111111abcdef8.cloudfront.net", SecureProtocol: ptr.To(false),
 				}},
 				{Name: "gcs", Fallback: true, Source: v1alpha1.Source{
-					Type: v1alpha1.GoogleCloudStorage, Bucket: "b", CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "gcs", CredentialsJSONKey: "key.json"},
+					Type: v1alpha1.GoogleCloudStorage, Bucket: "b",
+					CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "gcs", CredentialsJSONKey: "key.json"},
 				}},
-				{Name: "identity", Fallback: true, Source: v1alpha1.Source{Type: v1alpha1.GoogleCloudStorage, Bucket: "b", Auth: v1alpha1.WorkloadIdentity}},
+				{Name: "identity", Fallback: true, Source: v1alpha1.Source{
+					Type: v1alpha1.GoogleCloudStorage, Bucket: "b",
+					Auth: v1alpha1.WorkloadIdentity,
+				}},
 				{Name: "old", Fallback: true, Source: v1alpha1.Source{BaseURL: "https://old.example.com/images/"}},
 			}
 		}).Obj(),
 		"gcs-public": photos().GoogleCloudStorage("pictures").Obj(),
 		"gateway": photos().CloudFront("d111111abcdef8.cloudfront.net").Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Gateway = &v1alpha1.Gateway{
-				ParentRefs:  []v1alpha1.ParentRef{{Kind: "ListenerSet", Name: "public", Namespace: "gateways", SectionName: "https"}},
+				ParentRefs: []v1alpha1.ParentRef{{
+					Kind: "ListenerSet", Name: "public",
+					Namespace: "gateways", SectionName: "https",
+				}},
 				Annotations: map[string]string{"cert-manager.io/issuer": "acme"},
 				Timeouts:    &v1alpha1.GatewayTimeouts{Request: "30s"},
 			}
@@ -201,28 +221,58 @@ func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 		{"spec.image.pullSecrets[0].name", photos().PullSecrets(""), "the name of a Secret"},
 		{"spec.ingress.className", photos().Ingress(v1alpha1.Ingress{ClassName: "My Class"}), "an IngressClass"},
 		{"spec.ingress.tlsSecretName", photos().Ingress(v1alpha1.Ingress{TLSSecretName: "My Cert"}), "a Secret"},
-		{"spec.podTemplate.serviceAccountName", photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}), "a ServiceAccount"},
-		{"spec.podTemplate.volumes[0].name", photos().PodTemplate(v1alpha1.PodTemplate{Volumes: []v1alpha1.Volume{{Name: "My Volume"}}}), ""},
-		{"spec.podTemplate.labels[a b]", photos().PodTemplate(v1alpha1.PodTemplate{Labels: map[string]string{"a b": ""}}), "must be the key of a label"},
-		{"spec.podTemplate.nodeSelector[disk]", photos().PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"disk": "a b"}}), "must be the value of a label"},
+		{
+			"spec.podTemplate.serviceAccountName", photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}),
+			"a ServiceAccount",
+		},
+		{
+			"spec.podTemplate.volumes[0].name",
+			photos().PodTemplate(v1alpha1.PodTemplate{Volumes: []v1alpha1.Volume{{Name: "My Volume"}}}), "",
+		},
+		{
+			"spec.podTemplate.labels[a b]", photos().PodTemplate(v1alpha1.PodTemplate{Labels: map[string]string{"a b": ""}}),
+			"must be the key of a label",
+		},
+		{"spec.podTemplate.nodeSelector[disk]", photos().
+			PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"disk": "a b"}}), "must be the value of a label"},
 		{"spec.extraEnv[0].name", photos().Env("MY VARIABLE", ""), "must be the name of a variable"},
 		{"spec.defaultParams[w;h]", photos().DefaultParam("w;h", "1"), "names may contain"},
 		{"spec.source.type", photos().Source(v1alpha1.Source{Type: "FTP"}), "CloudFront"},
-		{"spec.subDomains[1]", photos().SubDomains("photos", strings.Join([]string{label, label, label, label[:42]}, ".")), "would have 255 characters, and DNS allows 253"},
-		{"spec.resources.requests[cpu]", photos().Request(corev1.ResourceCPU, "1001m").Limit(corev1.ResourceCPU, "1"), "not exceed the limit of 1"},
+		{
+			"spec.subDomains[1]", photos().SubDomains("photos", strings.Join([]string{label, label, label, label[:42]}, ".")),
+			"would have 255 characters, and DNS allows 253",
+		},
+		{
+			"spec.resources.requests[cpu]", photos().Request(corev1.ResourceCPU, "1001m").Limit(corev1.ResourceCPU, "1"),
+			"not exceed the limit of 1",
+		},
 		{"spec.ingress.annotations[a b]", annotated("a b"), "must be the key of an annotation"},
-		{"spec.ingress.annotations[konghq.com/plugins]", annotated("konghq.com/plugins"), "ask the administrator to allow it with --ingress-annotations"},
-		{"spec.ingress.annotations[kubernetes.io/ingress.class]", annotated("kubernetes.io/ingress.class"), "set spec.ingress.className instead"},
+		{
+			"spec.ingress.annotations[konghq.com/plugins]", annotated("konghq.com/plugins"),
+			"ask the administrator to allow it with --ingress-annotations",
+		},
+		{
+			"spec.ingress.annotations[kubernetes.io/ingress.class]", annotated("kubernetes.io/ingress.class"),
+			"set spec.ingress.className instead",
+		},
 		{
 			"spec.ingress.annotations",
-			photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": strings.Repeat("x", 1<<18)}}), "may not be more than 262144",
+			photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{
+				"cert-manager.io/issuer": strings.Repeat("x", 1<<18),
+			}}), "may not be more than 262144",
 		},
 		// YAML cannot carry them: toYaml returns nothing on an error, so that one such character in a
 		// variable would silently remove all variables. The second is the line break of EBCDIC.
 		{"spec.extraEnv", photos().Env("FINE", "1").Env("NOTE", "\x7f"), ""},
 		{"spec.extraEnv", photos().Env("NOTE", "a\u0085b"), ""},
-		{"spec.ingress.annotations", photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "\x7f"}}), ""},
-		{"spec.podTemplate.annotations", photos().PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{"<<": "a"}}), ""},
+		{
+			"spec.ingress.annotations",
+			photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "\x7f"}}), "",
+		},
+		{
+			"spec.podTemplate.annotations",
+			photos().PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{"<<": "a"}}), "",
+		},
 	} {
 		t.Run(test.field, func(t *testing.T) {
 			wrong := refusalOf(t, test.darkroom.Obj()).Fields

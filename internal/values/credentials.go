@@ -25,7 +25,8 @@ const (
 // words are common values of environment variables that are not secrets and occur in many
 // messages.
 var words = []string{
-	"true", "false", "null", "none", "auto", "always", "never", "enabled", "disabled", "default", "local", "prometheus", "statsd",
+	"true", "false", "null", "none", "auto", "always", "never", "enabled", "disabled", "default",
+	"local", "prometheus", "statsd",
 	"debug", "info", "warn", "warning", "error", "fatal", "panic", "http", "https", "json", "text",
 }
 
@@ -69,8 +70,8 @@ func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	return found.ReplaceAllLiteralString(message, v1alpha1.Concealed)
 }
 
-// RedactError returns an error without the secrets of a Darkroom in its message. It wraps the error, so that decisions on
-// retries stay the same.
+// RedactError returns an error without the secrets of a Darkroom in its message. It wraps the error, so that
+// decisions on retries stay the same.
 func RedactError(darkroom *v1alpha1.Darkroom, err error) error {
 	if err == nil {
 		return nil
@@ -101,7 +102,8 @@ func wholeWord(text string) string {
 }
 
 func isTrivial(darkroom *v1alpha1.Darkroom, value string) bool {
-	if len(value) < shortestValue || value == darkroom.Name || value == darkroom.Namespace || slices.Contains(words, strings.ToLower(value)) {
+	if len(value) < shortestValue || value == darkroom.Name || value == darkroom.Namespace ||
+		slices.Contains(words, strings.ToLower(value)) {
 		return true
 	}
 	_, notNumber := strconv.ParseFloat(value, 64)

@@ -18,23 +18,41 @@ func TestRedact(t *testing.T) {
 		accessKey, secretKey, variable string
 		message, want                  string
 	}{
-		"nothing to hide":            {message: "Secret photos is refused", want: "Secret photos is refused"},
-		"both, wherever they are":    {accessKey: "AKIAEXAMPLE", secretKey: "a-key", message: "a-key: bad, AKIAEXAMPLE: bad, a-key", want: "REDACTED: bad, REDACTED: bad, REDACTED"},
-		"part of the other":          {accessKey: "abc", secretKey: "abcdef", message: "abcdef abc", want: "REDACTED REDACTED"},
-		"part of the mark":           {accessKey: "REDACTED", secretKey: "a-key", message: "REDACTED, a-key", want: "REDACTED, REDACTED"},
-		"one letter":                 {accessKey: "e", message: `release: key "e" is refused`, want: `release: key "REDACTED" is refused`},
+		"nothing to hide": {message: "Secret photos is refused", want: "Secret photos is refused"},
+		"both, wherever they are": {
+			accessKey: "AKIAEXAMPLE", secretKey: "a-key",
+			message: "a-key: bad, AKIAEXAMPLE: bad, a-key", want: "REDACTED: bad, REDACTED: bad, REDACTED",
+		},
+		"part of the other": {
+			accessKey: "abc", secretKey: "abcdef", message: "abcdef abc",
+			want: "REDACTED REDACTED",
+		},
+		"part of the mark": {
+			accessKey: "REDACTED", secretKey: "a-key", message: "REDACTED, a-key",
+			want: "REDACTED, REDACTED",
+		},
+		"one letter": {
+			accessKey: "e", message: `release: key "e" is refused`,
+			want: `release: key "REDACTED" is refused`,
+		},
 		"an empty one hides nothing": {accessKey: "AKIAEXAMPLE", message: "AKIAEXAMPLE: bad", want: "REDACTED: bad"},
-		"a variable":                 {variable: "hunter22", message: `env[0].value: "hunter22x"`, want: `env[0].value: "REDACTEDx"`},
-		"a short variable":           {variable: "port", message: "port: supported, port", want: "REDACTED: supported, REDACTED"},
-		"a trivial word":             {variable: "true", message: "true or false", want: "true or false"},
-		"a number":                   {variable: "30000", message: "at most 30000", want: "at most 30000"},
-		"a duration":                 {variable: "1m30s", message: "after 1m30s", want: "after 1m30s"},
-		"too short a variable":       {variable: "abc", message: "abc", want: "abc"},
-		"the Darkroom's name":        {variable: "photos", message: `Darkroom "photos"`, want: `Darkroom "photos"`},
-		"a log level":                {variable: "DEBUG", message: "DEBUG", want: "DEBUG"},
-		"a line of eight bytes":      {variable: "first line\n8 bytes.\n", message: "got 8 bytes.", want: "got REDACTED"},
-		"a line of seven bytes":      {variable: "first line\n7 bytes\n", message: "got 7 bytes", want: "got 7 bytes"},
-		"a line of a longer one":     {variable: "-----BEGIN\nMIIEvQIBADANBg\n", message: "  value: |\n    -----BEGIN\n    MIIEvQIBADANBg", want: "  value: |\n    REDACTED\n    REDACTED"},
+		"a variable": {
+			variable: "hunter22", message: `env[0].value: "hunter22x"`,
+			want: `env[0].value: "REDACTEDx"`,
+		},
+		"a short variable":      {variable: "port", message: "port: supported, port", want: "REDACTED: supported, REDACTED"},
+		"a trivial word":        {variable: "true", message: "true or false", want: "true or false"},
+		"a number":              {variable: "30000", message: "at most 30000", want: "at most 30000"},
+		"a duration":            {variable: "1m30s", message: "after 1m30s", want: "after 1m30s"},
+		"too short a variable":  {variable: "abc", message: "abc", want: "abc"},
+		"the Darkroom's name":   {variable: "photos", message: `Darkroom "photos"`, want: `Darkroom "photos"`},
+		"a log level":           {variable: "DEBUG", message: "DEBUG", want: "DEBUG"},
+		"a line of eight bytes": {variable: "first line\n8 bytes.\n", message: "got 8 bytes.", want: "got REDACTED"},
+		"a line of seven bytes": {variable: "first line\n7 bytes\n", message: "got 7 bytes", want: "got 7 bytes"},
+		"a line of a longer one": {
+			variable: "-----BEGIN\nMIIEvQIBADANBg\n",
+			message:  "  value: |\n    -----BEGIN\n    MIIEvQIBADANBg", want: "  value: |\n    REDACTED\n    REDACTED",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
@@ -52,7 +70,8 @@ func TestNoPartOfASecretIsLeft(t *testing.T) {
 		keys := [2]string{secret.Draw(t, "access key"), secret.Draw(t, "secret key")}
 		variable := keys[rapid.IntRange(0, 1).Draw(t, "of")] + rapid.StringMatching("[ab]{0,6}").Draw(t, "end")
 		message := rapid.SampledFrom([]string{keys[0], keys[1], variable}).Draw(t, "message")
-		if got := Redact(photos().InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message); got != "refused: REDACTED" {
+		got := Redact(photos().InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message)
+		if got != "refused: REDACTED" {
 			t.Errorf("with the secrets %q and %q, %q became %q", keys, variable, message, got)
 		}
 	})
@@ -61,7 +80,8 @@ func TestNoPartOfASecretIsLeft(t *testing.T) {
 // API servers and libraries print what they refuse in forms of their own.
 func TestRedactFindsEveryForm(t *testing.T) {
 	for _, secret := range []string{
-		"AKIAEXAMPLE", "a/Secret+key~2", `quote"back\slash<tag>&`, "it's a pass phrase", "tab\tand é", "10 %/+=?#@:", "4byt", "!ive+",
+		"AKIAEXAMPLE", "a/Secret+key~2", `quote"back\slash<tag>&`, "it's a pass phrase", "tab\tand é",
+		"10 %/+=?#@:", "4byt", "!ive+",
 	} {
 		asJSON := func(text string) string {
 			quoted, err := json.Marshal(text)

@@ -26,9 +26,9 @@ func (o Options) offered(namespace string) []string {
 	return domains
 }
 
-// baseDomainOf returns the base domain of a Darkroom, and whether the operator offers it. Hosts that were given to a spec stay:
-// a change of the options concerns Darkrooms that are made or changed afterwards. Another installation chooses again,
-// because claims are decided within one.
+// baseDomainOf returns the base domain of a Darkroom, and whether the operator offers it. Hosts that were given
+// to a spec stay: a change of the options concerns Darkrooms that are made or changed afterwards. Another
+// installation chooses again, because claims are decided within one.
 func (o Options) baseDomainOf(darkroom *v1alpha1.Darkroom) (domain string, isOffered bool) {
 	offered, kept := o.offered(darkroom.Namespace), keptBaseDomain(darkroom)
 	if darkroom.Spec.BaseDomain == "" {
@@ -47,8 +47,8 @@ func keptBaseDomain(darkroom *v1alpha1.Darkroom) string {
 	return status.BaseDomain
 }
 
-// foreign returns the namespace whose hosts a host is among, if that is another one: only Darkrooms of that namespace may have
-// hosts below "<namespace>.<domain>" where the operator offers "{namespace}.<domain>".
+// foreign returns the namespace whose hosts a host is among, if that is another one: only Darkrooms of that
+// namespace may have hosts below "<namespace>.<domain>" where the operator offers "{namespace}.<domain>".
 func (o Options) foreign(host, namespace string) (owner string, isForeign bool) {
 	for _, offered := range o.BaseDomains {
 		domain, divided := strings.CutPrefix(offered, placeholder)
@@ -70,7 +70,8 @@ func (t *Translator) BaseDomain(darkroom *v1alpha1.Darkroom) string {
 	return domain
 }
 
-// Hosts returns the hosts that a Darkroom claims: none below a base domain that is not offered, and none of another namespace.
+// Hosts returns the hosts that a Darkroom claims: none below a base domain that is not offered, and none of
+// another namespace.
 func (t *Translator) Hosts(darkroom *v1alpha1.Darkroom) []string {
 	domain := t.BaseDomain(darkroom)
 	if domain == "" {

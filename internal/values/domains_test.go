@@ -11,7 +11,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-var domainsOfTests = []string{"{namespace}.img.example.com", "img.example.com", "{namespace}.example.com", "example.com", "a.img.example.com"}
+var domainsOfTests = []string{
+	"{namespace}.img.example.com", "img.example.com", "{namespace}.example.com",
+	"example.com", "a.img.example.com",
+}
 
 var namespacesOfTests = []string{"a", "b", "img"}
 
@@ -23,9 +26,12 @@ func drawOptions(t *rapid.T, name string) Options {
 
 func drawDarkroom(t *rapid.T, name string) *v1alpha1.Darkroom {
 	namespace := rapid.SampledFrom(namespacesOfTests).Draw(t, name+" namespace")
-	subDomains := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "x", "x.a", "x.b", "x.a.img", "a.b"}), 1, 3, rapid.ID[string]).Draw(t, name+" sub-domains")
-	darkroom := darkrooms.New("photos", namespace).SubDomains(subDomains...).Annotation(v1alpha1.AnnotationInstallation, "one").Obj()
-	darkroom.Spec.BaseDomain = rapid.SampledFrom(append([]string{"", "", "other.example.org"}, domainsOfTests...)).Draw(t, name+" base domain")
+	subDomains := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "x", "x.a", "x.b", "x.a.img", "a.b"}), 1, 3,
+		rapid.ID[string]).Draw(t, name+" sub-domains")
+	darkroom := darkrooms.New("photos", namespace).SubDomains(subDomains...).
+		Annotation(v1alpha1.AnnotationInstallation, "one").Obj()
+	darkroom.Spec.BaseDomain = rapid.SampledFrom(append([]string{"", "", "other.example.org"}, domainsOfTests...)).
+		Draw(t, name+" base domain")
 	return darkroom
 }
 
@@ -60,7 +66,10 @@ func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T)
 			t.Fatal(err)
 		}
 		// What the status controller writes.
-		darkroom.Status = v1alpha1.DarkroomStatus{ObservedGeneration: darkroom.Generation, Installation: "one", BaseDomain: translator.BaseDomain(darkroom)}
+		darkroom.Status = v1alpha1.DarkroomStatus{
+			ObservedGeneration: darkroom.Generation, Installation: "one",
+			BaseDomain: translator.BaseDomain(darkroom),
+		}
 		if again, _ := routed(t, before, darkroom); !slices.Equal(again, hosts) {
 			t.Errorf("%+v: hosts %q are %q when the status is known", before, hosts, again)
 		}
@@ -102,7 +111,8 @@ func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
 			host := subDomain + "." + domain
 			isOfAnother := slices.ContainsFunc(options.BaseDomains, func(offered string) bool {
 				return slices.ContainsFunc(namespacesOfTests, func(namespace string) bool {
-					return offered != inNamespace(offered, namespace) && namespace != darkroom.Namespace && strings.HasSuffix(host, "."+inNamespace(offered, namespace))
+					return offered != inNamespace(offered, namespace) && namespace != darkroom.Namespace &&
+						strings.HasSuffix(host, "."+inNamespace(offered, namespace))
 				})
 			})
 			if refused = refused || isOfAnother; !isOfAnother {

@@ -70,7 +70,8 @@ func (h hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
 	case webFolder:
 		darkroom.WebFolder(h["baseURL"])
 	case s3Inline:
-		darkroom.S3(h["bucket"], h["region"]).Endpoint(h["endpoint"]).PathPrefix(h["pathPrefix"]).InlineKeys(h["accessKey"], h["secretKey"])
+		darkroom.S3(h["bucket"], h["region"]).Endpoint(h["endpoint"]).PathPrefix(h["pathPrefix"]).
+			InlineKeys(h["accessKey"], h["secretKey"])
 	case s3Secret:
 		darkroom.S3(h["bucket"], h["region"]).CredentialsSecret(h["secretName"]).Spec(func(spec *v1alpha1.DarkroomSpec) {
 			spec.Source.CredentialsSecretRef.AccessKeyKey = h["secretNameKey"]
@@ -91,7 +92,8 @@ func (h hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
 		})
 	} else {
 		darkroom.Ingress(v1alpha1.Ingress{
-			ClassName: h["className"], TLSSecretName: h["tlsName"], Annotations: map[string]string{h["annotationKey"]: h["annotation"]},
+			ClassName: h["className"], TLSSecretName: h["tlsName"],
+			Annotations: map[string]string{h["annotationKey"]: h["annotation"]},
 		})
 	}
 	out := darkroom.Obj()
@@ -111,10 +113,15 @@ func (h hand) additional(kind byte) *v1alpha1.Darkroom {
 // hostile are texts that mean something to a template, to YAML, to Kubernetes or
 // to Darkroom.
 var hostile = []string{
-	"", " ", "{{ .Release.Name }}", "{{ fail `x` }}", "{{- range", "\n---\nkind: ClusterRole\nmetadata: {name: a}\n", "a\n  b: c",
-	"a: b", "a #b", "# a", `"`, `'`, `\`, "`", "- a", "*a", "&a", "!!binary a", "%YAML", "|", ">", "?", "{a: b}", "[a]", "~", "null", "true", "on",
-	"0x10", "1e3", "1_000", "012", "2026-01-01", ".inf", "=", "<<", "a=b;c", "a\tb", "\ta", " a", "a ", "\n", "\na", "a\n", "a\n\n", "  a\n b\n", "a\r\nb",
-	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", "helm.sh/hook", "Helm.sh/hook-weight", "x.helm.sh/a", "nginx.ingress.kubernetes.io/server-alias", "cert-manager.io/issuer", strings.Repeat("a b ", 200), strings.Repeat("a", 300),
+	"", " ", "{{ .Release.Name }}", "{{ fail `x` }}", "{{- range",
+	"\n---\nkind: ClusterRole\nmetadata: {name: a}\n", "a\n  b: c",
+	"a: b", "a #b", "# a", `"`, `'`, `\`, "`", "- a", "*a", "&a", "!!binary a", "%YAML", "|", ">", "?", "{a: b}",
+	"[a]", "~", "null", "true", "on",
+	"0x10", "1e3", "1_000", "012", "2026-01-01", ".inf", "=", "<<", "a=b;c", "a\tb", "\ta", " a", "a ", "\n", "\na", "a\n",
+	"a\n\n", "  a\n b\n", "a\r\nb",
+	"\x00", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\U0001f4f7", "DEBUG", "helm.sh/hook", "Helm.sh/hook-weight",
+	"x.helm.sh/a", "nginx.ingress.kubernetes.io/server-alias", "cert-manager.io/issuer",
+	strings.Repeat("a b ", 200), strings.Repeat("a", 300),
 }
 
 // FuzzTranslate: for any input, the translation ends in a refusal that
@@ -202,7 +209,8 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	expect.NoError(t, err)
 	manifest, err := tryRender(chrt, darkroom, values)
 	if err != nil {
-		if !strings.Contains(err.Error(), "values don't meet the specifications of the schema(s)") && !strings.Contains(err.Error(), "release name") {
+		if !strings.Contains(err.Error(), "values don't meet the specifications of the schema(s)") &&
+			!strings.Contains(err.Error(), "release name") {
 			t.Fatalf("translated, but not rendered: %v", err)
 		}
 		return
@@ -211,7 +219,8 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	expect.NoError(t, err)
 	checkMarks(t, decoded)
 	// Annotations that the default list does not allow are never part of the values.
-	if _, err := newTranslator(t, Options{BaseDomains: lenient.BaseDomains}).Values(darkroom); err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
+	_, err = newTranslator(t, Options{BaseDomains: lenient.BaseDomains}).Values(darkroom)
+	if err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
 		t.Errorf("the annotation %s is translated, and not on the default list", h["annotationKey"])
 	}
 	expect.Equal(t, "name", any(h["name"]), values["fullnameOverride"])
@@ -247,7 +256,8 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	}
 	expect.Equal(t, "label", h["label"], pods.Labels["team"])
 	// The last of its document, at whose end Helm trims.
-	expect.Equal(t, "node selector", strings.TrimRightFunc(h["label"], unicode.IsSpace), strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
+	expect.Equal(t, "node selector", strings.TrimRightFunc(h["label"], unicode.IsSpace),
+		strings.TrimRightFunc(pods.Spec.NodeSelector["disk"], unicode.IsSpace))
 	expect.Equal(t, "annotation of the pods", h["annotation"], pods.Annotations[h["annotationKey"]])
 	account := h["serviceAccount"]
 	if account == "" {
@@ -259,16 +269,19 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 		expect.Equal(t, "repository", "", repository)
 	}
 	if h["version"] != "" {
-		expect.Equal(t, "tag", strings.TrimPrefix(strings.ReplaceAll(h["version"], "+", "-"), "v"), strings.TrimPrefix(tag, "v"))
+		expect.Equal(t, "tag", strings.TrimPrefix(strings.ReplaceAll(h["version"], "+", "-"), "v"),
+			strings.TrimPrefix(tag, "v"))
 	}
 	if kind == s3Inline {
-		expect.Equal(t, "Secret", map[string][]byte{"accessKey": []byte(h["accessKey"]), "secretKey": []byte(h["secretKey"])}, manifests.Only[*corev1.Secret](t, decoded).Data)
+		expect.Equal(t, "Secret", map[string][]byte{"accessKey": []byte(h["accessKey"]), "secretKey": []byte(h["secretKey"])},
+			manifests.Only[*corev1.Secret](t, decoded).Data)
 	}
 
 	host := h["subDomain"] + ".example.net"
 	if gateway {
 		object := manifests.Only[*gatewayv1.HTTPRoute](t, decoded)
-		expect.Equal(t, "annotations of the HTTPRoute", map[string]string{h["annotationKey"]: h["annotation"]}, object.Annotations)
+		expect.Equal(t, "annotations of the HTTPRoute", map[string]string{h["annotationKey"]: h["annotation"]},
+			object.Annotations)
 		route := object.Spec
 		expect.Equal(t, "hosts", []gatewayv1.Hostname{gatewayv1.Hostname(host)}, route.Hostnames)
 		expect.Equal(t, "Gateway", h["gateway"], string(route.ParentRefs[0].Name))
@@ -278,7 +291,8 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 		return
 	}
 	ingress := manifests.Only[*networkingv1.Ingress](t, decoded)
-	expect.Equal(t, "annotations of the Ingress", map[string]string{h["annotationKey"]: h["annotation"]}, ingress.Annotations)
+	expect.Equal(t, "annotations of the Ingress", map[string]string{h["annotationKey"]: h["annotation"]},
+		ingress.Annotations)
 	expect.Equal(t, "host", host, ingress.Spec.Rules[0].Host)
 	if h["className"] != "" {
 		expect.Equal(t, "class", h["className"], ptr.Deref(ingress.Spec.IngressClassName, ""))

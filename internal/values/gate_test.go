@@ -13,7 +13,9 @@ func TestFilesAreWhatPodsMount(t *testing.T) {
 		t.Errorf("the files of a Darkroom without any are %+v", files)
 	}
 	spec.Source.CABundleRef = &v1alpha1.CABundleRef{Name: "authorities"}
-	spec.Gate = &v1alpha1.Gate{Signing: &v1alpha1.GateSigning{SecretRef: v1alpha1.SigningSecretRef{Name: "signing", Key: "current"}}}
+	spec.Gate = &v1alpha1.Gate{Signing: &v1alpha1.GateSigning{
+		SecretRef: v1alpha1.SigningSecretRef{Name: "signing", Key: "current"},
+	}}
 	want := []File{
 		{"ConfigMap", "authorities", "ca.crt", "source.caBundleRef"},
 		{"Secret", "signing", "current", "gate.signing.secretRef"},

@@ -46,7 +46,8 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	}
 	for i, secret := range image.PullSecrets {
 		if secret.Name == "" {
-			b.errs = append(b.errs, field.Required(path.Index(i).Child("name"), "the name of a Secret with registry credentials"))
+			b.errs = append(b.errs, field.Required(path.Index(i).Child("name"),
+				"the name of a Secret with registry credentials"))
 		}
 	}
 	b.setPlain(secrets, path, "image", "pullSecrets")

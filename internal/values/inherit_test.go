@@ -33,7 +33,9 @@ func eachMetadata(path string, value any, visit func(path string, metadata map[s
 }
 
 // manifestsOf renders the objects of a Darkroom, and the pod of helm test.
-func manifestsOf(chrt *chart.Chart, darkroom *v1alpha1.Darkroom, options Options) ([]*unstructured.Unstructured, error) {
+func manifestsOf(
+	chrt *chart.Chart, darkroom *v1alpha1.Darkroom, options Options,
+) ([]*unstructured.Unstructured, error) {
 	translator, err := New(options)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,10 @@ func manifestsOf(chrt *chart.Chart, darkroom *v1alpha1.Darkroom, options Options
 // Policies such as those of Kyverno and Gatekeeper refuse each object without the labels of its
 // cost center, whatever its kind.
 func TestEveryObjectAndPodTemplateInheritsFromTheDarkroom(t *testing.T) {
-	options := Options{InheritLabels: []string{"bill-to", "example.com/*"}, InheritAnnotations: []string{"contact", "example.com/*"}}
+	options := Options{
+		InheritLabels:      []string{"bill-to", "example.com/*"},
+		InheritAnnotations: []string{"contact", "example.com/*"},
+	}
 	chrt, err := darkroomChart()
 	expect.NoError(t, err)
 	for name, darkroom := range everything(t) {
@@ -70,7 +75,8 @@ func TestEveryObjectAndPodTemplateInheritsFromTheDarkroom(t *testing.T) {
 					if labels["bill-to"] != "images" || labels["example.com/team"] != "a" || labels["other"] != "" {
 						t.Errorf("%s has the labels %v", path, labels)
 					}
-					if annotations["contact"] != "a@example.com" || annotations["example.com/note"] != "b: c" || annotations["other"] != "" {
+					if annotations["contact"] != "a@example.com" || annotations["example.com/note"] != "b: c" ||
+						annotations["other"] != "" {
 						t.Errorf("%s has the annotations %v", path, annotations)
 					}
 				})
@@ -88,9 +94,12 @@ func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 	chrt, err := darkroomChart()
 	expect.NoError(t, err)
 	keys := rapid.SampledFrom([]string{
-		"helm.sh/hook", "helm.sh/chart", "meta.helm.sh/release-name", "deployments.example.com/darkroom", "deployments.example.com/darkroom-uid",
-		"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component", "app.kubernetes.io/managed-by", "app.kubernetes.io/version",
-		"kubectl.kubernetes.io/last-applied-configuration", "kubernetes.io/ingress.class", "owner", "name", "status", "version", "team",
+		"helm.sh/hook", "helm.sh/chart", "meta.helm.sh/release-name", "deployments.example.com/darkroom",
+		"deployments.example.com/darkroom-uid",
+		"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component", "app.kubernetes.io/managed-by",
+		"app.kubernetes.io/version",
+		"kubectl.kubernetes.io/last-applied-configuration", "kubernetes.io/ingress.class", "owner", "name",
+		"status", "version", "team",
 	})
 	strange := rapid.MapOf(keys, rapid.SampledFrom([]string{"helm", "test", "deployed", "other", ""}))
 	whole := []string{"a*", "d*", "h*", "k*", "m*", "n*", "o*", "s*", "t*", "v*"}
@@ -115,7 +124,8 @@ func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 			}
 			labels, annotations := inheriting[i].GetLabels(), inheriting[i].GetAnnotations()
 			if labels["owner"] == "helm" || annotations["helm.sh/hook"] != object.GetAnnotations()["helm.sh/hook"] ||
-				annotations["kubernetes.io/ingress.class"] != "" || annotations["kubectl.kubernetes.io/last-applied-configuration"] != "" {
+				annotations["kubernetes.io/ingress.class"] != "" ||
+				annotations["kubectl.kubernetes.io/last-applied-configuration"] != "" {
 				t.Errorf("%s %s has the labels %v and annotations %v", object.GetKind(), object.GetName(), labels, annotations)
 			}
 		}
@@ -128,7 +138,8 @@ func TestTheListOfWhatIsInheritedIsChecked(t *testing.T) {
 		"kubectl.kubernetes.io/restartedAt": "cannot be inherited", "a b": "must be a key", "a*b": "must be a key",
 	} {
 		for _, options := range []Options{{InheritLabels: []string{entry}}, {InheritAnnotations: []string{entry}}} {
-			if _, err := New(options); err == nil || !strings.Contains(err.Error(), part) || !strings.Contains(err.Error(), entry) {
+			_, err := New(options)
+			if err == nil || !strings.Contains(err.Error(), part) || !strings.Contains(err.Error(), entry) {
 				t.Errorf("%q: got error %v, want one with %q", entry, err, part)
 			}
 		}
@@ -136,9 +147,13 @@ func TestTheListOfWhatIsInheritedIsChecked(t *testing.T) {
 }
 
 func TestThePodTemplateTakesPrecedenceOverWhatIsInherited(t *testing.T) {
-	darkroom := photos().PodTemplate(v1alpha1.PodTemplate{Labels: map[string]string{"team": "pods"}, Annotations: map[string]string{"note": "pods"}}).Obj()
+	darkroom := photos().PodTemplate(v1alpha1.PodTemplate{
+		Labels:      map[string]string{"team": "pods"},
+		Annotations: map[string]string{"note": "pods"},
+	}).Obj()
 	darkroom.Labels, darkroom.Annotations = map[string]string{"team": "all"}, map[string]string{"note": "all"}
-	template := deploymentIn(t, render(t, darkroom, Options{InheritLabels: []string{"team"}, InheritAnnotations: []string{"note"}})).Spec.Template
+	template := deploymentIn(t,
+		render(t, darkroom, Options{InheritLabels: []string{"team"}, InheritAnnotations: []string{"note"}})).Spec.Template
 	if template.Labels["team"] != "pods" || template.Annotations["note"] != "pods" {
 		t.Errorf("pods have the labels %v and the annotations %v", template.Labels, template.Annotations)
 	}
@@ -152,7 +167,10 @@ func TestAnnotationsOfAnObjectTakePrecedence(t *testing.T) {
 	for _, own := range []string{"", "own"} {
 		for _, inherited := range []string{"", "inherited"} {
 			annotations := map[string]string{key: own}
-			darkroom := photos().PodTemplate(v1alpha1.PodTemplate{Annotations: annotations, ServiceAccountAnnotations: annotations}).Spec(func(spec *v1alpha1.DarkroomSpec) {
+			darkroom := photos().PodTemplate(v1alpha1.PodTemplate{
+				Annotations:               annotations,
+				ServiceAccountAnnotations: annotations,
+			}).Spec(func(spec *v1alpha1.DarkroomSpec) {
 				spec.Ingress = &v1alpha1.Ingress{Annotations: annotations}
 				spec.Gateway = &v1alpha1.Gateway{ParentRefs: []v1alpha1.ParentRef{{Name: "public"}}, Annotations: annotations}
 				spec.Service = &v1alpha1.Service{Annotations: annotations}
@@ -164,7 +182,8 @@ func TestAnnotationsOfAnObjectTakePrecedence(t *testing.T) {
 				eachMetadata(object.GetKind()+" "+object.GetName(), object.Object, func(path string, metadata map[string]any) {
 					found, _, _ := unstructured.NestedStringMap(metadata, "annotations")
 					want := own
-					if hasNoneOfItsOwn := found["helm.sh/hook"] != "" || !slices.Contains([]string{"Ingress", "HTTPRoute", "Service", "ServiceAccount", "Deployment"}, object.GetKind()) ||
+					if hasNoneOfItsOwn := found["helm.sh/hook"] != "" ||
+						!slices.Contains([]string{"Ingress", "HTTPRoute", "Service", "ServiceAccount", "Deployment"}, object.GetKind()) ||
 						path == "Deployment photos" || strings.Contains(path, "blocked"); hasNoneOfItsOwn {
 						want = inherited
 					}

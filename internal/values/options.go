@@ -13,8 +13,8 @@ const DefaultBaseDomain = "darkroom.example.com"
 
 // Options are the operator's settings for every Darkroom.
 type Options struct {
-	// BaseDomains may be appended to the sub-domains of a Darkroom: the first is the default, and a Darkroom may name another.
-	// "{namespace}" in one stands for the namespace of the Darkroom. Nil means DefaultBaseDomain.
+	// BaseDomains may be appended to the sub-domains of a Darkroom: the first is the default, and a Darkroom may
+	// name another. "{namespace}" in one stands for the namespace of the Darkroom. Nil means DefaultBaseDomain.
 	BaseDomains []string
 	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
 	// leaves it to the cluster's default class.
@@ -60,7 +60,9 @@ func (o Options) validate() error {
 	}
 	for _, domain := range o.BaseDomains {
 		if !isBaseDomain(domain) {
-			return fmt.Errorf("base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined by dots; the first may be %s",
+			return fmt.Errorf(
+				"base domain %q: must be a DNS name such as %s: labels of at most 63 lower-case letters, digits and '-', joined "+
+					"by dots; the first may be %s",
 				domain, DefaultBaseDomain, placeholder)
 		}
 	}
@@ -69,10 +71,14 @@ func (o Options) validate() error {
 			o.IngressClassName, strings.Join(problems, "; "))
 	}
 	if o.Image != "" && !parseReference(o.Image).valid() {
-		return fmt.Errorf("image %q: must be an image reference without spaces or scheme, such as registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image)
+		return fmt.Errorf(
+			"image %q: must be an image reference without spaces or scheme, such as "+
+				"registry.example.com/team/darkroom:v0.4.2 or …@sha256:…", o.Image,
+		)
 	}
 	if o.GateImage != "" && !parseReference(o.GateImage).valid() {
-		return fmt.Errorf("image of the gate %q: must be an image reference without spaces or scheme, with a tag or digest", o.GateImage)
+		return fmt.Errorf("image of the gate %q: must be an image reference without spaces or scheme, with a tag or digest",
+			o.GateImage)
 	}
 	for _, name := range o.ImagePullSecrets {
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
@@ -92,7 +98,10 @@ func (o Options) validate() error {
 func (o Options) validateReserved() error {
 	for _, host := range o.ReservedHosts {
 		if !subDomainFormat.MatchString(strings.TrimPrefix(host, "*.")) {
-			return fmt.Errorf("reserved host %q: must be a host such as www.example.com, or *.example.com for all hosts below example.com, in lower case", host)
+			return fmt.Errorf(
+				"reserved host %q: must be a host such as www.example.com, or *.example.com for all hosts below "+
+					"example.com, in lower case", host,
+			)
 		}
 	}
 	return nil

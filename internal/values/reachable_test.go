@@ -12,14 +12,16 @@ import (
 // unreachable are the values of the chart that no field of a Darkroom and no setting of the
 // operator sets, with the reason. A key stands for all values below it.
 var unreachable = map[string]string{
-	"nameOverride":                       "the operator finds objects by their labels",
-	"image.digest":                       "part of the image that the operator is configured with; spec.version is a tag",
-	"gate.image.digest":                  "as image.digest",
-	"source.breaker":                     "tuned for all sources; extraEnv overrides it (SOURCE_HYSTRIX_…)",
-	"podDisruptionBudget":                "the default keeps all but one pod, which suits every number of pods",
-	"service.type":                       "a NodePort or LoadBalancer would serve /metrics and any host, past the claims of hosts",
-	"service.port":                       "only routes use it",
-	"networkPolicy.ingressFrom":          "depends on the cluster, not on the Darkroom: add a NetworkPolicy, which adds peers",
+	"nameOverride":        "the operator finds objects by their labels",
+	"image.digest":        "part of the image that the operator is configured with; spec.version is a tag",
+	"gate.image.digest":   "as image.digest",
+	"source.breaker":      "tuned for all sources; extraEnv overrides it (SOURCE_HYSTRIX_…)",
+	"podDisruptionBudget": "the default keeps all but one pod, which suits every number of pods",
+	"service.type": "a NodePort or LoadBalancer would serve /metrics and any host, " +
+		"past the claims of hosts",
+	"service.port": "only routes use it",
+	"networkPolicy.ingressFrom": "depends on the cluster, not on the Darkroom: add a " +
+		"NetworkPolicy, which adds peers",
 	"networkPolicy.egress":               "protects the node from the Darkroom, whose author must not lift it",
 	"podSecurityContext":                 "meets the Pod Security Standard restricted, whose author must not lift it",
 	"securityContext":                    "as podSecurityContext",
@@ -47,7 +49,10 @@ func TestEachChartValueIsReachable(t *testing.T) {
 	}
 	// below reports whether a key is among others or has one of them below.
 	below := func(key string, others []string) bool {
-		return slices.ContainsFunc(others, func(other string) bool { return key == other || strings.HasPrefix(other, key+".") })
+		return slices.ContainsFunc(others, func(other string) bool {
+			return key == other ||
+				strings.HasPrefix(other, key+".")
+		})
 	}
 	all := leaves(chart.Values, "")
 	for key := range unreachable {
@@ -57,7 +62,8 @@ func TestEachChartValueIsReachable(t *testing.T) {
 	}
 	for _, leaf := range all {
 		reached := below(leaf, set)
-		excused := slices.ContainsFunc(slices.Collect(maps.Keys(unreachable)), func(key string) bool { return below(key, []string{leaf}) })
+		excused := slices.ContainsFunc(slices.Collect(maps.Keys(unreachable)),
+			func(key string) bool { return below(key, []string{leaf}) })
 		switch {
 		case !reached && !excused:
 			t.Errorf("no field sets %s: add one, or the reason why there is none", leaf)

@@ -11,7 +11,9 @@ import (
 // A Darkroom is refused if and only if one of its hosts is on the list, and each refused sub-domain is named.
 func TestNoDarkroomHasAReservedHost(t *testing.T) {
 	label := rapid.SampledFrom([]string{"a", "b", "ab", "www"})
-	name := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(label, 1, 3).Draw(t, "labels"), ".") })
+	name := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(label, 1, 3).Draw(t, "labels"), ".")
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		domain := rapid.SampledFrom([]string{"example.com", "b.example.com"}).Draw(t, "domain")
 		var reserved []string

@@ -69,7 +69,8 @@ func (o Options) reserves(host string) bool {
 func (b *builder) hosts(darkroom *v1alpha1.Darkroom, options Options, refused []string) {
 	domain, isOffered := options.baseDomainOf(darkroom)
 	if !isOffered {
-		b.invalid(specPath.Child("baseDomain"), darkroom.Spec.BaseDomain, "is not offered by the operator: choose one of "+strings.Join(options.offered(darkroom.Namespace), ", "))
+		b.invalid(specPath.Child("baseDomain"), darkroom.Spec.BaseDomain,
+			"is not offered by the operator: choose one of "+strings.Join(options.offered(darkroom.Namespace), ", "))
 		return
 	}
 	path, subDomains := specPath.Child("subDomains"), darkroom.Spec.SubDomains
@@ -77,13 +78,17 @@ func (b *builder) hosts(darkroom *v1alpha1.Darkroom, options Options, refused []
 	for i, subDomain := range subDomains {
 		host := hostOf(subDomain, domain)
 		if owner, isForeign := options.foreign(host, darkroom.Namespace); isForeign {
-			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is one of the namespace %s: choose another sub-domain", host, owner))
+			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is one of the namespace %s: choose another sub-domain",
+				host, owner))
 		}
 		if options.reserves(host) {
-			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is reserved by the administrator (--reserved-hosts): choose another sub-domain", host))
+			b.forbidden(path.Index(i),
+				fmt.Sprintf("the host %s is reserved by the administrator (--reserved-hosts): choose another sub-domain", host))
 		}
 		if len(host) > validation.DNS1123SubdomainMaxLength {
-			b.invalid(path.Index(i), subDomain, fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host), validation.DNS1123SubdomainMaxLength))
+			b.invalid(path.Index(i), subDomain,
+				fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host),
+					validation.DNS1123SubdomainMaxLength))
 		}
 		hosts = append(hosts, host)
 	}

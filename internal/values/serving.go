@@ -22,7 +22,8 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	for _, name := range slices.Sorted(maps.Keys(spec.DefaultParams)) {
 		value := spec.DefaultParams[name]
 		if !paramName.MatchString(name) {
-			b.invalid(specPath.Child("defaultParams").Key(name), value, "names may contain letters, digits, '-' and '_' (at most 64)")
+			b.invalid(specPath.Child("defaultParams").Key(name), value,
+				"names may contain letters, digits, '-' and '_' (at most 64)")
 		}
 		b.set(string(value), "defaultParams", name)
 	}
@@ -67,7 +68,8 @@ func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 	path := specPath.Child("extraEnv")
 	for i, variable := range spec.ExtraEnv {
 		if !variableName.MatchString(variable.Name) {
-			b.invalid(path.Index(i).Child("name"), variable.Name, "must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
+			b.invalid(path.Index(i).Child("name"), variable.Name,
+				"must be the name of a variable: letters, digits, '_', '.' and '-', not starting with a digit")
 		}
 	}
 	b.setPlain(spec.ExtraEnv, path, "extraEnv")

@@ -9,8 +9,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Bounds of a spec, in bytes of JSON and in values. The CRD does not bound every list and map, and a value takes more than a kilobyte
-// and 40 µs to render: a megabyte of tolerations took 250 MiB and 7 s. The sample with all fields has some hundred.
+// Bounds of a spec, in bytes of JSON and in values. The CRD does not bound every list and map, and a value
+// takes more than a kilobyte and 40 µs to render: a megabyte of tolerations took 250 MiB and 7 s. The sample
+// with all fields has some hundred.
 const maxSpec, maxValues = 512 << 10, 10_000
 
 // size refuses a spec that takes too much memory to render.
@@ -22,7 +23,8 @@ func (b *builder) size(spec *v1alpha1.DarkroomSpec) {
 	}
 	if values := countValues(raw); len(raw) > maxSpec || values > maxValues {
 		b.invalid(specPath, field.OmitValueType{}, fmt.Sprintf(
-			"is too large, with %d bytes of JSON and %d values: it may have %d bytes and %d values", len(raw), values, maxSpec, maxValues))
+			"is too large, with %d bytes of JSON and %d values: it may have %d bytes and %d values", len(raw),
+			values, maxSpec, maxValues))
 	}
 }
 

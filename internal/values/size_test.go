@@ -18,7 +18,9 @@ import (
 func TestBoundsAreExact(t *testing.T) {
 	note := func(size int) *v1alpha1.Darkroom {
 		d := photos().Obj()
-		d.Spec.PodTemplate = &v1alpha1.PodTemplate{Annotations: map[string]string{"note": strings.Repeat("x", size-len("note"))}}
+		d.Spec.PodTemplate = &v1alpha1.PodTemplate{
+			Annotations: map[string]string{"note": strings.Repeat("x", size-len("note"))},
+		}
 		return d
 	}
 	host := func(size int) *v1alpha1.Darkroom {

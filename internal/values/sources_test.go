@@ -57,7 +57,9 @@ func TestAnAdditionalSourceIsReadAsTheSourceWouldBe(t *testing.T) {
 		darkroom.Spec.Gate = &v1alpha1.Gate{}
 		darkroom.Spec.AdditionalSources = nil
 		first := settingsOf(t, darkroom)
-		darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "other", Path: "/other", Source: darkroom.Spec.Source}}
+		darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{
+			{Name: "other", Path: "/other", Source: darkroom.Spec.Source},
+		}
 		darkroom.Spec.Source = v1alpha1.Source{BaseURL: "https://example.com"}
 		second := settingsOf(t, darkroom)
 		for variable, want := range first {
@@ -82,7 +84,10 @@ func TestAnAdditionalSourceIsReadAsTheSourceWouldBe(t *testing.T) {
 func TestWhatIsFoundInTheSourceIsFoundInAdditionalOnes(t *testing.T) {
 	const canary = "canary-4711"
 	found := 0
-	for _, kind := range []v1alpha1.SourceType{v1alpha1.WebFolder, v1alpha1.S3, v1alpha1.GoogleCloudStorage, v1alpha1.CloudFront} {
+	for _, kind := range []v1alpha1.SourceType{
+		v1alpha1.WebFolder, v1alpha1.S3,
+		v1alpha1.GoogleCloudStorage, v1alpha1.CloudFront,
+	} {
 		source := v1alpha1.Source{Type: kind}
 		eachField(reflect.ValueOf(&source).Elem(), "", func(path string, of reflect.Value) {
 			if of.Kind() != reflect.String || path == ".type" {
@@ -103,7 +108,9 @@ func TestWhatIsFoundInTheSourceIsFoundInAdditionalOnes(t *testing.T) {
 				return out
 			}
 			first := seen(v1alpha1.DarkroomSpec{Source: *source.DeepCopy()})
-			second := seen(v1alpha1.DarkroomSpec{AdditionalSources: []v1alpha1.AdditionalSource{{Name: "other", Source: *source.DeepCopy()}}})
+			second := seen(v1alpha1.DarkroomSpec{
+				AdditionalSources: []v1alpha1.AdditionalSource{{Name: "other", Source: *source.DeepCopy()}},
+			})
 			expect.Equal(t, fmt.Sprint(kind, path), first, second)
 			for _, is := range first {
 				if is {

@@ -115,7 +115,10 @@ func CredentialsOf(spec *v1alpha1.DarkroomSpec) (found []Credentials) {
 			keys := []string{cmp.Or(ref.AccessKeyKey, DefaultAccessKeyKey), cmp.Or(ref.SecretKeyKey, DefaultSecretKeyKey)}
 			found = append(found, Credentials{ref.Name, path, keys})
 		case v1alpha1.GoogleCloudStorage:
-			found = append(found, Credentials{ref.Name, path, []string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)}})
+			found = append(found, Credentials{
+				ref.Name, path,
+				[]string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)},
+			})
 		}
 	}
 	return found

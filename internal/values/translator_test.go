@@ -74,9 +74,13 @@ func TestEachFieldIsTranslated(t *testing.T) {
 	// A resource that was switched between kinds keeps the fields of all of them.
 	leftOvers := func(kind v1alpha1.SourceType) *v1alpha1.Darkroom {
 		return photos().Source(v1alpha1.Source{
-			Type: kind, BaseURL: "https://example.com", Bucket: "pictures", Region: "eu-west-2", AccessKey: "AKIAEXAMPLE", SecretKey: "not-a-real-key",
-			Endpoint: "https://minio.example.com", PathPrefix: "/p", Host: "d1.cloudfront.net", SecureProtocol: &no,
-			CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{Name: "keys", AccessKeyKey: "id", SecretKeyKey: "key", CredentialsJSONKey: "json"},
+			Type: kind, BaseURL: "https://example.com", Bucket: "pictures", Region: "eu-west-2", AccessKey: "AKIAEXAMPLE",
+			SecretKey: "not-a-real-key",
+			Endpoint:  "https://minio.example.com", PathPrefix: "/p", Host: "d1.cloudfront.net", SecureProtocol: &no,
+			CredentialsSecretRef: &v1alpha1.CredentialsSecretRef{
+				Name: "keys", AccessKeyKey: "id", SecretKeyKey: "key",
+				CredentialsJSONKey: "json",
+			},
 		}).Obj()
 	}
 	public := func(more table) table {
@@ -91,51 +95,205 @@ func TestEachFieldIsTranslated(t *testing.T) {
 		key      string
 		want     any
 	}{
-		"the operator's image, with a tag":       {Options{Image: related + ":v0.4.1"}, ClusterState{}, photos().Obj(), "image", table{"repository": related, "tag": "v0.4.1"}},
-		"with both: the digest decides":          {Options{Image: related + ":v1@" + digest}, ClusterState{}, photos().Obj(), "image", table{"repository": related, "tag": "v1", "digest": digest}},
-		"with neither: the colon is of a port":   {Options{Image: related}, ClusterState{}, photos().Obj(), "image", table{"repository": related}},
-		"without a registry":                     {Options{Image: "darkroom:v1"}, ClusterState{}, photos().Obj(), "image", table{"repository": "darkroom", "tag": "v1"}},
-		"a version does not get another digest":  {Options{Image: related + "@" + digest}, ClusterState{}, photos().Version("0.4.0").Obj(), "image", table{"repository": related, "tag": "0.4.0"}},
-		"a repository gets neither":              {Options{Image: related + ":v1@" + digest}, ClusterState{}, photos().Repository("team/darkroom").Obj(), "image", table{"repository": "team/darkroom"}},
-		"pull secrets of the operator":           {Options{ImagePullSecrets: []string{"a", "b", "a"}}, ClusterState{}, photos().Obj(), "image", table{"pullSecrets": []any{table{"name": "a"}, table{"name": "b"}}}},
-		"pull secrets of the Darkroom":           {Options{ImagePullSecrets: []string{"a"}}, ClusterState{}, photos().PullSecrets("mine").Obj(), "image", table{"pullSecrets": []any{table{"name": "mine"}}}},
-		"class of the operator":                  {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Ingress(v1alpha1.Ingress{TLSSecretName: "cert"}).Obj(), "ingress", table{"className": "nginx", "tlsSecretName": "cert"}},
-		"class of the Darkroom":                  {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}).Obj(), "ingress", table{"className": "traefik"}},
-		"a Gateway needs no class":               {Options{IngressClassName: "nginx"}, ClusterState{}, photos().Gateway("public").Obj(), "ingress", table{"enabled": false}},
-		"a Gateway without a time limit":         {Options{}, ClusterState{}, photos().Gateway("public").Spec(func(s *v1alpha1.DarkroomSpec) { s.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{} }).Obj(), "gateway", public(nil)},
-		"a network policy that is not enabled":   {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.NetworkPolicy = &v1alpha1.NetworkPolicy{} }), "networkPolicy", nil},
-		"hosts do not depend on their order":     {Options{BaseDomains: []string{"example.net"}}, ClusterState{}, photos().SubDomains("c", "a.b", "a").Obj(), "hosts", []any{"a.b.example.net", "a.example.net", "c.example.net"}},
-		"hosts of others are left out":           {Options{}, ClusterState{RefusedHosts: []string{"b.darkroom.example.com"}}, photos().SubDomains("b", "a").Obj(), "hosts", []any{"a.darkroom.example.com"}},
-		"all hosts are of others":                {Options{}, ClusterState{RefusedHosts: []string{"a.darkroom.example.com"}}, photos().SubDomains("a").Obj(), "hosts", []any{}},
-		"a source without a type":                {Options{}, ClusterState{}, photos().Source(v1alpha1.Source{BaseURL: "https://example.com/images//"}).Obj(), "source", table{"type": "WebFolder", "baseUrl": "https://example.com/images"}},
-		"WebFolder among fields of other kinds":  {Options{}, ClusterState{}, leftOvers(v1alpha1.WebFolder), "source", table{"type": "WebFolder", "baseUrl": "https://example.com"}},
-		"CloudFront among fields of other kinds": {Options{}, ClusterState{}, leftOvers(v1alpha1.CloudFront), "source", table{"type": "CloudFront", "host": "d1.cloudfront.net", "secureProtocol": false, "pathPrefix": "/p"}},
+		"the operator's image, with a tag": {
+			Options{Image: related + ":v0.4.1"},
+			ClusterState{},
+			photos().Obj(),
+			"image",
+			table{"repository": related, "tag": "v0.4.1"},
+		},
+		"with both: the digest decides": {
+			Options{Image: related + ":v1@" + digest},
+			ClusterState{},
+			photos().Obj(),
+			"image",
+			table{"repository": related, "tag": "v1", "digest": digest},
+		},
+		"with neither: the colon is of a port": {
+			Options{Image: related},
+			ClusterState{},
+			photos().Obj(), "image",
+			table{"repository": related},
+		},
+		"without a registry": {
+			Options{Image: "darkroom:v1"},
+			ClusterState{},
+			photos().Obj(), "image",
+			table{"repository": "darkroom", "tag": "v1"},
+		},
+		"a version does not get another digest": {
+			Options{Image: related + "@" + digest},
+			ClusterState{},
+			photos().Version("0.4.0").Obj(), "image",
+			table{"repository": related, "tag": "0.4.0"},
+		},
+		"a repository gets neither": {
+			Options{Image: related + ":v1@" + digest},
+			ClusterState{},
+			photos().Repository("team/darkroom").Obj(), "image",
+			table{"repository": "team/darkroom"},
+		},
+		"pull secrets of the operator": {
+			Options{ImagePullSecrets: []string{"a", "b", "a"}},
+			ClusterState{},
+			photos().Obj(), "image",
+			table{"pullSecrets": []any{table{"name": "a"}, table{"name": "b"}}},
+		},
+		"pull secrets of the Darkroom": {
+			Options{ImagePullSecrets: []string{"a"}},
+			ClusterState{},
+			photos().PullSecrets("mine").Obj(), "image",
+			table{"pullSecrets": []any{table{"name": "mine"}}},
+		},
+		"class of the operator": {
+			Options{IngressClassName: "nginx"},
+			ClusterState{},
+			photos().Ingress(v1alpha1.Ingress{TLSSecretName: "cert"}).Obj(), "ingress",
+			table{"className": "nginx", "tlsSecretName": "cert"},
+		},
+		"class of the Darkroom": {
+			Options{IngressClassName: "nginx"},
+			ClusterState{},
+			photos().Ingress(v1alpha1.Ingress{ClassName: "traefik"}).Obj(), "ingress",
+			table{"className": "traefik"},
+		},
+		"a Gateway needs no class": {
+			Options{IngressClassName: "nginx"},
+			ClusterState{},
+			photos().Gateway("public").Obj(), "ingress",
+			table{"enabled": false},
+		},
+		"a Gateway without a time limit": {
+			Options{},
+			ClusterState{},
+			photos().Gateway("public").Spec(func(s *v1alpha1.DarkroomSpec) { s.Gateway.Timeouts = &v1alpha1.GatewayTimeouts{} }).
+				Obj(), "gateway", public(nil),
+		},
+		"a network policy that is not enabled": {
+			Options{},
+			ClusterState{},
+			spec(func(s *v1alpha1.DarkroomSpec) { s.NetworkPolicy = &v1alpha1.NetworkPolicy{} }), "networkPolicy", nil,
+		},
+		"hosts do not depend on their order": {
+			Options{BaseDomains: []string{"example.net"}},
+			ClusterState{},
+			photos().SubDomains("c", "a.b", "a").Obj(), "hosts",
+			[]any{"a.b.example.net", "a.example.net", "c.example.net"},
+		},
+		"hosts of others are left out": {
+			Options{},
+			ClusterState{RefusedHosts: []string{"b.darkroom.example.com"}},
+			photos().SubDomains("b", "a").Obj(), "hosts",
+			[]any{"a.darkroom.example.com"},
+		},
+		"all hosts are of others": {
+			Options{},
+			ClusterState{RefusedHosts: []string{"a.darkroom.example.com"}},
+			photos().SubDomains("a").Obj(), "hosts",
+			[]any{},
+		},
+		"a source without a type": {
+			Options{},
+			ClusterState{},
+			photos().Source(v1alpha1.Source{BaseURL: "https://example.com/images//"}).Obj(), "source",
+			table{"type": "WebFolder", "baseUrl": "https://example.com/images"},
+		},
+		"WebFolder among fields of other kinds": {
+			Options{},
+			ClusterState{},
+			leftOvers(v1alpha1.WebFolder), "source",
+			table{"type": "WebFolder", "baseUrl": "https://example.com"},
+		},
+		"CloudFront among fields of other kinds": {
+			Options{},
+			ClusterState{},
+			leftOvers(v1alpha1.CloudFront), "source",
+			table{"type": "CloudFront", "host": "d1.cloudfront.net", "secureProtocol": false, "pathPrefix": "/p"},
+		},
 		"S3 among fields of other kinds": {Options{}, ClusterState{}, leftOvers(v1alpha1.S3), "source", table{
-			"type": "S3", "pathPrefix": "/p", "bucket": table{"name": "pictures", "region": "eu-west-2", "endpoint": "https://minio.example.com"},
+			"type": "S3", "pathPrefix": "/p", "bucket": table{
+				"name": "pictures", "region": "eu-west-2",
+				"endpoint": "https://minio.example.com",
+			},
 			"credentials": table{"existingSecret": table{"name": "keys", "accessKeyKey": "id", "secretKeyKey": "key"}},
 		}},
-		"Google Cloud Storage among fields of other kinds": {Options{}, ClusterState{}, leftOvers(v1alpha1.GoogleCloudStorage), "source", table{
-			"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"},
-			"credentials": table{"existingSecret": table{"name": "keys", "credentialsJsonKey": "json"}},
-		}},
-		"inline keys":                       {Options{}, ClusterState{}, photos().S3("pictures", "r").InlineKeys("AKIAEXAMPLE", "not-a-real-key").Obj(), "source", table{"type": "S3", "bucket": table{"name": "pictures", "region": "r"}, "credentials": table{"accessKey": "AKIAEXAMPLE", "secretKey": "not-a-real-key"}}},
-		"public buckets need no keys":       {Options{}, ClusterState{}, photos().GoogleCloudStorage("pictures").InlineKeys("AKIAEXAMPLE", "not-a-real-key").Obj(), "source", table{"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"}}},
-		"a path prefix has a leading slash": {Options{}, ClusterState{}, photos().CloudFront("d1.example.com").PathPrefix("uploads/").Obj(), "source", table{"type": "CloudFront", "host": "d1.example.com", "pathPrefix": "/uploads"}},
-		"a path prefix of a slash is none":  {Options{}, ClusterState{}, photos().CloudFront("d1.example.com").PathPrefix("/").Obj(), "source", table{"type": "CloudFront", "host": "d1.example.com"}},
-		"no caching is not the default":     {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.CacheTTLSeconds = ptr.To(int64(0)) }), "cache", table{"ttlSeconds": int64(0)}},
-		"metrics that are not enabled":      {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.Metrics = &v1alpha1.Metrics{} }), "metrics", nil},
-		"no pods":                           {Options{}, ClusterState{}, photos().Replicas(0).Obj(), "replicaCount", int64(0)},
-		"pods of an autoscaler":             {Options{}, ClusterState{}, photos().Replicas(4).Autoscaling(2, 5).Obj(), "replicaCount", nil},
-		"autoscaling from one":              {Options{}, ClusterState{}, spec(func(s *v1alpha1.DarkroomSpec) { s.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 5} }), "autoscaling", table{"enabled": true, "minReplicas": int64(1), "maxReplicas": int64(5)}},
-		"an empty template of pods":         {Options{}, ClusterState{}, photos().PodTemplate(v1alpha1.PodTemplate{}).Obj(), "serviceAccount", nil},
+		"Google Cloud Storage among fields of other kinds": {
+			Options{},
+			ClusterState{},
+			leftOvers(v1alpha1.GoogleCloudStorage), "source",
+			table{
+				"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"},
+				"credentials": table{"existingSecret": table{"name": "keys", "credentialsJsonKey": "json"}},
+			},
+		},
+		"inline keys": {
+			Options{},
+			ClusterState{},
+			photos().S3("pictures", "r").InlineKeys("AKIAEXAMPLE", "not-a-real-key").Obj(), "source",
+			table{
+				"type": "S3", "bucket": table{"name": "pictures", "region": "r"},
+				"credentials": table{"accessKey": "AKIAEXAMPLE", "secretKey": "not-a-real-key"},
+			},
+		},
+		"public buckets need no keys": {
+			Options{},
+			ClusterState{},
+			photos().GoogleCloudStorage("pictures").InlineKeys("AKIAEXAMPLE", "not-a-real-key").Obj(), "source",
+			table{"type": "GoogleCloudStorage", "bucket": table{"name": "pictures"}},
+		},
+		"a path prefix has a leading slash": {
+			Options{},
+			ClusterState{},
+			photos().CloudFront("d1.example.com").PathPrefix("uploads/").Obj(), "source",
+			table{"type": "CloudFront", "host": "d1.example.com", "pathPrefix": "/uploads"},
+		},
+		"a path prefix of a slash is none": {
+			Options{},
+			ClusterState{},
+			photos().CloudFront("d1.example.com").PathPrefix("/").Obj(), "source",
+			table{"type": "CloudFront", "host": "d1.example.com"},
+		},
+		"no caching is not the default": {
+			Options{},
+			ClusterState{},
+			spec(func(s *v1alpha1.DarkroomSpec) { s.CacheTTLSeconds = ptr.To(int64(0)) }), "cache",
+			table{"ttlSeconds": int64(0)},
+		},
+		"metrics that are not enabled": {
+			Options{},
+			ClusterState{},
+			spec(func(s *v1alpha1.DarkroomSpec) { s.Metrics = &v1alpha1.Metrics{} }), "metrics", nil,
+		},
+		"no pods": {Options{}, ClusterState{}, photos().Replicas(0).Obj(), "replicaCount", int64(0)},
+		"pods of an autoscaler": {
+			Options{},
+			ClusterState{},
+			photos().Replicas(4).Autoscaling(2, 5).Obj(), "replicaCount", nil,
+		},
+		"autoscaling from one": {
+			Options{},
+			ClusterState{},
+			spec(func(s *v1alpha1.DarkroomSpec) { s.Autoscaling = &v1alpha1.Autoscaling{MaxReplicas: 5} }), "autoscaling",
+			table{"enabled": true, "minReplicas": int64(1), "maxReplicas": int64(5)},
+		},
+		"an empty template of pods": {
+			Options{},
+			ClusterState{},
+			photos().PodTemplate(v1alpha1.PodTemplate{}).Obj(), "serviceAccount", nil,
+		},
 		"a version of credentials": {
 			Options{},
 			ClusterState{CredentialsVersion: "2"},
-			photos().S3("pictures", "r").CredentialsSecret("keys").PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{AnnotationCredentials: "forged"}}).Obj(),
+			photos().S3("pictures", "r").CredentialsSecret("keys").
+				PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{AnnotationCredentials: "forged"}}).Obj(),
 			"podAnnotations",
 			table{AnnotationCredentials: "2"},
 		},
-		"a version without credentials": {Options{}, ClusterState{CredentialsVersion: "2"}, photos().S3("pictures", "r").InlineKeys("a", "s").Obj(), "podAnnotations", nil},
+		"a version without credentials": {
+			Options{},
+			ClusterState{CredentialsVersion: "2"},
+			photos().S3("pictures", "r").InlineKeys("a", "s").Obj(), "podAnnotations", nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := test.darkroom.DeepCopy()
@@ -181,10 +339,17 @@ func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
 
 func TestOptionsThatEveryDarkroomWouldSufferFromAreRefused(t *testing.T) {
 	for want, options := range map[string]Options{
-		"set HTTPS_PROXY in the Darkrooms' extraEnvFrom":                                  {Proxy: Proxy{HTTPS: "http://user:secret@proxy.example.com"}},
-		`image pull secret "team/mirror": must be the name of a Secret`:                   {ImagePullSecrets: []string{"team/mirror"}},
-		`base domain "https://example.com": must be a DNS name`:                           {BaseDomains: []string{"https://example.com"}},
-		`base domain "` + strings.Repeat("a", 64) + `.example.com": must be a DNS name`:   {BaseDomains: []string{strings.Repeat("a", 64) + ".example.com"}},
+		"set HTTPS_PROXY in the Darkrooms' extraEnvFrom": {
+			Proxy: Proxy{HTTPS: "http://user:secret@proxy.example.com"},
+		},
+		`image pull secret "team/mirror": must be the name of a Secret`: {
+			ImagePullSecrets: []string{"team/mirror"},
+		},
+		`base domain "https://example.com": must be a DNS name`: {
+			BaseDomains: []string{"https://example.com"},
+		},
+		`base domain "` + strings.Repeat("a", 64) +
+			`.example.com": must be a DNS name`: {BaseDomains: []string{strings.Repeat("a", 64) + ".example.com"}},
 		`ingress class "my class": must be the name of an IngressClass`:                   {IngressClassName: "my class"},
 		`image "darkroom:v1\n": must be an image reference without spaces or scheme`:      {Image: "darkroom:v1\n"},
 		`image "docker://darkroom:v1": must be an image reference`:                        {Image: "docker://darkroom:v1"},
@@ -222,13 +387,15 @@ func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
 // TestALargeSpecIsRefused: the API server stores 1.5 MiB of tolerations.
 func TestALargeSpecIsRefused(t *testing.T) {
 	tolerating := func(n int) *v1alpha1.Darkroom {
-		return photos().PodTemplate(v1alpha1.PodTemplate{Tolerations: slices.Repeat([]corev1.Toleration{{Key: "a"}}, n)}).Obj()
+		return photos().PodTemplate(v1alpha1.PodTemplate{Tolerations: slices.Repeat([]corev1.Toleration{{Key: "a"}}, n)}).
+			Obj()
 	}
 	valuesOf(t, tolerating(1000), Options{})
 	large := photos().Env("NOTE", strings.Repeat("x", maxSpec)).Obj()
 	for _, darkroom := range []*v1alpha1.Darkroom{tolerating(10_000), tolerating(80_000), large} {
 		refused := refusalOf(t, darkroom)
-		if len(refused.Fields) != 1 || refused.Fields[0].Field != "spec" || !strings.Contains(refused.Error(), "is too large") || len(refused.Error()) > 200 {
+		if len(refused.Fields) != 1 || refused.Fields[0].Field != "spec" ||
+			!strings.Contains(refused.Error(), "is too large") || len(refused.Error()) > 200 {
 			t.Errorf("refused by %v", refused)
 		}
 	}

@@ -26,7 +26,8 @@ import (
 // embedded are fields with types of Kubernetes, whose rules only the API server has. Its error names the field of the
 // object, which has the same name.
 var embedded = []string{
-	"affinity", "tolerations", "topologySpreadConstraints", "nodeSelector", "behavior", "resources", "extraEnvFrom", "valueFrom",
+	"affinity", "tolerations", "topologySpreadConstraints", "nodeSelector", "behavior", "resources",
+	"extraEnvFrom", "valueFrom",
 	"configMap", "secret", "pullSecrets",
 }
 
@@ -64,7 +65,8 @@ func leavesOf(of *schema, path []string) (leaves [][]string) {
 type walker struct {
 	*rapid.T
 
-	// texts are those that mean something, and named those of them that the objects of a Darkroom have in a field of a name.
+	// texts are those that mean something, and named those of them that the objects of a Darkroom have in a field
+	// of a name.
 	texts []string
 	named map[string][]string
 	// items are those of the lists of all cases, by their paths.
@@ -200,9 +202,9 @@ func fieldsOf(t interface{ Fatal(args ...any) }, value any) (fields map[string]a
 	return fields
 }
 
-// TestEachDarkroomThatIsAllowedCanBeInstalled walks the schema: a Darkroom that its definition allows is refused by the
-// translator, by name, or rendered to objects that the API server takes. The texts are hostile, or those of the objects, so
-// that names clash.
+// TestEachDarkroomThatIsAllowedCanBeInstalled walks the schema: a Darkroom that its definition allows is
+// refused by the translator, by name, or rendered to objects that the API server takes. The texts are hostile,
+// or those of the objects, so that names clash.
 func TestEachDarkroomThatIsAllowedCanBeInstalled(t *testing.T) {
 	if !controlplane.Available() {
 		t.Skip(controlplane.Missing)
@@ -278,7 +280,8 @@ func (j *judge) install(t *rapid.T, darkroom *v1alpha1.Darkroom) error {
 		if _, before := j.judged.Load(string(document)); before {
 			continue
 		}
-		err = j.kube.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership, client.DryRunAll)
+		err = j.kube.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"),
+			client.ForceOwnership, client.DryRunAll)
 		dualStack := object.GetKind() == "Service" && apierrors.IsInvalid(err) && strings.Contains(err.Error(), "dual-stack")
 		if err != nil && !dualStack && !apierrors.IsForbidden(err) && !meta.IsNoMatchError(err) {
 			return fmt.Errorf("%s: %w", object.GetKind(), err)

@@ -68,7 +68,9 @@ func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling 
 // by key. Two merges would contradict themselves and are settled here: a limit
 // below the default request drops that request, and a memory request above the
 // default limit lifts the limit.
-func (b *builder) containerResources(path *field.Path, resources *corev1.ResourceRequirements, defaultLimit resource.Quantity, keys ...string) {
+func (b *builder) containerResources(
+	path *field.Path, resources *corev1.ResourceRequirements, defaultLimit resource.Quantity, keys ...string,
+) {
 	under := func(more ...string) []string { return append(slices.Clone(keys), more...) }
 	requests, limits := maps.Clone(resources.Requests), maps.Clone(resources.Limits)
 	if _, limited := limits[corev1.ResourceMemory]; !limited {
@@ -115,7 +117,8 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
 	b.setPlain(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
 	// Its annotations are read by controllers that grant it identities of clouds.
-	b.sharedAnnotations(path.Child("serviceAccountAnnotations"), template.ServiceAccountAnnotations, allowed, "serviceAccount", "annotations")
+	b.sharedAnnotations(path.Child("serviceAccountAnnotations"), template.ServiceAccountAnnotations, allowed,
+		"serviceAccount", "annotations")
 	if template.ServiceAccountName != "" {
 		b.set(false, "serviceAccount", "create")
 		b.set(template.ServiceAccountName, "serviceAccount", "name")
@@ -142,16 +145,21 @@ func (b *builder) volumes(path *field.Path, spec *v1alpha1.DarkroomSpec) {
 	for i, mount := range template.VolumeMounts {
 		for _, folder := range own {
 			if cleaned := gopath.Clean(mount.MountPath); cleaned == folder || strings.HasPrefix(cleaned, folder+"/") {
-				b.invalid(path.Child("volumeMounts").Index(i).Child("mountPath"), mount.MountPath, "is in a folder of the gate, "+folder+": choose another path")
+				b.invalid(path.Child("volumeMounts").Index(i).Child("mountPath"), mount.MountPath,
+					"is in a folder of the gate, "+folder+": choose another path")
 			}
 		}
-		mounts = append(mounts, corev1.VolumeMount{Name: mount.Name, MountPath: mount.MountPath, SubPath: mount.SubPath, ReadOnly: true})
+		mounts = append(mounts, corev1.VolumeMount{
+			Name: mount.Name, MountPath: mount.MountPath,
+			SubPath: mount.SubPath, ReadOnly: true,
+		})
 	}
 	b.setPlain(template.Volumes, path.Child("volumes"), "extraVolumes")
 	b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
 }
 
-// gateVolumes returns the volumes that the chart adds for a gate, by their names, with the folders that they are mounted at.
+// gateVolumes returns the volumes that the chart adds for a gate, by their names, with the folders that they
+// are mounted at.
 func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
 	if spec.Gate == nil {
 		return nil
@@ -180,7 +188,9 @@ func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
 // podMetadata sets the labels and annotations of the pods: those of the pod template, over those
 // that the Darkroom hands down, and the version of the Secrets that it references: a change of the
 // version rolls the pods.
-func (b *builder) podMetadata(spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string) {
+func (b *builder) podMetadata(
+	spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string,
+) {
 	labels, annotations = maps.Clone(labels), maps.Clone(annotations)
 	path := specPath.Child("podTemplate")
 	if template := spec.PodTemplate; template != nil {

@@ -21,10 +21,18 @@ func TestResourcesOfThePods(t *testing.T) {
 	}{
 		"nothing said": {photos(), list{cpu: "100m", memory: "128Mi"}, list{memory: "2Gi"}},
 		// The limit is lifted: no pod goes without one.
-		"a memory request above the default limit": {photos().Request(memory, "3Gi"), list{cpu: "100m", memory: "3Gi"}, list{memory: "3Gi"}},
+		"a memory request above the default limit": {
+			photos().Request(memory, "3Gi"),
+			list{cpu: "100m", memory: "3Gi"},
+			list{memory: "3Gi"},
+		},
 		// The default request is dropped; Kubernetes then requests the limit.
 		"a memory limit below the default request": {photos().Limit(memory, "64Mi"), list{cpu: "100m"}, list{memory: "64Mi"}},
-		"a CPU limit below the default request":    {photos().Limit(cpu, "50m"), list{memory: "128Mi"}, list{cpu: "50m", memory: "2Gi"}},
+		"a CPU limit below the default request": {
+			photos().Limit(cpu, "50m"),
+			list{memory: "128Mi"},
+			list{cpu: "50m", memory: "2Gi"},
+		},
 		// What is left out keeps the chart's default; without a request Kubernetes would reserve the limit.
 		"limits above the default requests": {
 			photos().Limit(cpu, "2").Limit(memory, "4Gi"), list{cpu: "100m", memory: "128Mi"}, list{cpu: "2", memory: "4Gi"},

@@ -53,7 +53,8 @@ func (b budget) check(results []result) []string {
 				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g", operator.n, name, value, most))
 			}
 			if times, found := b.TimesFloor[name]; found && value > times*floor.median[name] {
-				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g times the floor's %.4g", operator.n, name, value, times, floor.median[name]))
+				over = append(over, fmt.Sprintf("N = %d: %s: %.4g, at most %.4g times the floor's %.4g", operator.n, name, value,
+					times, floor.median[name]))
 			}
 		}
 	}

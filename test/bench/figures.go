@@ -40,7 +40,8 @@ const (
 )
 
 var figureNames = []string{
-	burst, cpuPerInstall, serverCPU, requestsInstall, reconciles, statusWrites, createToIngress, changeToConfig, serviceBack,
+	burst, cpuPerInstall, serverCPU, requestsInstall, reconciles, statusWrites, createToIngress,
+	changeToConfig, serviceBack,
 	resyncRequests, resyncCPU, rss, restart, restartRequests, restartWrites, restartCPU,
 	planTime, planRSS, defaultsTime, defaultsRequests, defaultsCPU, defaultsRSS,
 	besideTrouble, besideTroubleWorst,

@@ -93,7 +93,8 @@ func floorManifest() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rendered, err := render.Render(chrt, types.NamespacedName{Namespace: "default", Name: floorName}, vals, render.Capabilities{Version: "v1.36.0"})
+	rendered, err := render.Render(chrt, types.NamespacedName{Namespace: "default", Name: floorName}, vals,
+		render.Capabilities{Version: "v1.36.0"})
 	if err != nil {
 		return "", err
 	}
@@ -117,7 +118,8 @@ func (f *floor) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	group, applyCtx := errgroup.WithContext(ctx)
 	for _, object := range objects {
 		group.Go(func() error {
-			return f.Apply(applyCtx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(floorCommand), client.ForceOwnership)
+			return f.Apply(applyCtx, client.ApplyConfigurationFromUnstructured(object),
+				client.FieldOwner(floorCommand), client.ForceOwnership)
 		})
 	}
 	if err := group.Wait(); err != nil {

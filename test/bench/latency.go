@@ -59,7 +59,10 @@ func (r *round) latencies(ctx context.Context) error {
 		}
 		repairs = append(repairs, took)
 	}
-	for name, values := range map[string][]float64{createToIngress: creates, changeToConfig: changes, serviceBack: repairs} {
+	for name, values := range map[string][]float64{
+		createToIngress: creates,
+		changeToConfig:  changes, serviceBack: repairs,
+	} {
 		slices.Sort(values)
 		r.figures[name] = values[len(values)/2]
 	}
@@ -71,13 +74,16 @@ var errNotShown = errors.New("not visible in time")
 
 // install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
 func (r *round) install(ctx context.Context, name string) (float64, error) {
-	return r.appears(ctx, func() error { return r.kube.Create(ctx, darkrooms.New(name, namespace).Obj()) }, &networkingv1.IngressList{},
+	return r.appears(ctx, func() error { return r.kube.Create(ctx, darkrooms.New(name, namespace).Obj()) },
+		&networkingv1.IngressList{},
 		func(object client.Object) bool { return object.GetName() == name })
 }
 
 // appears acts, and returns how many milliseconds later an object of the kind of a list is
 // as desired, which may take a minute.
-func (r *round) appears(ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool) (float64, error) {
+func (r *round) appears(
+	ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool,
+) (float64, error) {
 	took, err := r.appearsWithin(ctx, time.Minute, act, kind, desired)
 	return float64(took.Microseconds()) / 1000, err
 }

@@ -110,12 +110,13 @@ func (r *round) burst(ctx context.Context) error {
 		return nil
 	}
 	reported := map[string]bool{}
-	took, err := r.appearsWithin(ctx, time.Duration(r.n)*time.Second+time.Minute, create, &v1alpha1.DarkroomList{}, func(object client.Object) bool {
-		if darkroom, ok := object.(*v1alpha1.Darkroom); ok && hasDomains(darkroom) {
-			reported[darkroom.Name] = true
-		}
-		return len(reported) == r.n
-	})
+	took, err := r.appearsWithin(ctx, time.Duration(r.n)*time.Second+time.Minute, create, &v1alpha1.DarkroomList{},
+		func(object client.Object) bool {
+			if darkroom, ok := object.(*v1alpha1.Darkroom); ok && hasDomains(darkroom) {
+				reported[darkroom.Name] = true
+			}
+			return len(reported) == r.n
+		})
 	if err != nil {
 		return fmt.Errorf("%d of %d were reported: %w", len(reported), r.n, err)
 	}

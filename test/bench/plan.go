@@ -36,7 +36,8 @@ func (r *round) plan(ctx context.Context) error {
 	}
 	named := 0
 	for _, darkroom := range made.Darkrooms {
-		if slices.ContainsFunc(darkroom.Fields, func(f plan.Field) bool { return f.Path == "spec.ingressClassName" && f.To == class }) {
+		if slices.ContainsFunc(darkroom.Fields,
+			func(f plan.Field) bool { return f.Path == "spec.ingressClassName" && f.To == class }) {
 			named++
 		}
 	}

@@ -43,14 +43,18 @@ func (r *round) start(ctx context.Context, subject subject, period time.Duration
 	if err := child.Start(command); err != nil {
 		return err
 	}
-	r.process = &process{pid: command.Process.Pid, metrics: "http://" + address + "/metrics", controller: subject.controller, stop: func() {
-		_ = command.Process.Signal(syscall.SIGTERM)
-		_ = command.Wait()
-	}}
-	return wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}.Until(ctx, "it serves metrics", func(context.Context) error {
-		_, err := r.process.usage()
-		return err
-	})
+	r.process = &process{
+		pid: command.Process.Pid, metrics: "http://" + address + "/metrics",
+		controller: subject.controller, stop: func() {
+			_ = command.Process.Signal(syscall.SIGTERM)
+			_ = command.Wait()
+		},
+	}
+	return wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}.Until(ctx, "it serves metrics",
+		func(context.Context) error {
+			_, err := r.process.usage()
+			return err
+		})
 }
 
 // usage is the resource usage of a process since its start.

@@ -32,7 +32,8 @@ func (r *round) defaults(ctx context.Context) error {
 		return nil // it has no such default
 	}
 	const class = "changed"
-	used, took, err := r.replace(ctx, r.operatorSubject("--ingress-class="+class), time.Minute+time.Duration(r.n)*time.Second)
+	used, took, err := r.replace(ctx, r.operatorSubject("--ingress-class="+class),
+		time.Minute+time.Duration(r.n)*time.Second)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,9 @@ func (r *round) defaults(ctx context.Context) error {
 
 // replace stops what runs, starts a subject, and waits until it has reconciled every Darkroom and rests, for
 // as long as a limit allows. It returns what the subject has used until then, and how long that took.
-func (r *round) replace(ctx context.Context, subject subject, limit time.Duration) (used usage, took time.Duration, err error) {
+func (r *round) replace(
+	ctx context.Context, subject subject, limit time.Duration,
+) (used usage, took time.Duration, err error) {
 	start := time.Now()
 	r.process.stop()
 	if err := r.start(ctx, subject, atRest); err != nil {

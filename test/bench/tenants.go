@@ -131,8 +131,12 @@ func (r *round) untilHandled(ctx context.Context) error {
 
 // isHandled reports whether the Helm reconciler has installed or refused a Darkroom.
 func isHandled(darkroom *v1alpha1.Darkroom) bool {
-	for _, name := range []string{v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
-		if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, name); condition != nil && condition.Status != metav1.ConditionUnknown {
+	for _, name := range []string{
+		v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed,
+		v1alpha1.ConditionIrreconcilable,
+	} {
+		if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, name); condition != nil &&
+			condition.Status != metav1.ConditionUnknown {
 			return true
 		}
 	}

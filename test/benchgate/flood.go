@@ -41,8 +41,10 @@ func flood(s *stack, _ *origin) string {
 	took := time.Since(start)
 	busy, failed := meanwhile.end()
 	quiet = append(quiet, undisturbed(s, 2)...)
-	return fmt.Sprintf("p99 of the others %.0f → %.0f ms (×%.1f), %d of them failed; %d URLs served in %.0f s, %s, disk %d MiB",
-		ms(p99(quiet)), ms(p99(busy)), float64(p99(busy))/float64(p99(quiet)), failed, served.Load(), took.Seconds(), s.peak(), s.disk()>>10)
+	return fmt.Sprintf(
+		"p99 of the others %.0f → %.0f ms (×%.1f), %d of them failed; %d URLs served in %.0f s, %s, disk %d MiB",
+		ms(p99(quiet)), ms(p99(busy)), float64(p99(busy))/float64(p99(quiet)), failed, served.Load(),
+		took.Seconds(), s.peak(), s.disk()>>10)
 }
 
 // undisturbed returns the times of ordinary clients within twenty seconds.

@@ -86,7 +86,8 @@ func knownMeanwhile(s *stack, _ *origin) string {
 	})
 	times := knownUntil(s, func(int) bool { return !busy.Load() })
 	wait.Wait()
-	return fmt.Sprintf("p50 %.1f → %.1f ms, p99 %.1f → %.1f ms", ms(quiet[len(quiet)/2]), ms(times[len(times)/2]), ms(p99(quiet)), ms(p99(times)))
+	return fmt.Sprintf("p50 %.1f → %.1f ms, p99 %.1f → %.1f ms", ms(quiet[len(quiet)/2]), ms(times[len(times)/2]),
+		ms(p99(quiet)), ms(p99(times)))
 }
 
 // knownUntil returns the times of a cached image, sorted, one request after the other.

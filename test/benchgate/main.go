@@ -27,7 +27,8 @@ func run() error {
 	var programs programs
 	flag.StringVar(&programs.darkroom, "darkroom", "bin/darkroom", "Darkroom or its test double")
 	flag.StringVar(&programs.gate, "gate", "bin/gate", "the gate")
-	span := flag.Duration("soak", 0, "run a mixed load for this time instead, and report memory, file descriptors and disk")
+	span := flag.Duration("soak", 0,
+		"run a mixed load for this time instead, and report memory, file descriptors and disk")
 	corpus := flag.String("corpus", "bin/corpus", "folder with one file of each kind of image, for the mixed load")
 	flag.IntVar(&urls, "urls", 5000, "number of different URLs in the row about many different URLs")
 	only := flag.String("run", ".", "regular expression of the rows to run")

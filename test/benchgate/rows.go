@@ -28,9 +28,15 @@ var rows = []row{
 		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
 		return fmt.Sprintf("%s, source asked %d times", codes, o.requests.Load())
 	}},
-	{name: "PNG of 16000×16000 pixels in 31 kB", load: func(s *stack, _ *origin) string { return once(s, "/bomb.png?w=300") }},
+	{
+		name: "PNG of 16000×16000 pixels in 31 kB",
+		load: func(s *stack, _ *origin) string { return once(s, "/bomb.png?w=300") },
+	},
 	{name: "`?blur=999` on 1200×800", load: func(s *stack, _ *origin) string { return once(s, "/small.jpg?blur=999") }},
-	{name: "`?w=9999&h=9999&fit=crop`", load: func(s *stack, _ *origin) string { return once(s, "/small.jpg?w=9999&h=9999&fit=crop") }},
+	{
+		name: "`?w=9999&h=9999&fit=crop`",
+		load: func(s *stack, _ *origin) string { return once(s, "/small.jpg?w=9999&h=9999&fit=crop") },
+	},
 	{name: "40 answers 500 of the source, then a good image", load: func(s *stack, _ *origin) string {
 		for i := range 40 {
 			get(s, fmt.Sprintf("/bad%d.jpg?w=300", i))
@@ -60,7 +66,8 @@ var rows = []row{
 	{name: "one signed URL again and again, 8 at a time", load: repeat(signed("/small.jpg?w=300")), environ: signing()},
 	{name: "400 different resizes, one after the other", load: resizes("w=300", nil)},
 	{name: "400 different resizes of a fallback, one after the other", load: resizes("w=300", nil), environ: []string{
-		"SOURCE_BASEURL=$SOURCE/none", "GATE_ADDITIONAL_SOURCES=former", "GATE_SOURCE_1_FALLBACK=true", "SOURCE_1_KIND=webfolder", "SOURCE_1_BASEURL=$SOURCE",
+		"SOURCE_BASEURL=$SOURCE/none", "GATE_ADDITIONAL_SOURCES=former", "GATE_SOURCE_1_FALLBACK=true",
+		"SOURCE_1_KIND=webfolder", "SOURCE_1_BASEURL=$SOURCE",
 	}},
 	{name: "400 different resizes as WebP, one after the other", load: resizes("auto=format&w=300", webp)},
 	{name: "40 different photos of 1200×800 as WebP at once", load: photosAsWebP},
@@ -115,7 +122,10 @@ type answer struct {
 	length int64
 }
 
-var client = &http.Client{Timeout: 3 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
+var client = &http.Client{
+	Timeout:   3 * time.Minute,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
+}
 
 func get(s *stack, path string) answer { return do(s, http.MethodGet, path, nil) }
 

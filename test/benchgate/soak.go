@@ -102,12 +102,16 @@ func mixed(s *stack, n int) int {
 	return get(s, fmt.Sprintf("/small%d.jpg?w=100", n%50)).code
 }
 
-// ofCorpus sends the nth request for files of the corpus: for all kinds, each unchanged and transformed in several ways,
-// and then all of them as new images.
+// ofCorpus sends the nth request for files of the corpus: for all kinds, each unchanged and transformed in
+// several ways, and then all of them as new images.
 func ofCorpus(s *stack, kinds []string, n int) int {
-	queries := []string{"", "w=90", "w=90&h=40", "w=60&h=60&fit=crop&crop=left", "auto=compress", "auto=format", "auto=format&q=50&w=90"}
+	queries := []string{
+		"", "w=90", "w=90&h=40", "w=60&h=60&fit=crop&crop=left", "auto=compress",
+		"auto=format", "auto=format&q=50&w=90",
+	}
 	kind, round := kinds[n%len(kinds)], n/len(kinds)
-	return do(s, http.MethodGet, fmt.Sprintf("/corpus/%d/%s?%s", round/len(queries), kind, queries[round%len(queries)]), webp).code
+	return do(s, http.MethodGet, fmt.Sprintf("/corpus/%d/%s?%s", round/len(queries), kind, queries[round%len(queries)]),
+		webp).code
 }
 
 // leave ends a request before its response.

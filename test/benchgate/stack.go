@@ -89,7 +89,8 @@ func (s *stack) startDarkroom(path, source string, port int, environ ...string) 
 	}
 	s.darkroom, err = s.launch(absolute, append([]string{
 		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=" + source, "LOG_LEVEL=fatal", "CACHE_TIME=31536000",
-		"SOURCE_HYSTRIX_TIMEOUT=10000", "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=100", "SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD=20",
+		"SOURCE_HYSTRIX_TIMEOUT=10000", "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=100",
+		"SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD=20",
 		"SOURCE_HYSTRIX_SLEEPWINDOW=5000", "SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD=90",
 	}, environ...), "server", "-p", strconv.Itoa(port))
 	if err != nil {
@@ -178,7 +179,8 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=" + source, "LOG_LEVEL=fatal", "GATE_CACHE_FOLDER=" + cache,
 		"GATE_ADDRESS=127.0.0.1:" + strconv.Itoa(public), "GATE_INNER_ADDRESS=127.0.0.1:" + strconv.Itoa(inner),
 		"GATE_METRICS_ADDRESS=127.0.0.1:" + strconv.Itoa(metrics), "GATE_DARKROOM_URL=" + local(dark),
-		"GATE_DARKROOM_MEMORY_LIMIT=" + strconv.Itoa(1<<30), "GATE_SHRINK_FIRST=" + strconv.FormatBool(os.Getenv("SHRINK") != "false"),
+		"GATE_DARKROOM_MEMORY_LIMIT=" + strconv.Itoa(1<<30),
+		"GATE_SHRINK_FIRST=" + strconv.FormatBool(os.Getenv("SHRINK") != "false"),
 	}
 	for _, variable := range environ {
 		variables = append(variables, strings.ReplaceAll(variable, "$SOURCE", source))

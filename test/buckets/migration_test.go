@@ -42,10 +42,12 @@ func startGate(t *testing.T, variables map[string]string) gate {
 	public, inner, metrics, dark := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
 	_, port, _ := net.SplitHostPort(dark)
 	run(t, "http://"+dark+"/ping", []string{
-		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=http://" + inner, "LOG_LEVEL=fatal", "SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=1000",
+		"SOURCE_KIND=webfolder", "SOURCE_BASEURL=http://" + inner, "LOG_LEVEL=fatal",
+		"SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS=1000",
 	}, "darkroom", "server", "-p", port)
 	environ := []string{
-		"GATE_ADDRESS=" + public, "GATE_INNER_ADDRESS=" + inner, "GATE_METRICS_ADDRESS=" + metrics, "GATE_DARKROOM_URL=http://" + dark,
+		"GATE_ADDRESS=" + public, "GATE_INNER_ADDRESS=" + inner, "GATE_METRICS_ADDRESS=" + metrics,
+		"GATE_DARKROOM_URL=http://" + dark,
 		"GATE_REVALIDATE_SECONDS=0", "GATE_STALE_IF_ERROR_SECONDS=0",
 	}
 	for variable, value := range variables {
@@ -175,7 +177,8 @@ func TestABucketMovesWithoutALostRequest(t *testing.T) {
 
 func TestAMissingImageIsMissingInEachKindOfBucket(t *testing.T) {
 	for kind, create := range map[string]func(*testing.T) bucket{"S3": newS3, "GCS": newGCS} {
-		if _, err := startGate(t, variablesOf("SOURCE_", create(t))).get(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "status 404") {
+		_, err := startGate(t, variablesOf("SOURCE_", create(t))).get(t.Context(), 0)
+		if err == nil || !strings.Contains(err.Error(), "status 404") {
 			t.Errorf("%s: %v, want status 404", kind, err)
 		}
 	}

@@ -61,7 +61,8 @@ func TestFaultsOfTheAPIServer(t *testing.T) {
 				t.Errorf("it took %s", took)
 			}
 			must(t, o.Ended())
-			rows = append(rows, fmt.Sprintf("| %s, for %s, during upgrades of all | upgrades took longer | %.1f s | 0 |", name, faultTime, took.Seconds()))
+			rows = append(rows, fmt.Sprintf("| %s, for %s, during upgrades of all | upgrades took longer | %.1f s | 0 |", name,
+				faultTime, took.Seconds()))
 		})
 	}
 	all := faults.All()
@@ -78,7 +79,8 @@ func TestFaultsOfTheAPIServer(t *testing.T) {
 	must(t, kube.Get(t.Context(), client.ObjectKey{Name: "darkroom-operator-manager-rolebinding"}, binding))
 	try("the permissions revoked", func() { must(t, kube.Delete(t.Context(), binding)) }, func() {
 		create(t, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: binding.Name, Labels: binding.Labels}, RoleRef: binding.RoleRef, Subjects: binding.Subjects,
+			ObjectMeta: metav1.ObjectMeta{Name: binding.Name, Labels: binding.Labels}, RoleRef: binding.RoleRef,
+			Subjects: binding.Subjects,
 		})
 	})
 	printTable(rows)
@@ -110,7 +112,8 @@ func startBehind(t *testing.T, between *faults.Faults) *program.Program {
 	t.Cleanup(proxy.CloseClientConnections)
 	kubeconfig := filepath.Join(scratch, "behind.kubeconfig")
 	must(t, access.WriteKubeconfig(&rest.Config{Host: proxy.URL}, operatorNamespace, kubeconfig))
-	o, err := program.Manager(binaries, repository, kubeconfig, filepath.Join(scratch, "behind.log"), "--metrics-bind-address", "0")
+	o, err := program.Manager(binaries, repository, kubeconfig, filepath.Join(scratch, "behind.log"),
+		"--metrics-bind-address", "0")
 	must(t, err)
 	eventually(t, "the operator is ready", o.Ready)
 	return o
@@ -120,11 +123,15 @@ func brokenWebhook() client.Object {
 	return &admissionv1.ValidatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "broken.example.com"},
 		Webhooks: []admissionv1.ValidatingWebhook{{
-			Name: "broken.example.com", AdmissionReviewVersions: []string{"v1"}, SideEffects: ptr.To(admissionv1.SideEffectClassNone),
+			Name: "broken.example.com", AdmissionReviewVersions: []string{"v1"},
+			SideEffects:  ptr.To(admissionv1.SideEffectClassNone),
 			ClientConfig: admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/")},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.OperationAll},
-				Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+				Rule: admissionv1.Rule{
+					APIGroups: []string{"apps"}, APIVersions: []string{"v1"},
+					Resources: []string{"deployments"},
+				},
 			}},
 		}},
 	}

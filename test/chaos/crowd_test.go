@@ -77,7 +77,8 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	operations := waitUsers()
 	for _, namespace := range crowdNamespaces {
 		eventually(t, "no Darkroom is paused", func(ctx context.Context) error {
-			_, err := program.Output(ctx, "kubectl", "annotate", "darkrooms", "--all", "--namespace", namespace, v1alpha1.AnnotationPaused+"-")
+			_, err := program.Output(ctx, "kubectl", "annotate", "darkrooms", "--all", "--namespace", namespace,
+				v1alpha1.AnnotationPaused+"-")
 			return err
 		})
 	}
@@ -98,8 +99,13 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 		}
 	})
 	t.Run("writes have come to rest", func(t *testing.T) { atRest(t) })
-	printTable([]string{fmt.Sprintf("| %d users act on the names of %d Darkrooms and as many releases of others for %s; operator killed %d times | %v | %.1f s | 0 |",
-		crowdUsers, len(crowdNamespaces)*crowdNames, duration, kills, operations, took.Seconds())})
+	printTable(
+		[]string{
+			fmt.Sprintf(
+				"| %d users act on the names of %d Darkrooms and as many releases of others for %s; operator killed %d "+
+					"times | %v | %.1f s | 0 |",
+				crowdUsers, len(crowdNamespaces)*crowdNames, duration, kills, operations, took.Seconds()),
+		})
 	ledger.close()
 	for _, namespace := range crowdNamespaces {
 		vacate(t, namespace)
@@ -110,7 +116,10 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 // the others an object without Helm, and each a Darkroom.
 func populate(t *testing.T, l *ledger, random *rand.Rand) {
 	t.Helper()
-	statuses := []release.Status{release.StatusDeployed, release.StatusFailed, release.StatusPendingInstall, release.StatusSuperseded}
+	statuses := []release.Status{
+		release.StatusDeployed, release.StatusFailed,
+		release.StatusPendingInstall, release.StatusSuperseded,
+	}
 	for _, name := range crowdNamespaces {
 		create(t, namespace(name))
 		for i := range crowdNames {
@@ -124,7 +133,8 @@ func populate(t *testing.T, l *ledger, random *rand.Rand) {
 			}
 			if err == nil {
 				// Releases that have nothing to do with any Darkroom.
-				err = l.helmInstall(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)}, release.StatusDeployed)
+				err = l.helmInstall(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)},
+					release.StatusDeployed)
 			}
 			must(t, err)
 			create(t, crowdDarkroom(key))
@@ -147,7 +157,8 @@ func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
 	isFalse := func(condition *v1alpha1.Condition) bool {
-		return condition != nil && condition.Status == metav1.ConditionFalse && condition.ObservedGeneration == darkroom.Generation
+		return condition != nil && condition.Status == metav1.ConditionFalse &&
+			condition.ObservedGeneration == darkroom.Generation
 	}
 	if len(l.things(darkroom.Namespace, isRevisionOf(darkroom.Name))) > 0 {
 		if !isFalse(deployed) || deployed.Reason != v1alpha1.ReasonForeignRelease {
@@ -222,7 +233,8 @@ func (l *ledger) undoneRestarts(ctx context.Context) error {
 			deployment := &list.Items[i]
 			want, restarted := l.restarts[deployment.UID]
 			if got := deployment.Spec.Template.Annotations[annotationRestart]; restarted && got != want {
-				errs = append(errs, fmt.Errorf("Deployment %s/%s was restarted at %s, and now says %q", namespace, deployment.Name, want, got))
+				errs = append(errs, fmt.Errorf("Deployment %s/%s was restarted at %s, and now says %q", namespace,
+					deployment.Name, want, got))
 			}
 		}
 	}

@@ -35,7 +35,9 @@ func peak(t *testing.T, pid int) int {
 
 // flood opens connections to an address, each with a header that never ends, until a context does.
 // It counts the connections.
-func flood(ctx context.Context, clients int, address, from string, encrypted bool, header int, opened *atomic.Int64) *sync.WaitGroup {
+func flood(
+	ctx context.Context, clients int, address, from string, encrypted bool, header int, opened *atomic.Int64,
+) *sync.WaitGroup {
 	begin := "GET / HTTP/1.1\r\nHost: a\r\nX-Header: " + strings.Repeat("x", header)
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	var running sync.WaitGroup
@@ -69,9 +71,11 @@ func TestNobodyExhaustsAProgramWithoutAToken(t *testing.T) {
 	namespace := newNamespace(t)
 	metrics, err := program.FreeAddress()
 	must(t, err)
-	manager := start(t, namespace, "--metrics-bind-address", metrics, "--watch-namespaces", namespace, "--installation", namespace)
+	manager := start(t, namespace, "--metrics-bind-address", metrics, "--watch-namespaces", namespace,
+		"--installation", namespace)
 	defer end(t, manager, syscall.SIGTERM)
-	server, err := program.APIServer(binaries, filepath.Join(scratch, "kubeconfig"), filepath.Join(scratch, namespace+"-apiserver.log"))
+	server, err := program.APIServer(binaries, filepath.Join(scratch, "kubeconfig"),
+		filepath.Join(scratch, namespace+"-apiserver.log"))
 	must(t, err)
 	defer end(t, server, syscall.SIGTERM)
 	eventually(t, "the API server is ready", server.Ready)

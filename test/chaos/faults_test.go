@@ -166,7 +166,12 @@ func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 	if now := leaderIs(t, ""); now != holder {
 		t.Errorf("%s leads after the outage, and not %s", now, holder)
 	}
-	printTable([]string{fmt.Sprintf("| API server stopped for %.0f s during upgrades of all | the leader stayed the leader | %.1f s | 0 |", outage.Seconds(), took.Seconds())})
+	printTable(
+		[]string{
+			fmt.Sprintf("| API server stopped for %.0f s during upgrades of all | the leader stayed the leader | %.1f s | 0 |",
+				outage.Seconds(), took.Seconds()),
+		},
+	)
 }
 
 // TestTheLeadIsTaken has two operators stand for election. The one that leads is
@@ -190,7 +195,10 @@ func TestTheLeadIsTaken(t *testing.T) {
 		// The lease is released, and a candidate tries every two seconds.
 		{"the leader of two operators stopped during upgrades of all", syscall.SIGTERM, 10 * time.Second},
 		// The lease of 15 seconds runs out.
-		{"the leader of two operators killed during upgrades of all, with a lease of 15 s", syscall.SIGKILL, 25 * time.Second},
+		{
+			"the leader of two operators killed during upgrades of all, with a lease of 15 s",
+			syscall.SIGKILL, 25 * time.Second,
+		},
 	} {
 		second := start(t, "second-"+how.signal.String(), elect...)
 		before := leaderIs(t, "")
@@ -211,7 +219,8 @@ func TestTheLeadIsTaken(t *testing.T) {
 				t.Errorf("%s was changed %d times", name, generation-revisions[name])
 			}
 		}
-		rows = append(rows, fmt.Sprintf("| %s | the other led after %.1f s; nothing was repeated | %.1f s | 0 |", how.name, lead.Seconds(), took.Seconds()))
+		rows = append(rows, fmt.Sprintf("| %s | the other led after %.1f s; nothing was repeated | %.1f s | 0 |", how.name,
+			lead.Seconds(), took.Seconds()))
 		first = second
 	}
 	printTable(rows)
@@ -224,7 +233,10 @@ func leaderIs(t *testing.T, not string) string {
 	holder := ""
 	eventually(t, "another leads", func(ctx context.Context) error {
 		lease := &coordinationv1.Lease{}
-		err := kube.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: "darkroom-operator.deployments.example.com"}, lease)
+		err := kube.Get(ctx, client.ObjectKey{
+			Namespace: operatorNamespace,
+			Name:      "darkroom-operator.deployments.example.com",
+		}, lease)
 		if err != nil {
 			return err
 		}

@@ -55,12 +55,13 @@ func limited(t *testing.T, namespace, name string, flags ...string) (kill func()
 // is waits until a Darkroom passes a check.
 func is(t *testing.T, what string, darkroom *v1alpha1.Darkroom, check func(*v1alpha1.Darkroom) error) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("Darkroom %s is %s", client.ObjectKeyFromObject(darkroom), what), func(ctx context.Context) error {
-		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
-			return err
-		}
-		return check(darkroom)
-	})
+	eventually(t, fmt.Sprintf("Darkroom %s is %s", client.ObjectKeyFromObject(darkroom), what),
+		func(ctx context.Context) error {
+			if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
+				return err
+			}
+			return check(darkroom)
+		})
 }
 
 // blocked reports that the operator does not handle the current generation of a Darkroom, because
@@ -163,10 +164,12 @@ func TestADeletedDarkroomLeavesTheReleaseThatItCouldNotAdopt(t *testing.T) {
 			is(t, "refused", darkroom, blocked(test.message))
 			must(t, kube.Delete(t.Context(), darkroom))
 			waitGone(t, darkroom)
-			if err := kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "served"}, &appsv1.Deployment{}); err != nil {
+			err = kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "served"}, &appsv1.Deployment{})
+			if err != nil {
 				t.Errorf("the Deployment of the release: %v", err)
 			}
-			if found, err := action.NewGet(helm).Run("photos"); err != nil || found.Version != last.Version || found.Info.Status != helmrelease.StatusDeployed {
+			found, err := action.NewGet(helm).Run("photos")
+			if err != nil || found.Version != last.Version || found.Info.Status != helmrelease.StatusDeployed {
 				t.Errorf("the release is %+v (%v)", found, err)
 			}
 		})

@@ -34,7 +34,9 @@ var errReleaseInUse = errors.New("cannot re-use a name that is still in use")
 
 // release changes the revisions of a release that is not a Darkroom's, by Helm's own storage, and
 // records them. act gets those that there are; none if there is no release.
-func (l *ledger) release(ctx context.Context, key client.ObjectKey, act func(*storage.Storage, []*release.Release) error) error {
+func (l *ledger) release(
+	ctx context.Context, key client.ObjectKey, act func(*storage.Storage, []*release.Release) error,
+) error {
 	store := storage.Init(driver.NewSecrets(clientset.CoreV1().Secrets(key.Namespace)))
 	store.MaxHistory = 2 // Helm prunes v1 at the third
 	return l.rewrite(ctx, key, func() error {
@@ -42,7 +44,8 @@ func (l *ledger) release(ctx context.Context, key client.ObjectKey, act func(*st
 		if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
 			return err
 		}
-		if slices.ContainsFunc(revisions, func(r *release.Release) bool { return r.Labels[v1alpha1.LabelDarkroomUID] != "" }) {
+		if slices.ContainsFunc(revisions,
+			func(r *release.Release) bool { return r.Labels[v1alpha1.LabelDarkroomUID] != "" }) {
 			return errReleaseInUse
 		}
 		return act(store, revisions)
@@ -107,7 +110,8 @@ func (l *ledger) helmUpgrade(ctx context.Context, key client.ObjectKey) error {
 	if err != nil || revision == 0 || !l.has("ConfigMap", key) {
 		return err
 	}
-	return l.patch(ctx, thing{corev1.SchemeGroupVersion.WithKind("ConfigMap"), key}, mergePatch(`{"data":{"revision":%q}}`, strconv.Itoa(revision)))
+	return l.patch(ctx, thing{corev1.SchemeGroupVersion.WithKind("ConfigMap"), key},
+		mergePatch(`{"data":{"revision":%q}}`, strconv.Itoa(revision)))
 }
 
 // helmUninstall deletes the objects of a release, and its revisions.
@@ -132,7 +136,8 @@ func revisionLabels(release string) map[string]string {
 // isRevisionOf selects the revisions of a release.
 func isRevisionOf(release string) func(*unstructured.Unstructured) bool {
 	return func(object *unstructured.Unstructured) bool {
-		return object.GetKind() == "Secret" && labels.SelectorFromSet(revisionLabels(release)).Matches(labels.Set(object.GetLabels()))
+		return object.GetKind() == "Secret" && labels.SelectorFromSet(revisionLabels(release)).
+			Matches(labels.Set(object.GetLabels()))
 	}
 }
 
@@ -172,13 +177,18 @@ func foreignObjects(key client.ObjectKey) []client.Object {
 		&corev1.ServiceAccount{ObjectMeta: named()},
 		&corev1.Secret{ObjectMeta: named(), StringData: map[string]string{"password": "do not lose " + key.String()}},
 		&corev1.ConfigMap{ObjectMeta: named(), Data: map[string]string{"revision": "1"}},
-		&corev1.Service{ObjectMeta: named(), Spec: corev1.ServiceSpec{Selector: pods, Ports: []corev1.ServicePort{{Port: 8080}}}},
+		&corev1.Service{
+			ObjectMeta: named(),
+			Spec:       corev1.ServiceSpec{Selector: pods, Ports: []corev1.ServicePort{{Port: 8080}}},
+		},
 		&appsv1.Deployment{ObjectMeta: named(), Spec: appsv1.DeploymentSpec{
 			Replicas: ptr.To(int32(1)),
 			Selector: &metav1.LabelSelector{MatchLabels: pods},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: pods},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "gallery", Image: "registry.example.com/gallery:1"}}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{
+					{Name: "gallery", Image: "registry.example.com/gallery:1"},
+				}},
 			},
 		}},
 		&networkingv1.Ingress{ObjectMeta: named(), Spec: networkingv1.IngressSpec{

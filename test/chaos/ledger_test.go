@@ -134,7 +134,9 @@ func (l *ledger) rewrite(ctx context.Context, release client.ObjectKey, act func
 	actErr := act()
 	secrets := &unstructured.UnstructuredList{}
 	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := kube.List(ctx, secrets, client.InNamespace(release.Namespace), client.MatchingLabels(revisionLabels(release.Name))); err != nil {
+	err := kube.List(ctx, secrets, client.InNamespace(release.Namespace),
+		client.MatchingLabels(revisionLabels(release.Name)))
+	if err != nil {
 		return err
 	}
 	for _, t := range before {

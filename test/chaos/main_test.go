@@ -89,7 +89,8 @@ func setUp() error {
 	// The Deployment's pod is simulated and does nothing: the processes of the tests
 	// have its rights.
 	ctx := context.Background()
-	_, err = program.Output(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(repository, "config", "default"))
+	_, err = program.Output(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-k",
+		filepath.Join(repository, "config", "default"))
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,8 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 func manager(t *testing.T, binaries, repository, name string, flags ...string) *program.Program {
 	t.Helper()
 	flags = append([]string{"--metrics-bind-address", "0", "--reconcile-period", "10s"}, flags...)
-	o, err := program.Manager(binaries, repository, filepath.Join(scratch, "kubeconfig"), filepath.Join(scratch, name+".log"), flags...)
+	o, err := program.Manager(binaries, repository, filepath.Join(scratch, "kubeconfig"),
+		filepath.Join(scratch, name+".log"), flags...)
 	must(t, err)
 	return o
 }

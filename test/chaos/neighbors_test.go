@@ -89,10 +89,12 @@ func patchServiceAccounts(ctx context.Context, l *ledger, _ *rand.Rand, namespac
 		}
 		// With the UID, so that an account that was deleted is not created again.
 		patch := client.RawPatch(types.ApplyPatchType, fmt.Appendf(nil,
-			`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":%q,"name":%q,"uid":%q},"imagePullSecrets":[{"name":%q}],"secrets":[{"name":%q}]}`,
+			`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":%q,"name":%q,"uid":%q},
+				"imagePullSecrets":[{"name":%q}],"secrets":[{"name":%q}]}`,
 			account.Namespace, account.Name, account.UID, pullSecret, robotToken))
 		object := thing{corev1.SchemeGroupVersion.WithKind("ServiceAccount"), client.ObjectKeyFromObject(account)}
-		if err := l.patch(ctx, object, patch, client.FieldOwner(pullSecretPatcher), client.ForceOwnership); tolerate(err) != nil {
+		err := l.patch(ctx, object, patch, client.FieldOwner(pullSecretPatcher), client.ForceOwnership)
+		if tolerate(err) != nil {
 			return err
 		}
 	}
@@ -101,7 +103,8 @@ func patchServiceAccounts(ctx context.Context, l *ledger, _ *rand.Rand, namespac
 
 func hasPullSecret(account *corev1.ServiceAccount) bool {
 	return slices.Contains(account.ImagePullSecrets, corev1.LocalObjectReference{Name: pullSecret}) &&
-		slices.ContainsFunc(account.Secrets, func(reference corev1.ObjectReference) bool { return reference.Name == robotToken })
+		slices.ContainsFunc(account.Secrets,
+			func(reference corev1.ObjectReference) bool { return reference.Name == robotToken })
 }
 
 // marked are the kinds that the annotator marks.
@@ -124,7 +127,8 @@ func annotate(ctx context.Context, l *ledger, _ *rand.Rand, namespace string) er
 		if isMarked(object) || object.Name == "kube-root-ca.crt" {
 			continue
 		}
-		patch := mergePatch(`{"metadata":{"uid":%q,"annotations":{%q:"yes"},"labels":{%q:"photos"}}}`, object.UID, annotationSeen, labelTeam)
+		patch := mergePatch(`{"metadata":{"uid":%q,"annotations":{%q:"yes"},"labels":{%q:"photos"}}}`, object.UID,
+			annotationSeen, labelTeam)
 		if err := l.patch(ctx, thingOf(object), patch); tolerate(err) != nil {
 			return err
 		}
@@ -148,7 +152,8 @@ func scale(ctx context.Context, l *ledger, random *rand.Rand, namespace string) 
 // addFinalizers puts a finalizer on Darkrooms and on Services, and removes it two
 // seconds after their deletion was asked for.
 func addFinalizers(ctx context.Context, _ *ledger, _ *rand.Rand, namespace string) error {
-	objects, err := metadataOf(ctx, namespace, []schema.GroupVersionKind{v1alpha1.GroupVersionKind, corev1.SchemeGroupVersion.WithKind("Service")})
+	objects, err := metadataOf(ctx, namespace,
+		[]schema.GroupVersionKind{v1alpha1.GroupVersionKind, corev1.SchemeGroupVersion.WithKind("Service")})
 	if err != nil {
 		return err
 	}
@@ -167,7 +172,8 @@ func addFinalizers(ctx context.Context, _ *ledger, _ *rand.Rand, namespace strin
 			continue
 		}
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-		if err := kube.Patch(ctx, object, patch); tolerate(err) != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
+		err := kube.Patch(ctx, object, patch)
+		if tolerate(err) != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) {
 			return err
 		}
 	}

@@ -43,7 +43,8 @@ func restoreEtcd(t *testing.T) string {
 	}
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: "chaos", Name: "darkroom-0"}
-	patch := mergePatch(`{"spec":{"template":{"spec":{"containers":[{"name":"darkroom","image":%q}]}}}}`, "example.com/another:v1")
+	patch := mergePatch(`{"spec":{"template":{"spec":{"containers":[{"name":"darkroom","image":%q}]}}}}`,
+		"example.com/another:v1")
 	deployment.Namespace, deployment.Name = key.Namespace, key.Name
 	eventually(t, "the image is changed", func(ctx context.Context) error { return kube.Patch(ctx, deployment, patch) })
 	repaired := eventually(t, "the image is repaired", func(ctx context.Context) error {

@@ -29,7 +29,10 @@ func wrong(ctx context.Context) error {
 // census checks the Darkrooms of a namespace, which is the whole cluster if it is empty, and the
 // objects that belong to them. verdict returns what is wrong with a Darkroom that is not being
 // deleted; isForeign reports whether an object is known to belong to no Darkroom, regardless of its labels.
-func census(ctx context.Context, namespace string, verdict func(*v1alpha1.Darkroom) error, isForeign func(kind string, key client.ObjectKey) bool) error {
+func census(
+	ctx context.Context, namespace string, verdict func(*v1alpha1.Darkroom) error,
+	isForeign func(kind string, key client.ObjectKey) bool,
+) error {
 	list := &v1alpha1.DarkroomList{}
 	if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return err
@@ -40,7 +43,8 @@ func census(ctx context.Context, namespace string, verdict func(*v1alpha1.Darkro
 		darkroom := &list.Items[i]
 		uids[darkroom.UID], names[client.ObjectKeyFromObject(darkroom)] = true, true
 		if darkroom.DeletionTimestamp != nil {
-			errs = append(errs, fmt.Errorf("%s/%s is still being deleted; finalizers %v", darkroom.Namespace, darkroom.Name, darkroom.Finalizers))
+			errs = append(errs, fmt.Errorf("%s/%s is still being deleted; finalizers %v", darkroom.Namespace,
+				darkroom.Name, darkroom.Finalizers))
 		} else if err := verdict(darkroom); err != nil {
 			errs = append(errs, fmt.Errorf("%s/%s: %w", darkroom.Namespace, darkroom.Name, err))
 		}
@@ -72,7 +76,9 @@ func census(ctx context.Context, namespace string, verdict func(*v1alpha1.Darkro
 }
 
 // metadataOf returns the metadata of all objects of some kinds in a namespace.
-func metadataOf(ctx context.Context, namespace string, kinds []schema.GroupVersionKind, options ...client.ListOption) ([]metav1.PartialObjectMetadata, error) {
+func metadataOf(
+	ctx context.Context, namespace string, kinds []schema.GroupVersionKind, options ...client.ListOption,
+) ([]metav1.PartialObjectMetadata, error) {
 	var all []metav1.PartialObjectMetadata
 	for _, kind := range kinds {
 		objects := &metav1.PartialObjectMetadataList{}
@@ -104,7 +110,8 @@ func shorten(errs []error) error {
 
 // tolerate lets a writer go on if the API server is unavailable, or after a conflict.
 func tolerate(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || meta.IsNoMatchError(err) ||
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) ||
+		meta.IsNoMatchError(err) ||
 		isReplaced(err) {
 		return nil
 	}

@@ -48,7 +48,8 @@ func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	before := podsOf(t, namespace)
 
 	install(t.Context(), t, repository)
-	if _, err := program.Output(t.Context(), filepath.Join(binaries, "darkroom-operator"), "manager", removedFlag); err == nil || !strings.Contains(err.Error(), "--max-preflights") {
+	_, err := program.Output(t.Context(), filepath.Join(binaries, "darkroom-operator"), "manager", removedFlag)
+	if err == nil || !strings.Contains(err.Error(), "--max-preflights") {
 		t.Errorf("the flag that is gone: %v", err)
 	}
 	rolls := planned(t, namespace)
@@ -65,7 +66,8 @@ func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	})
 	after := podsOf(t, namespace)
 	for _, name := range names {
-		kept := slices.DeleteFunc(slices.Clone(before[name]), func(uid types.UID) bool { return !slices.Contains(after[name], uid) })
+		kept := slices.DeleteFunc(slices.Clone(before[name]),
+			func(uid types.UID) bool { return !slices.Contains(after[name], uid) })
 		want := len(before[name])
 		if slices.Contains(rolls, name) {
 			want = 0
@@ -130,7 +132,8 @@ func rolledOut(namespace string, names []string) func(context.Context) error {
 			status := deployment.Status
 			if status.ObservedGeneration != deployment.Generation || status.Replicas != *deployment.Spec.Replicas ||
 				status.UpdatedReplicas != status.Replicas || status.ReadyReplicas != status.Replicas {
-				errs = append(errs, fmt.Errorf("%s: %d of %d pods are new and %d ready", name, status.UpdatedReplicas, *deployment.Spec.Replicas, status.ReadyReplicas))
+				errs = append(errs, fmt.Errorf("%s: %d of %d pods are new and %d ready", name, status.UpdatedReplicas,
+					*deployment.Spec.Replicas, status.ReadyReplicas))
 			}
 		}
 		return shorten(errs)
@@ -144,7 +147,8 @@ func podsOf(t *testing.T, namespace string) map[string][]types.UID {
 	must(t, kube.List(t.Context(), deployments, client.InNamespace(namespace)))
 	found := map[string][]types.UID{}
 	for _, deployment := range deployments.Items {
-		must(t, kube.List(t.Context(), pods, client.InNamespace(namespace), client.MatchingLabels(deployment.Spec.Selector.MatchLabels)))
+		must(t, kube.List(t.Context(), pods, client.InNamespace(namespace),
+			client.MatchingLabels(deployment.Spec.Selector.MatchLabels)))
 		for _, pod := range pods.Items {
 			found[deployment.Name] = append(found[deployment.Name], pod.UID)
 		}
@@ -152,10 +156,12 @@ func podsOf(t *testing.T, namespace string) map[string][]types.UID {
 	return found
 }
 
-// planned returns the Darkrooms of a namespace whose pods plan says will be replaced. It refuses none, and drops no field.
+// planned returns the Darkrooms of a namespace whose pods plan says will be replaced. It refuses none, and
+// drops no field.
 func planned(t *testing.T, namespace string) (rolls []string) {
 	t.Helper()
-	out, err := program.Output(t.Context(), filepath.Join(binaries, "darkroom-operator"), "plan", "--namespace", namespace, "--installation", namespace, "--output", "json")
+	out, err := program.Output(t.Context(), filepath.Join(binaries, "darkroom-operator"), "plan", "--namespace", namespace,
+		"--installation", namespace, "--output", "json")
 	must(t, err)
 	made := &plan.Plan{}
 	must(t, json.Unmarshal(out, made))

@@ -65,7 +65,10 @@ func startUsers(t *testing.T, l *ledger, seed uint64, until time.Time) (wait fun
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	for i := range crowdUsers {
-		u := &user{l, rand.New(rand.NewPCG(seed, uint64(i))), log.New(file, fmt.Sprintf("user %d ", i), log.Ltime|log.Lmicroseconds)}
+		u := &user{
+			l, rand.New(rand.NewPCG(seed, uint64(i))),
+			log.New(file, fmt.Sprintf("user %d ", i), log.Ltime|log.Lmicroseconds),
+		}
 		running.Go(func() {
 			for time.Now().Before(until) && t.Context().Err() == nil {
 				operation := operations[u.random.IntN(len(operations))]
@@ -148,7 +151,8 @@ func (u *user) restart(ctx context.Context, key client.ObjectKey) error {
 		return err
 	}
 	at := time.Now().Format(time.RFC3339Nano)
-	patch := mergePatch(`{"metadata":{"uid":%q},"spec":{"template":{"metadata":{"annotations":{%q:%q}}}}}`, deployment.UID, annotationRestart, at)
+	patch := mergePatch(`{"metadata":{"uid":%q},"spec":{"template":{"metadata":{"annotations":{%q:%q}}}}}`,
+		deployment.UID, annotationRestart, at)
 	if err := kube.Patch(ctx, deployment, patch); err != nil {
 		return err
 	}
@@ -157,7 +161,10 @@ func (u *user) restart(ctx context.Context, key client.ObjectKey) error {
 }
 
 func (u *user) helmInstall(ctx context.Context, key client.ObjectKey) error {
-	statuses := []release.Status{release.StatusDeployed, release.StatusDeployed, release.StatusFailed, release.StatusPendingInstall}
+	statuses := []release.Status{
+		release.StatusDeployed, release.StatusDeployed, release.StatusFailed,
+		release.StatusPendingInstall,
+	}
 	return u.ledger.helmInstall(ctx, key, statuses[u.random.IntN(len(statuses))])
 }
 

@@ -60,7 +60,8 @@ func applyReadme(ctx context.Context, e *environment) error {
 // hostServes asks for an image at the host of the first Darkroom, through the Ingress.
 func hostServes(ctx context.Context, e *environment) error {
 	return until(ctx, "the host serves", func(ctx context.Context) error {
-		host, err := e.kubectl(ctx, "--namespace=photos", "get", "darkroom", "photos", "--output=jsonpath={.status.domains[0]}")
+		host, err := e.kubectl(ctx, "--namespace=photos", "get", "darkroom", "photos",
+			"--output=jsonpath={.status.domains[0]}")
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,10 @@ func isSmall(body []byte) error {
 func removeOperator(ctx context.Context, e *environment) error {
 	for _, args := range [][]string{
 		{"delete", "namespace", "darkroom-system"},
-		{"delete", "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding", "--selector=app.kubernetes.io/name=darkroom-operator"},
+		{
+			"delete", "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding",
+			"--selector=app.kubernetes.io/name=darkroom-operator",
+		},
 	} {
 		if _, err := e.kubectl(ctx, args...); err != nil {
 			return err

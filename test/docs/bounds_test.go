@@ -11,8 +11,9 @@ import (
 
 // bound matches what holds something for several callers: listeners, queues, pools, rates and caches.
 // Channels without a buffer hold nothing.
-var bound = regexp.MustCompile(`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.New(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|otter\.Must\(|\.SetLimit\(|` +
-	`workqueue\.New|make\(chan [^(),]+, |listen\.Bound\(|CacheOptions\(`)
+var bound = regexp.MustCompile(
+	`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.New(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|otter\.Must\(|\.SetLimit\(|` +
+		`workqueue\.New|make\(chan [^(),]+, |listen\.Bound\(|CacheOptions\(`)
 
 // ownBounds are files whose queues, pools and caches nobody else uses, and why.
 var ownBounds = map[string]string{
@@ -40,7 +41,8 @@ func TestEveryBoundIsListed(t *testing.T) {
 	}
 	listed := map[string]bool{}
 	for line := range strings.Lines(table) {
-		if !strings.HasPrefix(line, "| manager") && !strings.HasPrefix(line, "| API server") && !strings.HasPrefix(line, "| gate") {
+		if !strings.HasPrefix(line, "| manager") && !strings.HasPrefix(line, "| API server") &&
+			!strings.HasPrefix(line, "| gate") {
 			continue
 		}
 		if !strings.Contains(line, "`Test") {
@@ -52,7 +54,8 @@ func TestEveryBoundIsListed(t *testing.T) {
 	}
 	for _, folder := range []string{"internal", "gate"} {
 		err := filepath.WalkDir(filepath.Join(repository, folder), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/internal/testing/") {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+				strings.Contains(path, "/internal/testing/") {
 				return err
 			}
 			code, err := os.ReadFile(path)

@@ -23,14 +23,18 @@ func TestAConsoleBlockIsCommandsAndTheirAnswers(t *testing.T) {
 }
 
 func TestAnAnswerIsAsShown(t *testing.T) {
-	const got = "HTTP/1.1 201 Created\r\nDate: today\r\nEtag: \"7\"\r\n\r\n{\"name\":\"cats\",\"replicas\":3,\"uid\":\"1-2\"}\n"
+	const got = "HTTP/1.1 201 Created\r\nDate: today\r\nEtag: " +
+		"\"7\"\r\n\r\n{\"name\":\"cats\",\"replicas\":3,\"uid\":\"1-2\"}\n"
 	for _, c := range []struct {
 		shown string
 		same  bool
 		why   string
 	}{
 		{got, true, "it is itself"},
-		{"HTTP/1.1 201 Created\nEtag: \"…\"\n\n{\"name\":\"cats\",\n\"replicas\":3,\"uid\":\"…\"}\n", true, "lines may be folded and left out, and … is anything"},
+		{
+			"HTTP/1.1 201 Created\nEtag: \"…\"\n\n{\"name\":\"cats\",\n\"replicas\":3,\"uid\":\"…\"}\n", true,
+			"lines may be folded and left out, and … is anything",
+		},
 		{"", true, "nothing is shown"},
 		{"HTTP/1.1 200 OK\n", false, "the status is another"},
 		{"Etag: \"…\"\nHTTP/1.1 201 Created\n", false, "the order is another"},

@@ -35,7 +35,8 @@ type environment struct {
 func Run(t *testing.T, repository, bin string, setting Setting) {
 	t.Helper()
 	e := &environment{checkout: filepath.Join(t.TempDir(), "darkroom-operator"), bin: bin}
-	path := strings.Join([]string{filepath.Join(e.checkout, "bin", "k8s"), filepath.Join(bin, "tools"), os.Getenv("PATH")}, string(filepath.ListSeparator))
+	path := strings.Join([]string{filepath.Join(e.checkout, "bin", "k8s"), filepath.Join(bin, "tools"), os.Getenv("PATH")},
+		string(filepath.ListSeparator))
 	e.variables = append(os.Environ(), "PATH="+path, "GOFLAGS=-buildvcs=false", "MAKEFLAGS=", "MAKELEVEL=")
 	err := e.clone(t.Context(), repository)
 	if err == nil {
@@ -67,7 +68,8 @@ func (e *environment) clone(ctx context.Context, repository string) error {
 	if len(dirty) > 0 {
 		fmt.Fprintf(os.Stderr, "these changes are not committed, and therefore not tested:\n%s", dirty)
 	}
-	if _, err := program.Output(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet", repository, e.checkout); err != nil {
+	if _, err := program.Output(ctx, "git", "-c", "safe.directory=*", "clone", "--quiet",
+		repository, e.checkout); err != nil {
 		return err
 	}
 	err = os.Mkdir(filepath.Join(e.checkout, "bin"), 0o755)

@@ -127,18 +127,20 @@ const helmInTestOLM = "TestHelm in test/olm installs, upgrades and uninstalls th
 
 // notRun lists the blocks that are not part of a scenario, with the reason.
 var notRun = map[string]string{
-	"CONTRIBUTING.md#Tests/1":                    "needs kind",
-	readme + "#Quick start/1":                    "a step of .ci/run",
-	readme + "#Contributing/1":                   "a step of .ci/run",
-	readme + "#Installing/1":                     "TestKustomize in test/olm runs the two targets",
-	install + "#Helm/1":                          helmInTestOLM,
-	install + "#Helm/2":                          helmInTestOLM,
-	"docs/gate.md#Signed URLs/1":                 "TestSignedURLs in test/e2e creates such a Secret",
-	"docs/gate.md#Signed URLs/3":                 "internal/cmd/sign_test.go signs with keys of the standard input",
-	"docs/operations.md#Rolling back/1":          "TestHelm in test/olm rolls back",
-	install + "#Helm/3":                          helmInTestOLM,
-	installing + "/1":                            "needs a container engine and a registry; a job of ci.yaml builds the images",
-	"docs/sign-in.md#Setup/2":                    "needs an OIDC issuer; TestTheChartOfEverythingIsAcceptedByAnAPIServer renders the chart",
+	"CONTRIBUTING.md#Tests/1":           "needs kind",
+	readme + "#Quick start/1":           "a step of .ci/run",
+	readme + "#Contributing/1":          "a step of .ci/run",
+	readme + "#Installing/1":            "TestKustomize in test/olm runs the two targets",
+	install + "#Helm/1":                 helmInTestOLM,
+	install + "#Helm/2":                 helmInTestOLM,
+	"docs/gate.md#Signed URLs/1":        "TestSignedURLs in test/e2e creates such a Secret",
+	"docs/gate.md#Signed URLs/3":        "internal/cmd/sign_test.go signs with keys of the standard input",
+	"docs/operations.md#Rolling back/1": "TestHelm in test/olm rolls back",
+	install + "#Helm/3":                 helmInTestOLM,
+	installing +
+		"/1": "needs a container engine and a registry; a job of ci.yaml builds the images",
+	"docs/sign-in.md#Setup/2": "needs an OIDC issuer; " +
+		"TestTheChartOfEverythingIsAcceptedByAnAPIServer renders the chart",
 	"docs/release.md#Making a release/1":         "needs a published release",
 	"docs/release.md#A new version of the API/1": "needs a second version of the API",
 	"docs/release.md#Testing a release/1":        "a job of its own in ci.yaml, and steps of .ci/run",

@@ -75,13 +75,16 @@ func (s *shell) run(ctx context.Context, commands string) (string, error) {
 func (s *shell) ask(ctx context.Context, e exchange) error {
 	// In a group whose failure does not end the shell.
 	command := "{ " + strings.TrimSpace(e.command) + "\n} || true\n"
-	_, err := s.typeIn(ctx, askPatience, command, func(output string) error { return answers(e.answer, output) }, e.answer != "")
+	_, err := s.typeIn(ctx, askPatience, command, func(output string) error { return answers(e.answer, output) },
+		e.answer != "")
 	return err
 }
 
 // typeIn types commands, and returns their output and what is wrong with it. If asked to, it interrupts
 // curl once nothing is wrong.
-func (s *shell) typeIn(ctx context.Context, timeout time.Duration, commands string, check func(string) error, interrupt bool) (string, error) {
+func (s *shell) typeIn(
+	ctx context.Context, timeout time.Duration, commands string, check func(string) error, interrupt bool,
+) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not done after %s", timeout))
 	defer cancel()
 	s.steps++

@@ -93,7 +93,9 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 
 var (
 	// fileName is the name of a file in code, with a folder or without one.
-	fileName = regexp.MustCompile("`(?:\\./)?([A-Za-z0-9_.][A-Za-z0-9_./-]*\\.(?:go|md|yaml|yml|json|ts|tsx|sh|tpl|mk|mod|toml))`")
+	fileName = regexp.MustCompile(
+		"`(?:\\./)?([A-Za-z0-9_.][A-Za-z0-9_./-]*\\.(?:go|md|yaml|yml|json|ts|tsx|sh|tpl|mk|mod|toml))`",
+	)
 	// pathName is code that is a path, perhaps of a folder.
 	pathName = regexp.MustCompile("`([^`\\s]+/[^`\\s]*)`")
 )
@@ -121,7 +123,8 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 			for _, match := range pathName.FindAllStringSubmatch(line, -1) {
 				folders = append(folders, "/"+strings.TrimSuffix(match[1], "/"), "/"+filepath.Dir(match[1]))
 			}
-			inRow := strings.HasPrefix(line, "|") && slices.ContainsFunc(folders[1:], func(folder string) bool { return slices.Contains(files, folder) })
+			inRow := strings.HasPrefix(line, "|") && slices.ContainsFunc(folders[1:],
+				func(folder string) bool { return slices.Contains(files, folder) })
 			for _, match := range fileName.FindAllStringSubmatch(line, -1) {
 				found := func(file string) bool { return strings.HasSuffix(file, "/"+match[1]) }
 				if inRow && !strings.Contains(match[1], "/") {

@@ -61,7 +61,8 @@ spec:
 func (e *environment) serveExample(t *testing.T) error {
 	t.Helper()
 	ctx := t.Context()
-	nodeIP, err := e.kubectl(ctx, "get", "nodes", `--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}`)
+	nodeIP, err := e.kubectl(ctx, "get", "nodes",
+		`--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}`)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,8 @@ func (e *environment) serveExample(t *testing.T) error {
 		_, _ = w.Write(cat.Bytes()) // the caller may have gone
 	}))
 	server.Listener.Close()
-	server.Listener, server.TLS = listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	server.Listener = listener
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 
@@ -107,7 +109,8 @@ func (e *environment) serveExample(t *testing.T) error {
 		return err
 	}
 	return until(ctx, "pods have the addresses", func(ctx context.Context) error {
-		names, err := e.kubectl(ctx, "run", "probe", "--image=probe", "--dry-run=server", "--output=jsonpath={.spec.hostAliases}")
+		names, err := e.kubectl(ctx, "run", "probe", "--image=probe", "--dry-run=server",
+			"--output=jsonpath={.spec.hostAliases}")
 		if err == nil && names == "" {
 			err = fmt.Errorf("pods do not get the address of %s yet", exampleHost)
 		}

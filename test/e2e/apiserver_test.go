@@ -50,15 +50,24 @@ func startAPIServer(t *testing.T, args ...string) *program.Program {
 // What people may do: all, or only look.
 var (
 	viewing = []rbacv1.PolicyRule{
-		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"get", "list", "watch"}},
+		{
+			APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
+			Verbs: []string{"get", "list", "watch"},
+		},
 		{APIGroups: []string{""}, Resources: []string{"pods", "events"}, Verbs: []string{"get", "list", "watch"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"controllerrevisions"}, Verbs: []string{"get", "list"}},
 	}
 	editing = append([]rbacv1.PolicyRule{
-		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"create", "update", "patch", "delete"}},
+		{
+			APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
+			Verbs: []string{"create", "update", "patch", "delete"},
+		},
 		{APIGroups: []string{""}, Resources: []string{"services/proxy"}, Verbs: []string{"get"}},
 	}, viewing...)
-	keepingSecrets = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get", "list", "create"}}}
+	keepingSecrets = []rbacv1.PolicyRule{{
+		APIGroups: []string{""}, Resources: []string{"secrets"},
+		Verbs: []string{"get", "list", "create"},
+	}}
 )
 
 // newPerson makes a ServiceAccount with rights in its namespace, and returns its token.

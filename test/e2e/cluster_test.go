@@ -79,8 +79,12 @@ func installDefinitions(ctx context.Context) error {
 		return err
 	}
 	var documents [][]byte
-	for _, plural := range []string{"backendtlspolicies", "gatewayclasses", "gateways", "grpcroutes", "httproutes", "referencegrants"} {
-		definition, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "config", "crd", "standard", "gateway.networking.k8s.io_"+plural+".yaml"))
+	for _, plural := range []string{
+		"backendtlspolicies", "gatewayclasses", "gateways", "grpcroutes",
+		"httproutes", "referencegrants",
+	} {
+		definition, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "config", "crd", "standard",
+			"gateway.networking.k8s.io_"+plural+".yaml"))
 		if err != nil {
 			return fmt.Errorf("read a CRD of the Gateway API: %w", err)
 		}
@@ -97,11 +101,13 @@ func installDefinitions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" })
+	objects = slices.DeleteFunc(objects,
+		func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" })
 	if err := manifests.Apply(ctx, kube, limits, objects...); err != nil {
 		return err
 	}
-	_, err = program.Output(ctx, "kubectl", "wait", "--for=condition=Established", "--timeout=1m", "customresourcedefinitions", "--all")
+	_, err = program.Output(ctx, "kubectl", "wait", "--for=condition=Established", "--timeout=1m",
+		"customresourcedefinitions", "--all")
 	return err
 }
 

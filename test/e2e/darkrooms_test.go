@@ -51,7 +51,8 @@ func ownNamespace(t *testing.T, namespace *corev1.Namespace) string {
 	create(t, namespace)
 	t.Cleanup(func() {
 		if t.Failed() {
-			out, err := program.Output(context.Background(), "kubectl", "describe", "darkrooms,pods", "--namespace", namespace.Name)
+			out, err := program.Output(context.Background(), "kubectl", "describe", "darkrooms,pods",
+				"--namespace", namespace.Name)
 			t.Logf("%s (%v)", out, err)
 		}
 		// The Darkrooms first, while the operator is there to let go of them.
@@ -106,7 +107,8 @@ func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.Condit
 		return err
 	}
 	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
-	if condition == nil || condition.ObservedGeneration != darkroom.Generation || condition.Status != status || !slices.Contains(reasons, condition.Reason) {
+	if condition == nil || condition.ObservedGeneration != darkroom.Generation || condition.Status != status ||
+		!slices.Contains(reasons, condition.Reason) {
 		return fmt.Errorf("%s is in phase %q, generation %d, condition Ready %+v; want %s with a reason of %s",
 			darkroom.Name, darkroom.Status.Phase, darkroom.Generation, condition, status, reasons)
 	}

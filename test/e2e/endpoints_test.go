@@ -38,7 +38,10 @@ func watchEndpoints(t *testing.T, darkroom *v1alpha1.Darkroom) *endpoints {
 	e := &endpoints{service: darkroom.Name, firstReady: map[string]uint64{}}
 	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0, informers.WithNamespace(darkroom.Namespace))
 	var synced []cache.InformerSynced
-	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().Pods().Informer(), factory.Discovery().V1().EndpointSlices().Informer()} {
+	for _, informer := range []cache.SharedIndexInformer{
+		factory.Core().V1().Pods().Informer(),
+		factory.Discovery().V1().EndpointSlices().Informer(),
+	} {
 		handler := cache.ResourceEventHandlerFuncs{AddFunc: e.see, UpdateFunc: func(_, object any) { e.see(object) }}
 		registration, err := informer.AddEventHandler(handler)
 		must(t, err)

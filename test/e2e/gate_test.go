@@ -79,17 +79,20 @@ func TestAGateAnswersLikeAnImageServer(t *testing.T) {
 
 	first := ask(t, http.MethodGet, host, imagePath+"?w=120")
 	etag := first.header.Get("ETag")
-	if first.status != http.StatusOK || !strings.HasPrefix(etag, `"`) || !strings.Contains(first.header.Get("Cache-Control"), "max-age=") {
+	if first.status != http.StatusOK || !strings.HasPrefix(etag, `"`) ||
+		!strings.Contains(first.header.Get("Cache-Control"), "max-age=") {
 		t.Errorf("an image: %d %v", first.status, first.header)
 	}
-	if again := ask(t, http.MethodGet, host, imagePath+"?w=120", "If-None-Match", etag); again.status != http.StatusNotModified {
+	again := ask(t, http.MethodGet, host, imagePath+"?w=120", "If-None-Match", etag)
+	if again.status != http.StatusNotModified {
 		t.Errorf("an unchanged image: %d", again.status)
 	}
 	if head := ask(t, http.MethodHead, host, imagePath+"?w=120"); head.status != http.StatusOK || head.length != 0 ||
 		head.header.Get("Content-Length") != strconv.Itoa(first.length) {
 		t.Errorf("HEAD: %d %v", head.status, head.header)
 	}
-	if part := ask(t, http.MethodGet, host, imagePath+"?w=120", "Range", "bytes=0-9"); part.status != http.StatusPartialContent || part.length != 10 {
+	part := ask(t, http.MethodGet, host, imagePath+"?w=120", "Range", "bytes=0-9")
+	if part.status != http.StatusPartialContent || part.length != 10 {
 		t.Errorf("a range: %d with %d bytes", part.status, part.length)
 	}
 	for path, want := range map[string]int{
@@ -101,7 +104,8 @@ func TestAGateAnswersLikeAnImageServer(t *testing.T) {
 		imagePath + "?preset=no": http.StatusBadRequest,
 	} {
 		got := ask(t, http.MethodGet, host, path)
-		if got.status != want || got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" {
+		if got.status != want || got.header.Get("Cache-Control") != "no-store" ||
+			got.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v, want %d", path, got.status, got.header, want)
 		}
 	}
@@ -125,7 +129,8 @@ func TestAGateAnswersLikeAnImageServer(t *testing.T) {
 // gateMetrics returns the metrics of the gate of the only pod.
 func gateMetrics(t *testing.T, darkroom *v1alpha1.Darkroom) string {
 	t.Helper()
-	raw, err := clientset.CoreV1().Pods(darkroom.Namespace).ProxyGet("http", onlyPod(t, darkroom).Name, "3003", "/metrics", nil).DoRaw(t.Context())
+	raw, err := clientset.CoreV1().Pods(darkroom.Namespace).
+		ProxyGet("http", onlyPod(t, darkroom).Name, "3003", "/metrics", nil).DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +205,8 @@ func TestAGateServesKnownImagesWhateverFails(t *testing.T) {
 	load.during(t, "Darkroom is killed", func() {
 		kill(t, darkroom, "darkroom")
 		got := ask(t, http.MethodGet, host, imagePath+"?w=121")
-		if got.status != http.StatusOK && (got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "") {
+		if got.status != http.StatusOK && (got.status != http.StatusServiceUnavailable ||
+			got.header.Get("Retry-After") == "") {
 			t.Errorf("an unknown image without Darkroom: %d %v", got.status, got.header)
 		}
 		eventually(t, "unknown images are served again", func(ctx context.Context) error { return serves(ctx, host, 122) })
@@ -223,7 +229,8 @@ func TestAGateServesKnownImagesWhateverFails(t *testing.T) {
 		})
 		waitRequests(t, load, 100)
 		got := ask(t, http.MethodGet, host, imagePath+"?w=123")
-		if (got.status != http.StatusBadGateway && got.status != http.StatusGatewayTimeout) || got.header.Get("Retry-After") == "" {
+		if (got.status != http.StatusBadGateway && got.status != http.StatusGatewayTimeout) ||
+			got.header.Get("Retry-After") == "" {
 			t.Errorf("an unknown image without its source: %d %v", got.status, got.header)
 		}
 	})

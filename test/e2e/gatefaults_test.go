@@ -23,7 +23,8 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 	darkroom := newGated(t, "starved", theSources.folderURL, v1alpha1.Gate{})
 	// Past the Service: where the kernel ends whole containers, the pod is not ready for a moment.
 	gate := "http://" + onlyPod(t, darkroom).Status.PodIP + ":3000"
-	if status, _, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=60"); err != nil || status != http.StatusOK {
+	if status, _, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=60"); err != nil ||
+		status != http.StatusOK {
 		t.Fatalf("an image before: %d %v", status, err)
 	}
 	memory := memoryOf(t, processOf(t, darkroom, "darkroom"))
@@ -33,14 +34,17 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 
 	// This image needs more than 40 MiB, of which the gate does not know that they are missing.
 	status, body, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=4000&h=2600&fit=scale")
-	if err != nil || status != http.StatusServiceUnavailable || !strings.Contains(string(body), "Darkroom is not available") {
+	if err != nil || status != http.StatusServiceUnavailable ||
+		!strings.Contains(string(body), "Darkroom is not available") {
 		t.Errorf("an image that needs more than the limit: %d %.200q %v", status, body, err)
 	}
-	if status, _, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=60"); err != nil || status != http.StatusOK {
+	status, _, err = through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=60")
+	if err != nil || status != http.StatusOK {
 		t.Errorf("a known image meanwhile: %d %v", status, err)
 	}
 	memory.mustHaveKilled(t, darkroom)
-	eventually(t, "unknown images are served again", func(ctx context.Context) error { return servesThrough(ctx, gate, hostOf(darkroom), 133) })
+	eventually(t, "unknown images are served again",
+		func(ctx context.Context) error { return servesThrough(ctx, gate, hostOf(darkroom), 133) })
 }
 
 // controlGroup is the directory of a container's memory, in version 1 or 2 of control groups.
@@ -112,7 +116,8 @@ func (c controlGroup) mustHaveKilled(t *testing.T, darkroom *v1alpha1.Darkroom) 
 		}
 	}
 	eventually(t, "the container was ended for its memory", func(context.Context) error {
-		if ended := containerStatus(t, darkroom, "darkroom").LastTerminationState.Terminated; ended == nil || ended.Reason != "OOMKilled" {
+		ended := containerStatus(t, darkroom, "darkroom").LastTerminationState.Terminated
+		if ended == nil || ended.Reason != "OOMKilled" {
 			return fmt.Errorf("%+v", ended)
 		}
 		return nil
@@ -121,7 +126,8 @@ func (c controlGroup) mustHaveKilled(t *testing.T, darkroom *v1alpha1.Darkroom) 
 
 func TestAGateOutlivesItsDisk(t *testing.T) {
 	t.Parallel()
-	darkroom := newGated(t, "diskless", theSources.folderURL, v1alpha1.Gate{Cache: &v1alpha1.GateCache{Disk: ptr.To(resource.MustParse("64Mi"))}})
+	darkroom := newGated(t, "diskless", theSources.folderURL,
+		v1alpha1.Gate{Cache: &v1alpha1.GateCache{Disk: ptr.To(resource.MustParse("64Mi"))}})
 	// The volume, as the program sees it.
 	folder := func() string { return filepath.Join(processOf(t, darkroom, "gate"), "root", "cache") }
 	ask := func(when string, widths ...int) {

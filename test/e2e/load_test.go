@@ -43,7 +43,9 @@ func startLoad(host string) *load {
 func startLoadOf(next func() (url, host string)) *load { return startLoadBy(next, servesThrough) }
 
 // startLoadBy starts a load whose requests are sent by get.
-func startLoadBy(next func() (url, host string), get func(ctx context.Context, url, host string, width int) error) *load {
+func startLoadBy(
+	next func() (url, host string), get func(ctx context.Context, url, host string, width int) error,
+) *load {
 	l := &load{next: next, get: get, stop: make(chan struct{})}
 	for range loadClients {
 		l.clients.Go(l.client)

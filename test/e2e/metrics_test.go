@@ -27,7 +27,10 @@ func scrape(ctx context.Context, token string) (status int, body []byte, err err
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	// No authority is known for the certificate, which the operator signs itself.
-	scraper := &http.Client{Timeout: images.Patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	scraper := &http.Client{
+		Timeout:   images.Patience,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
+	}
 	response, err := scraper.Do(request)
 	if err != nil {
 		return 0, nil, err
@@ -54,7 +57,8 @@ func TestMetricsAreForThoseWhomKubernetesAuthorizes(t *testing.T) {
 	} {
 		eventually(t, fmt.Sprintf("%s gets %d", test.who, test.want), func(ctx context.Context) error {
 			status, body, err := scrape(ctx, test.token)
-			if has := bytes.Contains(body, []byte("controller_runtime_reconcile_total")); err == nil && (status != test.want || has != (test.want == http.StatusOK)) {
+			has := bytes.Contains(body, []byte("controller_runtime_reconcile_total"))
+			if err == nil && (status != test.want || has != (test.want == http.StatusOK)) {
 				err = fmt.Errorf("status %d: %.200q", status, body)
 			}
 			return err

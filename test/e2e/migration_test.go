@@ -85,7 +85,8 @@ func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) 
 	})
 	load.during(t, "Ingresses are removed", func() {
 		m.change(t, func(spec *v1alpha1.DarkroomSpec) { spec.Ingress = nil })
-		_, err := program.Output(t.Context(), "kubectl", "wait", "--for=delete", "ingress", "--all", "--namespace", namespace, "--timeout", waitTimeout.String())
+		_, err := program.Output(t.Context(), "kubectl", "wait", "--for=delete", "ingress", "--all", "--namespace", namespace,
+			"--timeout", waitTimeout.String())
 		must(t, err)
 		waitRequests(t, load, 2*migrating)
 	})

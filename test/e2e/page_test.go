@@ -25,7 +25,8 @@ func TestPeopleUseThePage(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "album-keys"},
 		StringData: map[string]string{"accessKey": accessKey, "secretKey": secretKey},
 	})
-	editor, viewer := newPerson(t, namespace, "editor", append(keepingSecrets, editing...)), newPerson(t, namespace, "viewer", viewing)
+	editor, viewer := newPerson(t, namespace, "editor", append(keepingSecrets, editing...)),
+		newPerson(t, namespace, "viewer", viewing)
 
 	late, lateNamespace := newPerson(t, namespace, "late", viewing), newNamespace(t)
 	permit(t, metav1.ObjectMeta{Namespace: lateNamespace, Name: "late"},

@@ -26,7 +26,10 @@ import (
 
 // probed is a probe that notices changes soon.
 func probed(path string) *v1alpha1.Probe {
-	return &v1alpha1.Probe{Path: path, PeriodSeconds: ptr.To[int32](10), TimeoutSeconds: ptr.To[int32](5), FailureThreshold: ptr.To[int32](1)}
+	return &v1alpha1.Probe{
+		Path: path, PeriodSeconds: ptr.To[int32](10), TimeoutSeconds: ptr.To[int32](5),
+		FailureThreshold: ptr.To[int32](1),
+	}
 }
 
 // newProbed is a Darkroom of the bucket, with a Secret for its keys and a probe.
@@ -38,7 +41,8 @@ func newProbed(t *testing.T, name string, gate *v1alpha1.Gate) (*v1alpha1.Darkro
 	}
 	create(t, secret)
 	source := theSources.s3()
-	source.AccessKey, source.SecretKey, source.CredentialsSecretRef = "", "", &v1alpha1.CredentialsSecretRef{Name: secret.Name}
+	source.AccessKey, source.SecretKey, source.CredentialsSecretRef = "", "",
+		&v1alpha1.CredentialsSecretRef{Name: secret.Name}
 	darkroom := newDarkroom(secret.Namespace, name).Source(source).Replicas(2).
 		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe, s.Gate = probed(imagePath), gate }).Obj()
 	serve(t, darkroom)
@@ -109,7 +113,9 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 		mention []string
 	}{
 		{
-			"wrong key", func(_ *v1alpha1.DarkroomSpec, keys map[string][]byte) { keys["secretKey"] = []byte("a-canary-secret") },
+			"wrong key", func(_ *v1alpha1.DarkroomSpec, keys map[string][]byte) {
+				keys["secretKey"] = []byte("a-canary-secret")
+			},
 			[]string{v1alpha1.ReasonSourceDenied},
 			[]string{"the ready pods keep serving", "keys"},
 		},
@@ -119,7 +125,9 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 			[]string{"keys", "secretKey"},
 		},
 		{
-			"missing Secret", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) { s.Source.CredentialsSecretRef.Name = "none" },
+			"missing Secret", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) {
+				s.Source.CredentialsSecretRef.Name = "none"
+			},
 			[]string{v1alpha1.ReasonSecretMissing},
 			[]string{"none"},
 		},
@@ -136,7 +144,11 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 			[]string{"the ready pods keep serving", "source.endpoint"},
 		},
 		{
-			"container image that is missing", func(s *v1alpha1.DarkroomSpec, _ map[string][]byte) { s.Version = "v0.0.0-missing" },
+			"container image that is missing", func(s *v1alpha1.DarkroomSpec,
+				_ map[string][]byte,
+			) {
+				s.Version = "v0.0.0-missing"
+			},
 			[]string{v1alpha1.ReasonImagePullFailed},
 			[]string{"v0.0.0-missing"},
 		},
@@ -149,7 +161,8 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 			change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec = *wrong })
 			waitReason(t, darkroom, mistake.reasons...)
 		})
-		mustMention(t, v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady).Message, mistake.mention...)
+		mustMention(t, v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady).Message,
+			mistake.mention...)
 		if darkroom.Status.Phase != v1alpha1.PhaseDegraded {
 			t.Errorf("%s: phase %s", mistake.what, darkroom.Status.Phase)
 		}
@@ -204,11 +217,14 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 	for until := time.Now().Add(outage); time.Now().Before(until); time.Sleep(time.Second) {
 		must(t, stillServe(t.Context(), darkroom, survivor))
 	}
-	if err := says(t.Context(), darkroom, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable, v1alpha1.ReasonSourceTimeout); err != nil {
+	err = says(t.Context(), darkroom, metav1.ConditionFalse, v1alpha1.ReasonImageUnprocessable,
+		v1alpha1.ReasonSourceTimeout)
+	if err != nil {
 		t.Errorf("a pod that was created during the outage: %v", err)
 	}
 	start()
-	t.Logf("all pods ready %s after the end of an outage of %s", waitReady(t, darkroom).Round(100*time.Millisecond), outage)
+	t.Logf("all pods ready %s after the end of an outage of %s",
+		waitReady(t, darkroom).Round(100*time.Millisecond), outage)
 	if err := stillServe(t.Context(), darkroom, survivor); err != nil {
 		t.Error(err)
 	}

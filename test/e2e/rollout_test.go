@@ -52,7 +52,10 @@ var ordinaryEdits = []edit{
 	{name: "a ServiceAccount that is missing", least: 2, until: waitPodsRefused, edit: func(spec *v1alpha1.DarkroomSpec) {
 		runAs(spec, "missing")
 	}},
-	{name: "the chart's ServiceAccount again", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.PodTemplate = nil }},
+	{
+		name: "the chart's ServiceAccount again", least: 2,
+		edit: func(spec *v1alpha1.DarkroomSpec) { spec.PodTemplate = nil },
+	},
 	{name: "another host is added", least: 2, until: waitHosts, edit: func(spec *v1alpha1.DarkroomSpec) {
 		spec.SubDomains = append([]string{"added." + spec.SubDomains[0]}, spec.SubDomains[0])
 	}},
@@ -60,7 +63,10 @@ var ordinaryEdits = []edit{
 		spec.SubDomains = spec.SubDomains[1:]
 	}},
 	{name: "a gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{Resources: small} }},
-	{name: "S3 to WebFolder behind the gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Source = theSources.webFolder() }},
+	{
+		name: "S3 to WebFolder behind the gate", least: 2,
+		edit: func(spec *v1alpha1.DarkroomSpec) { spec.Source = theSources.webFolder() },
+	},
 	{name: "no gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Gate = nil }},
 }
 

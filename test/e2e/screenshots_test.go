@@ -71,7 +71,8 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 		waitSettled(t, darkroom)
 	}
 	runSteps(t, "screenshots.mjs", []string{strings.TrimPrefix(server.URL, "http://")},
-		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "TOKEN="+token, "COLLEAGUE="+newPerson(t, alice.Namespace, "bob", editing),
+		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "TOKEN="+token,
+		"COLLEAGUE="+newPerson(t, alice.Namespace, "bob", editing),
 		"SCREENSHOTS="+filepath.Join(binaries, "screenshots"))
 }
 
@@ -94,7 +95,8 @@ func startNamedSources(t *testing.T) (folder, bucket v1alpha1.Source) {
 		create(t, &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 			Spec: corev1.ServiceSpec{
-				ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: port}},
+				ClusterIP: corev1.ClusterIPNone, Selector: map[string]string{"app": name},
+				Ports: []corev1.ServicePort{{Port: port}},
 			},
 		})
 	}
@@ -111,6 +113,7 @@ func startNamedSources(t *testing.T) (folder, bucket v1alpha1.Source) {
 		})
 	}
 	return v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "http://assets.storage.svc:8080"}, v1alpha1.Source{
-		Type: v1alpha1.S3, Bucket: "photos", Region: region, Endpoint: "http://" + host + ":9000", AccessKey: accessKey, SecretKey: secretKey,
+		Type: v1alpha1.S3, Bucket: "photos", Region: region, Endpoint: "http://" + host + ":9000",
+		AccessKey: accessKey, SecretKey: secretKey,
 	}
 }

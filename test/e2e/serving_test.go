@@ -36,14 +36,17 @@ func TestASampleIsServedThroughAnIngressAndAGatewayWithoutItsMetrics(t *testing.
 			create(t, darkroom)
 			t.Logf("ready after %.1fs", waitReady(t, darkroom).Seconds())
 			waitServingThrough(t, url, darkroom)
-			if want := []string{hostOf(darkroom)}; !slices.Equal(darkroom.Status.Domains, want) || darkroom.Status.Version != "v0.4.2" {
-				t.Errorf("status.domains are %q, want %q, and status.version is %q", darkroom.Status.Domains, want, darkroom.Status.Version)
+			want := []string{hostOf(darkroom)}
+			if !slices.Equal(darkroom.Status.Domains, want) || darkroom.Status.Version != "v0.4.2" {
+				t.Errorf("status.domains are %q, want %q, and status.version is %q", darkroom.Status.Domains,
+					want, darkroom.Status.Version)
 			}
 			if url == gatewayURL {
 				waitStatus(t, hostOf(darkroom), http.StatusNotFound) // through the Ingress
 			}
 
-			inside, err := clientset.CoreV1().Services(darkroom.Namespace).ProxyGet("http", darkroom.Name, "http", "/metrics", nil).DoRaw(t.Context())
+			inside, err := clientset.CoreV1().Services(darkroom.Namespace).
+				ProxyGet("http", darkroom.Name, "http", "/metrics", nil).DoRaw(t.Context())
 			if err != nil || !bytes.Contains(inside, []byte("# TYPE")) {
 				t.Fatalf("the pod itself has no metrics to hide: %v: %.200q", err, inside)
 			}

@@ -52,12 +52,18 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 		Name: "Test issuer", Issuer: idp.URL, ClientID: issuer.ClientID, RedirectURL: ingress.URL + oidc.CallbackPath,
 		CAFile: secretFile(t, idp.CA), ClientSecretFile: secretFile(t, []byte(issuer.ClientSecret)),
 		CookieKeysFile: secretFile(t, []byte(base64.StdEncoding.EncodeToString(cookieKey)+"\n")),
-		Impersonation:  &oidc.Impersonation{UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsPrefix: "oidc:", Groups: []string{group}},
+		Impersonation: &oidc.Impersonation{
+			UsernameClaim: "email", UsernamePrefix: "oidc:",
+			GroupsPrefix: "oidc:", Groups: []string{group},
+		},
 	})
 	must(t, err)
 	server = startAPIServer(t, "--cluster-name", "staging", "--oidc-config", secretFile(t, config))
 
-	runSteps(t, "signin.mjs", []string{strings.TrimPrefix(ingress.URL, "https://"), strings.TrimPrefix(idp.URL, "https://")},
+	runSteps(t, "signin.mjs", []string{
+		strings.TrimPrefix(ingress.URL, "https://"),
+		strings.TrimPrefix(idp.URL, "https://"),
+	},
 		"URL="+ingress.URL, "USER=ann", "USERNAME=oidc:ann@example.com", "DARKROOM=photos")
 	if log := server.Log(allLines); strings.Contains(log, "eyJ") || strings.Contains(log, issuer.ClientSecret) {
 		t.Error("the log of the API server holds a token or the secret of the client")
@@ -70,8 +76,14 @@ func permitImpersonation(t *testing.T, namespace, user, group string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: namespace + "-impersonation"}
 	create(t, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"users"}, ResourceNames: []string{user}, Verbs: []string{"impersonate"}},
-		{APIGroups: []string{""}, Resources: []string{"groups"}, ResourceNames: []string{group}, Verbs: []string{"impersonate"}},
+		{
+			APIGroups: []string{""}, Resources: []string{"users"}, ResourceNames: []string{user},
+			Verbs: []string{"impersonate"},
+		},
+		{
+			APIGroups: []string{""}, Resources: []string{"groups"}, ResourceNames: []string{group},
+			Verbs: []string{"impersonate"},
+		},
 	}})
 	create(t, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},

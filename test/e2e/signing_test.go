@@ -35,20 +35,24 @@ func TestSignedURLs(t *testing.T) {
 	const first, second = "the first key, 0123456789", "the second key, 0123456789"
 	darkroom := newGated(t, "signed", theSources.folderURL, v1alpha1.Gate{})
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Probe = &v1alpha1.Probe{Path: imagePath} })
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: "signing"}, StringData: map[string]string{"keys": first}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: darkroom.Namespace, Name: "signing"},
+		StringData: map[string]string{"keys": first},
+	}
 	create(t, secret)
 	waitSettled(t, darkroom)
 	host := hostOf(darkroom)
 
 	var key atomic.Value
 	key.Store(first)
-	load := startLoadBy(func() (string, string) { return ingressURL, host }, func(ctx context.Context, url, host string, width int) error {
-		status, body, err := through(ctx, url, host, withSignature(key.Load().(string), width))
-		if err == nil && status != http.StatusOK {
-			err = fmt.Errorf("%d %.200q", status, body)
-		}
-		return err
-	})
+	load := startLoadBy(func() (string, string) { return ingressURL, host },
+		func(ctx context.Context, url, host string, width int) error {
+			status, body, err := through(ctx, url, host, withSignature(key.Load().(string), width))
+			if err == nil && status != http.StatusOK {
+				err = fmt.Errorf("%d %.200q", status, body)
+			}
+			return err
+		})
 	load.during(t, "signing is turned on", func() {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) {
 			d.Spec.Gate.Signing = &v1alpha1.GateSigning{SecretRef: v1alpha1.SigningSecretRef{Name: "signing"}}
@@ -79,7 +83,10 @@ func TestSignedURLs(t *testing.T) {
 	if now := onlyPod(t, darkroom).Name; now != pod {
 		t.Errorf("a rotation has replaced pod %s by %s", pod, now)
 	}
-	for _, log := range []string{logOf(t, darkroom.Namespace, pod, "gate"), logOf(t, darkroom.Namespace, pod, "darkroom"), gateMetrics(t, darkroom)} {
+	for _, log := range []string{
+		logOf(t, darkroom.Namespace, pod, "gate"), logOf(t, darkroom.Namespace, pod, "darkroom"),
+		gateMetrics(t, darkroom),
+	} {
 		if strings.Contains(log, second) {
 			t.Error("a key is in a log or a metric")
 		}
@@ -94,7 +101,8 @@ func TestSignedURLs(t *testing.T) {
 
 func logOf(t *testing.T, namespace, pod, container string) string {
 	t.Helper()
-	raw, err := clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
+	raw, err := clientset.CoreV1().Pods(namespace).GetLogs(pod,
+		&corev1.PodLogOptions{Container: container}).DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

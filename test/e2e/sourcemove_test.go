@@ -9,8 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Images move from a bucket to a folder as docs/gate.md describes it, while clients lose no request: first the folder has
-// none of them, then all.
+// Images move from a bucket to a folder as docs/gate.md describes it, while clients lose no request: first the
+// folder has none of them, then all.
 func TestImagesMoveToAnotherSource(t *testing.T) {
 	t.Parallel()
 	darkroom := newGated(t, "moving", theSources.folderURL, v1alpha1.Gate{})
@@ -27,7 +27,8 @@ func TestImagesMoveToAnotherSource(t *testing.T) {
 		waitServing(t, darkroom)
 	})
 	const counted = `darkroom_gate_fallback_originals_total{source="former"} `
-	if metrics := gateMetrics(t, darkroom); !strings.Contains(metrics, counted) || strings.Contains(metrics, counted+"0\n") {
+	metrics := gateMetrics(t, darkroom)
+	if !strings.Contains(metrics, counted) || strings.Contains(metrics, counted+"0\n") {
 		t.Errorf("the metrics do not say what the fallback served:\n%s", metrics)
 	}
 	load.during(t, "the folder has the images", func() {

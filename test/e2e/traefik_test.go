@@ -82,7 +82,8 @@ func startGateways(ctx context.Context, dir string) error {
 		return err
 	}
 	kubeconfig := filepath.Join(dir, "traefik.kubeconfig")
-	if err := access.WriteKubeconfigOf(ctx, admin, client.ObjectKey{Namespace: gatewayNamespace, Name: "traefik"}, kubeconfig); err != nil {
+	if err := access.WriteKubeconfigOf(ctx, admin, client.ObjectKey{Namespace: gatewayNamespace, Name: "traefik"},
+		kubeconfig); err != nil {
 		return err
 	}
 	address, err := program.FreeAddress()
@@ -101,7 +102,8 @@ func startGateways(ctx context.Context, dir string) error {
 		return fmt.Errorf("start traefik: %w", err)
 	}
 	gatewayURL = "http://" + address
-	_, err = program.Output(ctx, "kubectl", "wait", "gateway", "public", "--for=condition=Programmed", "--namespace", gatewayNamespace, "--timeout", waitTimeout.String())
+	_, err = program.Output(ctx, "kubectl", "wait", "gateway", "public", "--for=condition=Programmed", "--namespace",
+		gatewayNamespace, "--timeout", waitTimeout.String())
 	return err
 }
 

@@ -21,7 +21,8 @@ import (
 // adoptionSteps are what owners do with Helm releases of the plain chart.
 var adoptionSteps = []kind{
 	onDarkroom(2, "helm install NAME of the plain chart", (*world).installPlainChart),
-	onDarkroom(3, "kubectl apply Darkroom NAME with the sub-domain a, which adopts the Helm release NAME", (*world).adoptRelease),
+	onDarkroom(3, "kubectl apply Darkroom NAME with the sub-domain a, which adopts the Helm release NAME",
+		(*world).adoptRelease),
 }
 
 // installPlainChart installs a Helm release of the chart, as its users do.
@@ -36,7 +37,8 @@ func (w *world) installPlainChart(key types.NamespacedName) error {
 	}
 	install := action.NewInstall(helm)
 	install.ReleaseName, install.Namespace = key.Name, key.Namespace
-	_, failure := install.Run(chrt, map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"}})
+	_, failure := install.Run(chrt,
+		map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"}})
 	if err := w.noteHelmsObjects(key); err != nil || failure == nil {
 		return err
 	}
@@ -59,7 +61,9 @@ func (w *world) adoptRelease(key types.NamespacedName) error {
 		return err
 	}
 	if err != nil {
-		err = edit(w, key, adopting, func(d *v1alpha1.Darkroom) error { return annotate(d, v1alpha1.AnnotationAdoptRelease, key.Name) })
+		err = edit(w, key, adopting, func(d *v1alpha1.Darkroom) error {
+			return annotate(d, v1alpha1.AnnotationAdoptRelease, key.Name)
+		})
 	}
 	return err
 }
@@ -140,8 +144,8 @@ func (w *world) noteAdoptions(darkrooms []v1alpha1.Darkroom, objects []unstructu
 	}
 }
 
-// adoptedStay looks for objects of a Helm release that are gone although no Darkroom has adopted it. Whether one has is looked up
-// after that, because it comes before.
+// adoptedStay looks for objects of a Helm release that are gone although no Darkroom has adopted it. Whether
+// one has is looked up after that, because it comes before.
 func adoptedStay(w *world) error {
 	if len(w.asked) == 0 {
 		return nil
@@ -161,8 +165,8 @@ func adoptedStay(w *world) error {
 	return nil
 }
 
-// isAdopting reports whether a Darkroom has asked for a Helm release that is not its own yet. Each attempt replaces the revision of
-// the one before.
+// isAdopting reports whether a Darkroom has asked for a Helm release that is not its own yet. Each attempt
+// replaces the revision of the one before.
 func (w *world) isAdopting(d *v1alpha1.Darkroom) bool {
 	key := client.ObjectKeyFromObject(d)
 	return !w.adopted[key] && slices.Contains(slices.Collect(maps.Values(w.asked)), key)

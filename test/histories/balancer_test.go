@@ -12,10 +12,11 @@ const balancerFinalizer = "example.com/load-balancer"
 
 // balancerSteps are what the controller of a load balancer does.
 var balancerSteps = []kind{
-	platform(3, "a load balancer sets a finalizer on routes, and goes on serving those that are deleted", func(w *world) error {
-		w.balances = true
-		return nil
-	}),
+	platform(3, "a load balancer sets a finalizer on routes, and goes on serving those that are deleted",
+		func(w *world) error {
+			w.balances = true
+			return nil
+		}),
 	platform(2, "the load balancer removes its finalizer from the routes that are deleted", func(w *world) error {
 		w.balances = false
 		return nil
@@ -25,7 +26,8 @@ var balancerSteps = []kind{
 // balance plays the load balancer for one route.
 func (w *world) balance(route *unstructured.Unstructured) (bool, error) {
 	isSet, isDeleted := slices.Contains(route.GetFinalizers(), balancerFinalizer), route.GetDeletionTimestamp() != nil
-	finalizers := slices.DeleteFunc(slices.Clone(route.GetFinalizers()), func(finalizer string) bool { return finalizer == balancerFinalizer })
+	finalizers := slices.DeleteFunc(slices.Clone(route.GetFinalizers()),
+		func(finalizer string) bool { return finalizer == balancerFinalizer })
 	switch {
 	case w.balances && !isSet && !isDeleted:
 		finalizers = append(finalizers, balancerFinalizer)

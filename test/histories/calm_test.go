@@ -32,7 +32,8 @@ type statusWrite struct {
 	by      process
 }
 
-// newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault, may cause one.
+// newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault,
+// may cause one.
 func newsOnly(w *world) error {
 	if w.faulty || w.isAlone {
 		return nil // a lost answer is written again; restored versions are in use again
@@ -68,7 +69,10 @@ func reportedOnce(w *world) error {
 	times := map[string]int{}
 	for i := range events {
 		event := &events[i]
-		key := strings.Join([]string{string(event.Regarding.UID), event.Regarding.ResourceVersion, event.Reason, event.Note, event.ReportingInstance}, " ")
+		key := strings.Join([]string{
+			string(event.Regarding.UID), event.Regarding.ResourceVersion, event.Reason, event.Note,
+			event.ReportingInstance,
+		}, " ")
 		if times[key]++; times[key] > mostReports+w.started {
 			return fmt.Errorf("%d events about %s say: %s", times[key], event.Regarding.Name, event.Note)
 		}
@@ -79,7 +83,8 @@ func reportedOnce(w *world) error {
 // mostReports is how many events say the same, in addition to one of each process: they report what they find.
 const mostReports = 1
 
-// textsAreWhole looks for texts that were cut inside a character: the API server stores the replacement character instead.
+// textsAreWhole looks for texts that were cut inside a character: the API server stores the replacement
+// character instead.
 func textsAreWhole(w *world) error {
 	all, err := w.allDarkrooms()
 	if err != nil {
@@ -94,7 +99,8 @@ func textsAreWhole(w *world) error {
 	if err != nil {
 		return err
 	}
-	if at := slices.IndexFunc(events, func(e eventsv1.Event) bool { return strings.ContainsRune(e.Note, '\uFFFD') }); at >= 0 {
+	at := slices.IndexFunc(events, func(e eventsv1.Event) bool { return strings.ContainsRune(e.Note, '\uFFFD') })
+	if at >= 0 {
 		return fmt.Errorf("an event has a part of a character: %s", events[at].Reason)
 	}
 	return nil

@@ -33,8 +33,9 @@ type cluster struct {
 var (
 	logs   logBuffer
 	scheme = controller.NewScheme()
-	// shared is where most histories happen, several at a time. Those that restore etcd or change the definition are alone in
-	// their cluster, which is this one too for the few of `make test`: an API server takes seconds of CPU to start.
+	// shared is where most histories happen, several at a time. Those that restore etcd or change the definition
+	// are alone in their cluster, which is this one too for the few of `make test`: an API server takes seconds of
+	// CPU to start.
 	shared, own place
 )
 

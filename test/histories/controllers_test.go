@@ -53,7 +53,9 @@ func (w *world) control() (changed bool, err error) {
 
 // administer plays the controllers of namespaces and quotas. A namespace that is being deleted is gone after all
 // that is in it; a quota counts Secrets.
-func (w *world) administer(darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured) (changed bool, err error) {
+func (w *world) administer(
+	darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured,
+) (changed bool, err error) {
 	namespaces := &corev1.NamespaceList{}
 	if err := w.kube.List(w.ctx, namespaces, client.MatchingLabels{"history": w.suffix[1:]}); err != nil {
 		return false, err
@@ -142,7 +144,9 @@ func (w *world) finish(darkroom *v1alpha1.Darkroom, objects []unstructured.Unstr
 		return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 	}
 	if darkroom.DeletionTimestamp == nil || !slices.ContainsFunc(darkroom.Finalizers, isOurs) ||
-		slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool { return metav1.IsControlledBy(&object, darkroom) }) {
+		slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool {
+			return metav1.IsControlledBy(&object, darkroom)
+		}) {
 		return false, nil
 	}
 	return true, edit(w, client.ObjectKeyFromObject(darkroom), darkroom, func(d *v1alpha1.Darkroom) error {
@@ -178,7 +182,8 @@ func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
 		if err := w.kube.Get(w.ctx, client.ObjectKeyFromObject(object), route); err != nil {
 			return false, err
 		}
-		if parents := route.Status.Parents; len(parents) > 0 && parents[0].Conditions[0].ObservedGeneration == route.Generation {
+		parents := route.Status.Parents
+		if len(parents) > 0 && parents[0].Conditions[0].ObservedGeneration == route.Generation {
 			return false, nil
 		}
 		route.Status.Parents = nil

@@ -32,7 +32,8 @@ var definitionSteps = []kind{
 		slices.Sort(lacking)
 		// A part of what is lacking is not lacking in addition.
 		lacking = slices.DeleteFunc(slices.Clone(lacking), func(part string) bool {
-			return slices.ContainsFunc(lacking, func(whole string) bool { return part != whole && strings.HasPrefix(part, whole) })
+			return slices.ContainsFunc(lacking,
+				func(whole string) bool { return part != whole && strings.HasPrefix(part, whole) })
 		})
 		return step{defining + ", which lacks " + strings.Join(lacking, ", "), func(w *world) error {
 			w.policies = append(w.policies, func() error { return w.define() })
@@ -42,7 +43,8 @@ var definitionSteps = []kind{
 			return w.operatorsEnd(patience)
 		}}
 	}},
-	platform(2, "the CustomResourceDefinition of this version is installed again", func(w *world) error { return w.define() }),
+	platform(2, "the CustomResourceDefinition of this version is installed again",
+		func(w *world) error { return w.define() }),
 }
 
 // partsOfStatus are the fields and values of the status that an older definition may lack.
@@ -109,13 +111,15 @@ func (w *world) define(lacking ...string) error {
 	if err := w.kube.Update(w.ctx, live); err != nil {
 		return err
 	}
-	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the definition is served", func(ctx context.Context) error {
-		err := checkDefinition(ctx, w.administrator)
-		if isServed := err == nil; len(lacking) == 0 && isServed || !isServed && strings.Contains(err.Error(), strings.Join(lacking, ", ")+":") {
-			return nil
-		}
-		return fmt.Errorf("another one is served: %v", err) //nolint:errorlint // it may be nil
-	})
+	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the definition is served",
+		func(ctx context.Context) error {
+			err := checkDefinition(ctx, w.administrator)
+			isServed := err == nil
+			if len(lacking) == 0 && isServed || !isServed && strings.Contains(err.Error(), strings.Join(lacking, ", ")+":") {
+				return nil
+			}
+			return fmt.Errorf("another one is served: %v", err) //nolint:errorlint // it may be nil
+		})
 }
 
 // checkDefinition does what the operator does at its start, and does not wait for another definition.

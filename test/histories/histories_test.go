@@ -95,7 +95,8 @@ func check(t *testing.T, seed uint64) {
 	}
 	seeding.Lock()
 	for name, value := range map[string]string{
-		"rapid.seed": strconv.FormatUint(seed, 10), "rapid.checks": checks, "rapid.nofailfile": "true", "rapid.shrinktime": shrinkTime,
+		"rapid.seed": strconv.FormatUint(seed, 10), "rapid.checks": checks, "rapid.nofailfile": "true",
+		"rapid.shrinktime": shrinkTime,
 	} {
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
@@ -184,8 +185,8 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	return "truth: the next process says what this one said", w.saysTheSame(limits)
 }
 
-// saysTheSame restarts the operator, and compares what statuses say in the end with what they said: nothing has changed since,
-// so a difference is something that a process was not woken by.
+// saysTheSame restarts the operator, and compares what statuses say in the end with what they said: nothing has
+// changed since, so a difference is something that a process was not woken by.
 func (w *world) saysTheSame(limits wait.Limits) error {
 	if !w.rests(limits) {
 		return nil // it may still be told
@@ -208,7 +209,8 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 		after, err := w.said()
 		for key, said := range before {
 			if now, isSaid := after[key]; isSaid && now != said {
-				return fmt.Errorf("the status of %s says after a restart, though nothing has changed:\n%s\nand said before:\n%s", w.plain(key.String()), now, said)
+				return fmt.Errorf("the status of %s says after a restart, though nothing has changed:\n%s\nand said before:\n%s",
+					w.plain(key.String()), now, said)
 			}
 		}
 		return err
@@ -251,8 +253,8 @@ func (w *world) isTold() bool {
 	return leads
 }
 
-// said returns what the statuses of Darkrooms say, but of those that are retried, and without what a process counts, such as
-// contests.
+// said returns what the statuses of Darkrooms say, but of those that are retried, and without what a process
+// counts, such as contests.
 func (w *world) said() (map[types.NamespacedName]string, error) {
 	all, err := w.allDarkrooms()
 	said := map[types.NamespacedName]string{}

@@ -32,11 +32,17 @@ type invariant struct {
 var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
 	{"ownership: what a Darkroom asked to adopt stays until it is adopted", adoptedStay},
-	{"ownership: a Darkroom stays with its installation; a host with the oldest claimant, and never in two routes", hostsStay},
+	{
+		"ownership: a Darkroom stays with its installation; a host with the oldest claimant, and never in two routes",
+		hostsStay,
+	},
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
-	{"calm: a status is written, and an event recorded, if there is news", func(w *world) error { return errors.Join(newsOnly(w), reportedOnce(w)) }},
+	{
+		"calm: a status is written, and an event recorded, if there is news",
+		func(w *world) error { return errors.Join(newsOnly(w), reportedOnce(w)) },
+	},
 	{"truth: texts are stored as they were reported", textsAreWhole},
 	{"lease: a process writes only while it leads", onlyLeadersWrite},
 	{"shards: a process writes only what is of its shard", shardsAreSeparate},
@@ -78,7 +84,8 @@ func nothingIsLeft(w *world) error {
 	objects := w.judging
 	releases := map[string]bool{}
 	for i := range objects {
-		if labels := objects[i].GetLabels(); objects[i].GetKind() == "Secret" && labels["owner"] == "helm" && labels["version"] != "" {
+		labels := objects[i].GetLabels()
+		if objects[i].GetKind() == "Secret" && labels["owner"] == "helm" && labels["version"] != "" {
 			releases[objects[i].GetNamespace()+"/"+labels["name"]] = true
 		}
 	}
@@ -131,7 +138,8 @@ func precedes(a, b *v1alpha1.Darkroom) bool {
 
 // claims reports whether a Darkroom claims a host of the main installation.
 func (r *replay) claims(d *v1alpha1.Darkroom, host string) bool {
-	return d.DeletionTimestamp == nil && v1alpha1.MayBeHandledBy(mainInstallation, d) && slices.Contains(r.translators[r.w.processOf(mainInstallation, d)].Hosts(d), host)
+	return d.DeletionTimestamp == nil && v1alpha1.MayBeHandledBy(mainInstallation, d) &&
+		slices.Contains(r.translators[r.w.processOf(mainInstallation, d)].Hosts(d), host)
 }
 
 // replay is the state of Darkrooms and routes at a moment of the timeline.
@@ -209,7 +217,8 @@ func (r *replay) apply(e event, byOperator bool) error {
 	if delete(r.routes, reference); !e.deleted {
 		r.routes[reference], after = e.object, routedHosts(e.object)
 	}
-	kept := slices.DeleteFunc(slices.Clone(r.given[reference]), func(host string) bool { return !slices.Contains(after, host) })
+	kept := slices.DeleteFunc(slices.Clone(r.given[reference]),
+		func(host string) bool { return !slices.Contains(after, host) })
 	if !byOperator {
 		if r.given[reference] = kept; !r.belongs(e.object) {
 			delete(r.given, reference) // whoever took it from its Darkroom has it now
@@ -225,7 +234,8 @@ func (r *replay) apply(e event, byOperator bool) error {
 func movesHosts(before, after *v1alpha1.Darkroom) bool {
 	same := before.UID == after.UID && before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
 		before.Status.Installation == after.Status.Installation
-	return same && before.Status.BaseDomain != "" && after.Status.BaseDomain != "" && before.Status.BaseDomain != after.Status.BaseDomain
+	return same && before.Status.BaseDomain != "" && after.Status.BaseDomain != "" &&
+		before.Status.BaseDomain != after.Status.BaseDomain
 }
 
 // belongs reports whether a route is that of a Darkroom.
@@ -284,7 +294,8 @@ func (w *world) replayed() (*replay, error) {
 			}
 			r.translators[p] = translator
 		}
-		byOperator := byOperators[e.object.GetResourceVersion()] && !e.deleted || byOperators[string(e.object.GetUID())] && e.deleted
+		byOperator := byOperators[e.object.GetResourceVersion()] && !e.deleted ||
+			byOperators[string(e.object.GetUID())] && e.deleted
 		if err := r.apply(e, byOperator); err != nil {
 			return r, err
 		}
@@ -304,7 +315,8 @@ func hostsAreRouted(w *world) error {
 	}
 	for _, host := range w.hosts() {
 		owner := r.oldest(host)
-		if owner == nil || !w.isHandled(owner) || v1alpha1.IsPaused(owner) || explains(owner) != "" || r.isRouted(owner, host) || r.isHeld(owner, host) {
+		if owner == nil || !w.isHandled(owner) || v1alpha1.IsPaused(owner) || explains(owner) != "" ||
+			r.isRouted(owner, host) || r.isHeld(owner, host) {
 			continue
 		}
 		return fmt.Errorf("%s is not routed to %s/%s: %s", host, owner.Namespace, owner.Name, owner.Status.Message)
@@ -312,15 +324,17 @@ func hostsAreRouted(w *world) error {
 	return nil
 }
 
-// isHeld reports whether a Darkroom that is paused, handled by another installation, or untouched for a cause that a
-// condition names, was assigned a host that it must release first. The operator may know of it although its route is gone.
+// isHeld reports whether a Darkroom that is paused, handled by another installation, or untouched for a cause
+// that a condition names, was assigned a host that it must release first. The operator may know of it although
+// its route is gone.
 func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
 	for reference, hosts := range r.assigned {
 		holder := r.darkrooms[reference.NamespacedName]
 		if holder == nil || holder == owner || !slices.Contains(hosts, host) {
 			continue
 		}
-		if v1alpha1.IsPaused(holder) || !r.w.isHandled(holder) || v1alpha1.HandledBy(holder) == otherInstallation || explains(holder) != "" {
+		if v1alpha1.IsPaused(holder) || !r.w.isHandled(holder) ||
+			v1alpha1.HandledBy(holder) == otherInstallation || explains(holder) != "" {
 			return true
 		}
 	}
@@ -329,7 +343,8 @@ func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
 
 // failures are the reasons of Ready that name a cause for objects that are not as desired.
 var failures = []string{
-	v1alpha1.ReasonInvalid, v1alpha1.ReasonReleaseFailed, v1alpha1.ReasonForeignRelease, v1alpha1.ReasonPaused, v1alpha1.ReasonTerminating,
+	v1alpha1.ReasonInvalid, v1alpha1.ReasonReleaseFailed, v1alpha1.ReasonForeignRelease, v1alpha1.ReasonPaused,
+	v1alpha1.ReasonTerminating,
 }
 
 // explains returns the message of a status that names a cause for objects that are not as desired;
@@ -338,7 +353,10 @@ func explains(d *v1alpha1.Darkroom) string {
 	if d.Status.ObservedGeneration != d.Generation {
 		return ""
 	}
-	for _, conditionType := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionStalled, v1alpha1.ConditionContested} {
+	for _, conditionType := range []string{
+		v1alpha1.ConditionReady, v1alpha1.ConditionStalled,
+		v1alpha1.ConditionContested,
+	} {
 		condition := v1alpha1.FindCondition(d.Status.Conditions, conditionType)
 		if condition != nil && (conditionType != v1alpha1.ConditionReady || slices.Contains(failures, condition.Reason)) {
 			return condition.Message
@@ -349,7 +367,8 @@ func explains(d *v1alpha1.Darkroom) string {
 
 func onlyLeadersWrite(w *world) error {
 	for _, operator := range w.operators {
-		writes := slices.IndexFunc(operator.traffic.all(), func(r request) bool { return !strings.HasPrefix(r.line, http.MethodGet) })
+		writes := slices.IndexFunc(operator.traffic.all(),
+			func(r request) bool { return !strings.HasPrefix(r.line, http.MethodGet) })
 		if writes < 0 || operator.traffic.leads() {
 			continue
 		}
@@ -418,7 +437,8 @@ func deletionIsNoFailure(w *world) error {
 		return err
 	}
 	for i := range events {
-		if event := &events[i]; event.Type == "Warning" && event.Reason == "ReleaseFailed" && strings.Contains(event.Note, "not found") {
+		event := &events[i]
+		if event.Type == "Warning" && event.Reason == "ReleaseFailed" && strings.Contains(event.Note, "not found") {
 			return fmt.Errorf("a warning: %s", event.Note)
 		}
 	}
@@ -474,7 +494,8 @@ func (w *world) processOf(installation string, d *v1alpha1.Darkroom) process {
 // isHandled reports whether a running operator handles a Darkroom.
 func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
 	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
-	return slices.ContainsFunc(w.processes(installation), func(p process) bool { return w.operators[p] != nil && p.handles(d) })
+	return slices.ContainsFunc(w.processes(installation),
+		func(p process) bool { return w.operators[p] != nil && p.handles(d) })
 }
 
 // hasDeployed reports whether a deployed revision is a Darkroom's.
@@ -533,14 +554,16 @@ func statusIsTrue(w *world) error {
 			return fmt.Errorf("%s/%s is said to be deployed, and has no deployed revision", d.Namespace, d.Name)
 		}
 		ready := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionReady)
-		if ready != nil && ready.Reason == v1alpha1.ReasonForeignRelease && d.Annotations[v1alpha1.AnnotationAdoptRelease] == d.Name {
+		if ready != nil && ready.Reason == v1alpha1.ReasonForeignRelease &&
+			d.Annotations[v1alpha1.AnnotationAdoptRelease] == d.Name {
 			return fmt.Errorf("%s/%s asks to adopt the release, and is told to ask: %s", d.Namespace, d.Name, ready.Message)
 		}
 		if ready == nil || ready.Status == metav1.ConditionTrue {
 			continue
 		}
 		// Gateways accept all routes.
-		waits := slices.Contains([]string{v1alpha1.ReasonDeploying, v1alpha1.ReasonPending, v1alpha1.ReasonAwaitingGateway}, ready.Reason)
+		waits := slices.Contains([]string{v1alpha1.ReasonDeploying, v1alpha1.ReasonPending, v1alpha1.ReasonAwaitingGateway},
+			ready.Reason)
 		if waits && explains(d) == "" {
 			return fmt.Errorf("%s/%s still says: %s", d.Namespace, d.Name, ready.Message)
 		}

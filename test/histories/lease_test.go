@@ -27,27 +27,31 @@ func (w *world) lease() types.NamespacedName {
 
 // leaseSteps are what happens to the lease.
 var leaseSteps = []kind{
-	onDarkroom(3, "kubectl patch darkroom NAME: another sub-domain; the lease of the operator is deleted meanwhile, and taken by another process", func(w *world, key types.NamespacedName) error {
-		if !w.elects {
-			return errNothingToDo
-		}
-		err := edit(w, key, &v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) error {
-			next := w.subDomain(hostNames[0])
-			if slices.Contains(d.Spec.SubDomains, next) {
-				next = w.subDomain(hostNames[1])
+	onDarkroom(3,
+		"kubectl patch darkroom NAME: another sub-domain; the lease of the operator is deleted meanwhile, and "+
+			"taken by another process", func(w *world, key types.NamespacedName) error {
+			if !w.elects {
+				return errNothingToDo
 			}
-			d.Spec.SubDomains = []string{next}
-			return nil
-		})
-		lease := w.lease()
-		return errors.Join(err, w.kube.Delete(w.ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name}}))
-	}),
+			err := edit(w, key, &v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) error {
+				next := w.subDomain(hostNames[0])
+				if slices.Contains(d.Spec.SubDomains, next) {
+					next = w.subDomain(hostNames[1])
+				}
+				d.Spec.SubDomains = []string{next}
+				return nil
+			})
+			lease := w.lease()
+			return errors.Join(err, w.kube.Delete(w.ctx,
+				&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name}}))
+		}),
 	platform(2, "the operator loses its lease to a process that is gone, and ends", func(w *world) error {
 		lease := &coordinationv1.Lease{}
 		if !w.elects || w.kube.Get(w.ctx, w.lease(), lease) != nil {
 			return errNothingToDo
 		}
-		leaders := slices.DeleteFunc(slices.Collect(maps.Values(w.operators)), func(o *operator) bool { return !o.traffic.leads() })
+		leaders := slices.DeleteFunc(slices.Collect(maps.Values(w.operators)),
+			func(o *operator) bool { return !o.traffic.leads() })
 		before := lease.DeepCopy()
 		lease.Spec.HolderIdentity = ptr.To("another")
 		lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
@@ -55,12 +59,13 @@ var leaseSteps = []kind{
 		if err := w.kube.Patch(w.ctx, lease, client.MergeFrom(before)); err != nil {
 			return err
 		}
-		return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the leader ends", func(context.Context) error {
-			if slices.ContainsFunc(leaders, func(o *operator) bool { return !o.isOver() }) {
-				return errStillLeads
-			}
-			return nil
-		})
+		return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the leader ends",
+			func(context.Context) error {
+				if slices.ContainsFunc(leaders, func(o *operator) bool { return !o.isOver() }) {
+					return errStillLeads
+				}
+				return nil
+			})
 	}),
 }
 

@@ -200,7 +200,8 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
 		LeaderElection: p.replica > 0, LeaderElectionID: lease.Name, LeaderElectionNamespace: lease.Namespace,
 		LeaderElectionConfig: w.asOperator, LeaderElectionReleaseOnCancel: true,
-		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(leaseDuration * 3 / 4), RetryPeriod: ptr.To(leaseDuration / 20),
+		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(leaseDuration * 3 / 4),
+		RetryPeriod: ptr.To(leaseDuration / 20),
 	})
 	return mgr, options, err
 }
@@ -316,7 +317,8 @@ func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
 // isCheck reports whether a request asks whether the cluster has changed.
 func isCheck(r *http.Request) bool {
-	return r.Method == http.MethodGet && (r.URL.Query().Get("limit") == "1" || !strings.Contains(r.URL.Path, "/namespaces/"))
+	return r.Method == http.MethodGet && (r.URL.Query().Get("limit") == "1" ||
+		!strings.Contains(r.URL.Path, "/namespaces/"))
 }
 
 // record takes note of requests that reach the API server.
@@ -349,7 +351,10 @@ func (t *traffic) watch(next http.RoundTripper) http.RoundTripper {
 			return next.RoundTrip(r)
 		}
 		query := r.URL.Query()
-		name := strings.Join([]string{r.URL.Path, query.Get("labelSelector"), query.Get("fieldSelector"), r.Header.Get("Accept")}, " ")
+		name := strings.Join([]string{
+			r.URL.Path, query.Get("labelSelector"), query.Get("fieldSelector"),
+			r.Header.Get("Accept"),
+		}, " ")
 		t.setClosed(name, true)
 		response, err := next.RoundTrip(r)
 		if err == nil && response.StatusCode == http.StatusOK {
@@ -401,8 +406,8 @@ func (t *traffic) leads() bool {
 // nameOfRelease is in the name of a revision, which is the only object that each attempt at a Darkroom creates.
 var nameOfRelease = regexp.MustCompile(`sh\.helm\.release\.v1\.([a-z0-9-]+)\.v`)
 
-// created returns the name of the Darkroom whose revision a request creates, which is in its body and not in its path, after a
-// slash; empty for other requests.
+// created returns the name of the Darkroom whose revision a request creates, which is in its body and not in
+// its path, after a slash; empty for other requests.
 func created(r *http.Request) string {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return ""
@@ -421,7 +426,8 @@ func created(r *http.Request) string {
 // isRefused reports whether the API server refused a request for a reason that a retry does not
 // remove.
 func (r request) isRefused() bool {
-	return r.status == http.StatusBadRequest || r.status == http.StatusForbidden || r.status == http.StatusUnprocessableEntity
+	return r.status == http.StatusBadRequest || r.status == http.StatusForbidden ||
+		r.status == http.StatusUnprocessableEntity
 }
 
 // hottest returns the refused request that an operator repeated most often within a window.
@@ -431,7 +437,8 @@ func (t *traffic) hottest(window time.Duration) (line string, times int) {
 		if !r.isRefused() {
 			continue
 		}
-		recent[r.line] = append(slices.DeleteFunc(recent[r.line], func(at time.Time) bool { return r.at.Sub(at) > window }), r.at)
+		recent[r.line] = append(slices.DeleteFunc(recent[r.line], func(at time.Time) bool { return r.at.Sub(at) > window }),
+			r.at)
 		if len(recent[r.line]) > times {
 			line, times = r.line, len(recent[r.line])
 		}

@@ -21,24 +21,33 @@ import (
 // tenantFinalizer is that of a controller of a tenant, which removes it late.
 const tenantFinalizer = "example.com/slow"
 
-// othersSteps are what other clients do in the namespaces of tenants: GitOps, backups, autoscalers, and controllers of the
-// tenants.
+// othersSteps are what other clients do in the namespaces of tenants: GitOps, backups, autoscalers, and
+// controllers of the tenants.
 var othersSteps = []kind{
-	onDarkroom(2, "kubectl apply --server-side --force-conflicts, as argocd: the Deployment NAME with another image, and a variable", func(w *world, key types.NamespacedName) error {
-		if err := w.kube.Get(w.ctx, key, &appsv1.Deployment{}); err != nil {
-			return err
-		}
-		applied := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
-			"containers": []any{map[string]any{"name": "darkroom", "image": "example.com/another:v1", "env": []any{map[string]any{"name": "DEBUG", "value": "1"}}}},
-		}}}}}
-		applied.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-		applied.SetNamespace(key.Namespace)
-		applied.SetName(key.Name)
-		if err := w.kube.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("argocd"), client.ForceOwnership); err != nil {
-			return err
-		}
-		return w.wrote(applied)
-	}),
+	onDarkroom(2,
+		"kubectl apply --server-side --force-conflicts, as argocd: the Deployment NAME with another image, and a variable",
+		func(w *world, key types.NamespacedName) error {
+			if err := w.kube.Get(w.ctx, key, &appsv1.Deployment{}); err != nil {
+				return err
+			}
+			applied := &unstructured.Unstructured{
+				Object: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+					"containers": []any{map[string]any{
+						"name": "darkroom", "image": "example.com/another:v1",
+						"env": []any{map[string]any{"name": "DEBUG", "value": "1"}},
+					}},
+				}}}},
+			}
+			applied.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+			applied.SetNamespace(key.Namespace)
+			applied.SetName(key.Name)
+			err := w.kube.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(applied),
+				client.FieldOwner("argocd"), client.ForceOwnership)
+			if err != nil {
+				return err
+			}
+			return w.wrote(applied)
+		}),
 	onObject(2, "kubectl patch: a finalizer of a controller of the tenant", func(o *unstructured.Unstructured) {
 		o.SetFinalizers(append(o.GetFinalizers(), tenantFinalizer))
 	}),
@@ -48,7 +57,8 @@ var othersSteps = []kind{
 	}),
 	onObject(2, "kubectl delete", nil),
 	onDarkroom(1, "kubectl delete the records of all revisions of NAME", func(w *world, key types.NamespacedName) error {
-		return w.kube.DeleteAllOf(w.ctx, &appsv1.ControllerRevision{}, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name})
+		return w.kube.DeleteAllOf(w.ctx, &appsv1.ControllerRevision{}, client.InNamespace(key.Namespace),
+			client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name})
 	}),
 	change(2, "kubectl patch darkroom NAME: 2 to 5 pods by an autoscaler", func(_ *world, d *v1alpha1.Darkroom) error {
 		d.Spec.Replicas, d.Spec.Autoscaling = nil, &v1alpha1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 5}
@@ -77,11 +87,13 @@ func inNamespace(weight int, says string, do func(w *world, namespace string) er
 	}}
 }
 
-// onObject generates changes of an object of a Darkroom by an admin of the namespace: a deletion unless there is a mutation.
+// onObject generates changes of an object of a Darkroom by an admin of the namespace: a deletion unless there
+// is a mutation.
 func onObject(weight int, command string, mutate func(*unstructured.Unstructured)) kind {
 	return kind{weight, func(t *rapid.T) step {
 		tenant, name := who(t)
-		kind := rapid.SampledFrom([]string{"ConfigMap", "Deployment", "Ingress", "Service", "ServiceAccount", "HTTPRoute"}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]string{"ConfigMap", "Deployment", "Ingress", "Service", "ServiceAccount", "HTTPRoute"}).
+			Draw(t, "kind")
 		return step{fmt.Sprintf("%s: %s, on the %s of Darkroom %s", tenant, command, kind, name), func(w *world) error {
 			objects, err := w.within(tenant + w.suffix)
 			if err != nil {
@@ -125,7 +137,10 @@ func (w *world) restoreNamespace(namespace string) error {
 	}
 	for i := range saved {
 		restored := saved[i].DeepCopy()
-		for _, field := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		for _, field := range []string{
+			"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields",
+			"deletionTimestamp", "deletionGracePeriodSeconds",
+		} {
 			unstructured.RemoveNestedField(restored.Object, "metadata", field)
 		}
 		unstructured.RemoveNestedField(restored.Object, "status")
@@ -153,7 +168,8 @@ func (w *world) endFinalizers() error {
 			continue
 		}
 		err := edit(w, client.ObjectKeyFromObject(&objects[i]), &objects[i], func(o *unstructured.Unstructured) error {
-			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(finalizer string) bool { return finalizer == tenantFinalizer }))
+			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(),
+				func(finalizer string) bool { return finalizer == tenantFinalizer }))
 			return nil
 		})
 		if err := benign(err); err != nil {
@@ -205,7 +221,8 @@ func scaleStays(w *world) error {
 			delete(w.scaled, live.UID)
 		}
 		if wanted, isScaled := w.scaled[live.UID]; isScaled && *live.Spec.Replicas != wanted {
-			return fmt.Errorf("%s/%s has %d replicas, and its autoscaler set %d", d.Namespace, d.Name, *live.Spec.Replicas, wanted)
+			return fmt.Errorf("%s/%s has %d replicas, and its autoscaler set %d", d.Namespace, d.Name,
+				*live.Spec.Replicas, wanted)
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ type kind struct {
 
 // anytime are the steps that may take part in each history.
 func anytime() []kind {
-	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, othersSteps, platformSteps, webhookSteps, etcdSteps, balancerSteps)
+	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, othersSteps, platformSteps,
+		webhookSteps, etcdSteps, balancerSteps)
 }
 
 // weighted has each kind as often as it is chosen.
@@ -52,8 +53,8 @@ func weighted(kinds []kind) (choices []kind) {
 	return choices
 }
 
-// history generates the steps of a history. Few kinds of steps take part in each, and those that its opening is about, so that
-// those that only do harm together meet often enough.
+// history generates the steps of a history. Few kinds of steps take part in each, and those that its opening is
+// about, so that those that only do harm together meet often enough.
 func history() *rapid.Generator[[]step] {
 	choices := weighted(anytime())
 	return rapid.Custom(func(t *rapid.T) []step {
@@ -77,47 +78,79 @@ var openings = []opening{
 	{step{"alice: helm install photos, and cats, of the plain chart", func(w *world) error {
 		return errors.Join(w.installPlainChart(w.key("alice", "photos")), w.installPlainChart(w.key("alice", "cats")))
 	}}, slices.Concat(adoptionSteps, []kind{policy, deleted})},
-	{step{"a load balancer sets a finalizer on routes, and goes on serving those that are deleted; alice, and a second later bob: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		w.balances = true
-		if err := w.createPhotos(); err != nil {
-			return err
-		}
-		time.Sleep(time.Second)
-		return w.create(w.newDarkroom(w.key("bob", "photos"), "a"))
-	}}, slices.Concat(balancerSteps, []kind{deleted, byGateway})},
-	{step{"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		if err := w.start(otherInstallation); err != nil {
-			return err
-		}
-		return w.createPhotos()
-	}}, nil},
-	{step{"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		return w.replaceOperator(func() { w.elects = true })
-	}}, leaseSteps},
-	{step{"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		return w.replaceOperator(func() { w.sharded = true })
-	}}, shardSteps},
-	{step{"in a cluster of its own, alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos}, definitionSteps},
-	{step{"an operator of each namespace, with a base domain of its own, replaces it; alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		return w.replaceOperator(func() { w.divided = true })
-	}}, []kind{killFirst, killFirstForGood}},
-	{step{"a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it", func(w *world) error {
-		photos := w.key("alice", "photos")
-		if err := w.deny(admissionv1.Create, "services", metav1.StatusReasonForbidden, denial); err != nil {
-			return err
-		}
-		if err := w.installPlainChart(photos); err != nil {
-			return err
-		}
-		return w.adoptRelease(photos)
-	}}, slices.Concat(adoptionSteps, []kind{deleted})},
-	{step{"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
-		if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
-			return err
-		}
-		time.Sleep(time.Second)
-		return w.createPhotos()
-	}}, nil},
+	{
+		step{
+			"a load balancer sets a finalizer on routes, and goes on serving those that are deleted; alice, and a second " +
+				"later bob: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
+				w.balances = true
+				if err := w.createPhotos(); err != nil {
+					return err
+				}
+				time.Sleep(time.Second)
+				return w.create(w.newDarkroom(w.key("bob", "photos"), "a"))
+			},
+		}, slices.Concat(balancerSteps, []kind{deleted, byGateway}),
+	},
+	{step{
+		"a second installation of the operator is started; alice: kubectl apply Darkroom photos with the sub-domain a",
+		func(w *world) error {
+			if err := w.start(otherInstallation); err != nil {
+				return err
+			}
+			return w.createPhotos()
+		},
+	}, nil},
+	{step{
+		"two processes of the operator elect a leader; alice: kubectl apply Darkroom photos with the sub-domain a",
+		func(w *world) error {
+			return w.replaceOperator(func() { w.elects = true })
+		},
+	}, leaseSteps},
+	{step{
+		"shards of the operator replace it; alice: kubectl apply Darkroom photos with the sub-domain a",
+		func(w *world) error {
+			return w.replaceOperator(func() { w.sharded = true })
+		},
+	}, shardSteps},
+	{
+		step{"in a cluster of its own, alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos},
+		definitionSteps,
+	},
+	{
+		step{
+			"an operator of each namespace, with a base domain of its own, replaces it; alice: kubectl apply Darkroom " +
+				"photos with the sub-domain a", func(w *world) error {
+				return w.replaceOperator(func() { w.divided = true })
+			},
+		}, []kind{killFirst, killFirstForGood},
+	},
+	{
+		step{
+			"a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom " +
+				"photos, which adopts it", func(w *world) error {
+				photos := w.key("alice", "photos")
+				if err := w.deny(admissionv1.Create, "services", metav1.StatusReasonForbidden, denial); err != nil {
+					return err
+				}
+				if err := w.installPlainChart(photos); err != nil {
+					return err
+				}
+				return w.adoptRelease(photos)
+			},
+		}, slices.Concat(adoptionSteps, []kind{deleted}),
+	},
+	{
+		step{
+			"bob: kubectl create ingress old of a class that nobody serves; a second later, alice: kubectl apply Darkroom " +
+				"photos with the sub-domain a", func(w *world) error {
+				if err := w.create(ingressOf(w.key("bob", oldIngress))); err != nil {
+					return err
+				}
+				time.Sleep(time.Second)
+				return w.createPhotos()
+			},
+		}, nil,
+	},
 }
 
 // createPhotos creates the Darkroom that histories begin with.
@@ -166,7 +199,10 @@ func change(weight int, command string, mutate func(w *world, d *v1alpha1.Darkro
 func (w *world) newDarkroom(key types.NamespacedName, hosts ...string) *v1alpha1.Darkroom {
 	darkroom := &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: w.shardOf(key)},
-		Spec:       v1alpha1.DarkroomSpec{Source: v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: "https://example.com/images"}},
+		Spec: v1alpha1.DarkroomSpec{Source: v1alpha1.Source{
+			Type:    v1alpha1.WebFolder,
+			BaseURL: "https://example.com/images",
+		}},
 	}
 	for _, host := range hosts {
 		darkroom.Spec.SubDomains = append(darkroom.Spec.SubDomains, w.subDomain(host))
@@ -197,45 +233,57 @@ var ownersSteps = []kind{
 	{10, func(t *rapid.T) step {
 		tenant, name := who(t)
 		hosts := rapid.SampledFrom([][]string{{"a"}, {"b"}, {"a", "b"}}).Draw(t, "hosts")
-		return step{fmt.Sprintf("%s: kubectl apply Darkroom %s with the sub-domains %v", tenant, name, hosts), func(w *world) error {
-			wanted := w.newDarkroom(w.key(tenant, name), hosts...)
-			now, err := w.darkroom(w.key(tenant, name))
-			if client.IgnoreNotFound(err) != nil {
-				return err
-			}
-			if err != nil {
-				return w.create(wanted)
-			}
-			return edit(w, w.key(tenant, name), now, func(d *v1alpha1.Darkroom) error {
-				d.Spec.SubDomains = wanted.Spec.SubDomains
-				return nil
-			})
-		}}
-	}},
-	change(3, "kubectl patch darkroom NAME: another log level", func(_ *world, d *v1alpha1.Darkroom) error {
-		d.Spec.LogLevel = map[v1alpha1.LogLevel]v1alpha1.LogLevel{"": "warn", "warn": "error", "error": "warn"}[d.Spec.LogLevel]
-		return nil
-	}),
-	onDarkroom(2, "kubectl apply --prune with a file that has the Darkroom NAME alone, and a selector that its objects match too", func(w *world, key types.NamespacedName) error {
-		objects, err := w.objects()
-		if err != nil {
-			return err
-		}
-		for i := range objects {
-			if object := &objects[i]; object.GetNamespace() == key.Namespace && object.GetLabels()[v1alpha1.LabelDarkroom] == key.Name {
-				if err := w.removeByUser(object); client.IgnoreNotFound(err) != nil {
+		return step{
+			fmt.Sprintf("%s: kubectl apply Darkroom %s with the sub-domains %v", tenant, name, hosts),
+			func(w *world) error {
+				wanted := w.newDarkroom(w.key(tenant, name), hosts...)
+				now, err := w.darkroom(w.key(tenant, name))
+				if client.IgnoreNotFound(err) != nil {
 					return err
 				}
-			}
+				if err != nil {
+					return w.create(wanted)
+				}
+				return edit(w, w.key(tenant, name), now, func(d *v1alpha1.Darkroom) error {
+					d.Spec.SubDomains = wanted.Spec.SubDomains
+					return nil
+				})
+			},
 		}
+	}},
+	change(3, "kubectl patch darkroom NAME: another log level", func(_ *world, d *v1alpha1.Darkroom) error {
+		d.Spec.LogLevel = map[v1alpha1.LogLevel]v1alpha1.LogLevel{
+			"": "warn", "warn": "error",
+			"error": "warn",
+		}[d.Spec.LogLevel]
 		return nil
 	}),
+	onDarkroom(2,
+		"kubectl apply --prune with a file that has the Darkroom NAME alone, and a selector that its objects match too",
+		func(w *world, key types.NamespacedName) error {
+			objects, err := w.objects()
+			if err != nil {
+				return err
+			}
+			for i := range objects {
+				object := &objects[i]
+				if object.GetNamespace() == key.Namespace && object.GetLabels()[v1alpha1.LabelDarkroom] == key.Name {
+					if err := w.removeByUser(object); client.IgnoreNotFound(err) != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}),
 	change(1, "kubectl patch darkroom NAME: another base domain", func(_ *world, d *v1alpha1.Darkroom) error {
 		d.Spec.BaseDomain = map[string]string{"": baseDomains[1], baseDomains[1]: baseDomains[0]}[d.Spec.BaseDomain]
 		return nil
 	}),
 	change(1, "kubectl patch darkroom NAME: an S3 source with inline keys", func(_ *world, d *v1alpha1.Darkroom) error {
-		d.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-1", AccessKey: "AKIAEXAMPLE", SecretKey: canary}
+		d.Spec.Source = v1alpha1.Source{
+			Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-1",
+			AccessKey: "AKIAEXAMPLE", SecretKey: canary,
+		}
 		return nil
 	}),
 	change(2, "kubectl scale darkroom NAME", func(_ *world, d *v1alpha1.Darkroom) error {
@@ -247,10 +295,11 @@ var ownersSteps = []kind{
 		d.Spec.Gateway = nil
 		return nil
 	}),
-	change(1, "kubectl patch darkroom NAME: a field that cannot be translated", func(_ *world, d *v1alpha1.Darkroom) error {
-		d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"example.com/not-allowed": "x"}}
-		return nil
-	}),
+	change(1, "kubectl patch darkroom NAME: a field that cannot be translated",
+		func(_ *world, d *v1alpha1.Darkroom) error {
+			d.Spec.Ingress = &v1alpha1.Ingress{Annotations: map[string]string{"example.com/not-allowed": "x"}}
+			return nil
+		}),
 	change(3, "kubectl annotate darkroom NAME paused=true", func(_ *world, d *v1alpha1.Darkroom) error {
 		return annotate(d, v1alpha1.AnnotationPaused, "true")
 	}),
@@ -261,17 +310,21 @@ var ownersSteps = []kind{
 	deleted,
 	deletion(1, " --cascade=foreground", metav1.DeletePropagationForeground),
 	deletion(2, " --cascade=orphan", metav1.DeletePropagationOrphan),
-	onDarkroom(3, "kubectl replace Darkroom NAME by a file without annotations", func(w *world, key types.NamespacedName) error {
-		now, err := w.darkroom(key)
-		if err != nil {
-			return err
-		}
-		replacement := &v1alpha1.Darkroom{
-			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, ResourceVersion: now.ResourceVersion, Labels: w.shardOf(key)},
-			Spec:       now.Spec,
-		}
-		return w.kube.Update(w.ctx, replacement)
-	}),
+	onDarkroom(3, "kubectl replace Darkroom NAME by a file without annotations",
+		func(w *world, key types.NamespacedName) error {
+			now, err := w.darkroom(key)
+			if err != nil {
+				return err
+			}
+			replacement := &v1alpha1.Darkroom{
+				ObjectMeta: metav1.ObjectMeta{
+					Namespace: key.Namespace, Name: key.Name,
+					ResourceVersion: now.ResourceVersion, Labels: w.shardOf(key),
+				},
+				Spec: now.Spec,
+			}
+			return w.kube.Update(w.ctx, replacement)
+		}),
 	onDarkroom(1, "save Darkroom NAME to a backup", func(w *world, key types.NamespacedName) error {
 		now, err := w.darkroom(key)
 		if err == nil {
@@ -294,15 +347,19 @@ var ownersSteps = []kind{
 	}),
 	onDarkroom(2, "roll NAME back to its oldest revision", func(w *world, key types.NamespacedName) error {
 		list := &appsv1.ControllerRevisionList{}
-		if err := w.kube.List(w.ctx, list, client.InNamespace(key.Namespace), client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name}); err != nil {
+		err := w.kube.List(w.ctx, list, client.InNamespace(key.Namespace),
+			client.MatchingLabels{v1alpha1.LabelDarkroom: key.Name})
+		if err != nil {
 			return err
 		}
 		return edit(w, key, &v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) error {
-			records := slices.DeleteFunc(list.Items, func(record appsv1.ControllerRevision) bool { return !metav1.IsControlledBy(&record, d) })
+			records := slices.DeleteFunc(list.Items,
+				func(record appsv1.ControllerRevision) bool { return !metav1.IsControlledBy(&record, d) })
 			if len(records) == 0 {
 				return errNothingToDo
 			}
-			oldest := slices.MinFunc(records, func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
+			oldest := slices.MinFunc(records,
+				func(a, b appsv1.ControllerRevision) int { return cmp.Compare(a.Revision, b.Revision) })
 			var data v1alpha1.RevisionData
 			if err := json.Unmarshal(oldest.Data.Raw, &data); err != nil {
 				return err
@@ -321,22 +378,28 @@ var ownersSteps = []kind{
 		d.Spec.Template.Spec.Containers[0].Image = "example.com/another:v1"
 		return nil
 	}),
-	careless(1, "kubectl edit deployment NAME: a privileged container that mounts the node", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
-		pod := &d.Spec.Template.Spec
-		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}})
-		pod.Containers = append(pod.Containers, corev1.Container{
-			Name: "debug", Image: "example.com/debug:v1", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
-			VolumeMounts: []corev1.VolumeMount{{Name: "node", MountPath: "/node"}},
-		})
-		return nil
-	}),
-	careless(1, "kubectl edit service NAME: an address of another", &corev1.Service{}, func(_ *world, s *corev1.Service) error {
-		s.Spec.ExternalIPs = []string{"192.0.2.1"}
-		return nil
-	}),
-	careless(1, "kubectl rollout restart deployment NAME", &appsv1.Deployment{}, func(_ *world, d *appsv1.Deployment) error {
-		return annotate(&d.Spec.Template.ObjectMeta, "kubectl.kubernetes.io/restartedAt", "2026-11-21T00:00:00Z")
-	}),
+	careless(1, "kubectl edit deployment NAME: a privileged container that mounts the node", &appsv1.Deployment{},
+		func(_ *world, d *appsv1.Deployment) error {
+			pod := &d.Spec.Template.Spec
+			pod.Volumes = append(pod.Volumes, corev1.Volume{
+				Name:         "node",
+				VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}},
+			})
+			pod.Containers = append(pod.Containers, corev1.Container{
+				Name: "debug", Image: "example.com/debug:v1", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
+				VolumeMounts: []corev1.VolumeMount{{Name: "node", MountPath: "/node"}},
+			})
+			return nil
+		}),
+	careless(1, "kubectl edit service NAME: an address of another", &corev1.Service{},
+		func(_ *world, s *corev1.Service) error {
+			s.Spec.ExternalIPs = []string{"192.0.2.1"}
+			return nil
+		}),
+	careless(1, "kubectl rollout restart deployment NAME", &appsv1.Deployment{},
+		func(_ *world, d *appsv1.Deployment) error {
+			return annotate(&d.Spec.Template.ObjectMeta, "kubectl.kubernetes.io/restartedAt", "2026-11-21T00:00:00Z")
+		}),
 }
 
 // careless generates changes of an object of a Darkroom by an admin of the namespace: a deletion

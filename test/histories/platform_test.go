@@ -28,10 +28,14 @@ func platform(weight int, says string, do func(*world) error) kind {
 
 // policy denies operators some writes.
 var policy = kind{2, func(t *rapid.T) step {
-	reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).Draw(t, "reason")
-	resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).Draw(t, "resource")
-	denied := rapid.SampledFrom([]admissionv1.OperationType{admissionv1.OperationAll, admissionv1.Create}).Draw(t, "denied")
-	says, message := fmt.Sprintf("a policy denies the operator writes (%s) of %s, with the reason %s", denied, resource, reason), denial
+	reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).
+		Draw(t, "reason")
+	resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).
+		Draw(t, "resource")
+	denied := rapid.SampledFrom([]admissionv1.OperationType{admissionv1.OperationAll, admissionv1.Create}).
+		Draw(t, "denied")
+	says, message := fmt.Sprintf("a policy denies the operator writes (%s) of %s, with the reason %s",
+		denied, resource, reason), denial
 	if length := rapid.SampledFrom([]int{0, 0, 500, 2000}).Draw(t, "length"); length > 0 {
 		says, message = fmt.Sprintf("%s and %d Chinese letters", says, length), denial+strings.Repeat("五", length)
 	}
@@ -45,20 +49,27 @@ var platformSteps = []kind{
 		return w.start(mainInstallation)
 	}),
 	{3, func(t *rapid.T) step {
-		domains := slices.Clone(rapid.SampledFrom([][]string{baseDomains[:1], baseDomains[1:], baseDomains, {baseDomains[1], baseDomains[0]}}).Draw(t, "domains"))
+		domains := slices.Clone(rapid.SampledFrom([][]string{
+			baseDomains[:1], baseDomains[1:], baseDomains,
+			{baseDomains[1], baseDomains[0]},
+		}).Draw(t, "domains"))
 		image := rapid.SampledFrom([]string{"", "example.com/darkroom:v2"}).Draw(t, "image")
-		return step{fmt.Sprintf("the operator is restarted with the base domains %v and the image %q", domains, image), func(w *world) error {
-			flags := settingsOf(domains...)
-			flags.Image = image
-			return w.restart(flags)
-		}}
+		return step{
+			fmt.Sprintf("the operator is restarted with the base domains %v and the image %q", domains, image),
+			func(w *world) error {
+				flags := settingsOf(domains...)
+				flags.Image = image
+				return w.restart(flags)
+			},
+		}
 	}},
 	platform(2, "the operator is killed", func(w *world) error {
 		w.stop(mainInstallation)
 		return nil
 	}),
 	platform(3, "the operator is started", func(w *world) error { return w.start(mainInstallation) }),
-	platform(1, "a second installation of the operator is started", func(w *world) error { return w.start(otherInstallation) }),
+	platform(1, "a second installation of the operator is started",
+		func(w *world) error { return w.start(otherInstallation) }),
 	platform(1, "the second installation is stopped", func(w *world) error {
 		w.stop(otherInstallation)
 		return nil
@@ -92,7 +103,10 @@ var platformSteps = []kind{
 	}},
 	{1, func(t *rapid.T) step {
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
-		return step{"kubectl create namespace " + tenant, func(w *world) error { return w.kube.Create(w.ctx, w.namespace(tenant)) }}
+		return step{
+			"kubectl create namespace " + tenant,
+			func(w *world) error { return w.kube.Create(w.ctx, w.namespace(tenant)) },
+		}
 	}},
 	platform(3, "a second passes", func(*world) error {
 		time.Sleep(time.Second) // creation times are whole seconds
@@ -118,7 +132,9 @@ const (
 
 // deny denies the operator the writes of a resource in the namespaces of the history, with a
 // ValidatingAdmissionPolicy, until the policies end.
-func (w *world) deny(denied admissionv1.OperationType, resource string, reason metav1.StatusReason, message string) error {
+func (w *world) deny(
+	denied admissionv1.OperationType, resource string, reason metav1.StatusReason, message string,
+) error {
 	name := "history" + w.suffix + fmt.Sprintf("-%d", len(w.policies))
 	rule := resources[resource]
 	rule.APIVersions, rule.Resources = []string{"v1", "v1alpha1"}, []string{resource}
@@ -128,15 +144,20 @@ func (w *world) deny(denied admissionv1.OperationType, resource string, reason m
 			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
 				RuleWithOperations: admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{denied}, Rule: rule},
 			}}},
-			MatchConditions: []admissionv1.MatchCondition{{Name: "operator", Expression: fmt.Sprintf("request.userInfo.username in [%q, %q]", access.OperatorUser, deniedUser)}},
-			Validations:     []admissionv1.Validation{{Expression: "false", Message: message, Reason: &reason}},
+			MatchConditions: []admissionv1.MatchCondition{{
+				Name:       "operator",
+				Expression: fmt.Sprintf("request.userInfo.username in [%q, %q]", access.OperatorUser, deniedUser),
+			}},
+			Validations: []admissionv1.Validation{{Expression: "false", Message: message, Reason: &reason}},
 		},
 	}
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
 			PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"history": w.suffix[1:]}}},
+			MatchResources: &admissionv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"history": w.suffix[1:]}},
+			},
 		},
 	}
 	w.policies = append(w.policies, func() error {
@@ -170,7 +191,8 @@ func (w *world) exampleOf(resource, namespace string) client.Object {
 		"deployments": &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}},
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a", Image: "a"}}},
 			},
 		}},
 	}[resource]
@@ -183,7 +205,9 @@ var errNotDenied = errors.New("a policy is not enforced")
 func (w *world) limit(namespace string, most int) error {
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "secrets"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{countSecrets: *resource.NewQuantity(int64(most), resource.DecimalSI)}},
+		Spec: corev1.ResourceQuotaSpec{
+			Hard: corev1.ResourceList{countSecrets: *resource.NewQuantity(int64(most), resource.DecimalSI)},
+		},
 	}
 	if err := w.kube.Create(w.ctx, quota); err != nil {
 		return err

@@ -68,7 +68,8 @@ func (w *world) restore() error {
 	if err := w.plane.Restore(filepath.Join(w.saved.folder, "etcd")); err != nil {
 		return err
 	}
-	w.foreign, w.revisions, w.policies = maps.Clone(w.saved.foreign), maps.Clone(w.saved.revisions), slices.Clone(w.saved.policies)
+	w.foreign, w.revisions, w.policies = maps.Clone(w.saved.foreign), maps.Clone(w.saved.revisions),
+		slices.Clone(w.saved.policies)
 	w.asked, w.adopted = maps.Clone(w.saved.asked), maps.Clone(w.saved.adopted)
 	clear(w.scaled)
 	// The operators notice it, unless the counter passes the old versions before.

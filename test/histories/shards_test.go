@@ -30,10 +30,11 @@ func (w *world) shardOf(key types.NamespacedName) map[string]string {
 // shardSteps are how Darkrooms move between shards, and what concerns one shard.
 var shardSteps = []kind{
 	change(3, "kubectl label darkroom NAME with the other shard", moveShard),
-	change(2, "kubectl edit darkroom NAME: the other shard, and another number of replicas", func(w *world, d *v1alpha1.Darkroom) error {
-		d.Spec.Replicas = ptr.To(1 + ptr.Deref(d.Spec.Replicas, 1)%3)
-		return moveShard(w, d)
-	}),
+	change(2, "kubectl edit darkroom NAME: the other shard, and another number of replicas",
+		func(w *world, d *v1alpha1.Darkroom) error {
+			d.Spec.Replicas = ptr.To(1 + ptr.Deref(d.Spec.Replicas, 1)%3)
+			return moveShard(w, d)
+		}),
 	change(1, "kubectl label darkroom NAME shard-: no operator handles it", func(_ *world, d *v1alpha1.Darkroom) error {
 		delete(d.Labels, shardLabel)
 		return nil
@@ -85,7 +86,8 @@ func shardsAreSeparate(w *world) error {
 		now, isKnown := written[write.version]
 		d := w.newDarkroom(write.key)
 		d.Labels = map[string]string{shardLabel: now.label}
-		if isKnown && write.by.installation == mainInstallation && !write.by.handles(d) && write.at.Sub(now.since) > handover {
+		if isKnown && write.by.installation == mainInstallation && !write.by.handles(d) &&
+			write.at.Sub(now.since) > handover {
 			return fmt.Errorf("the shard %s%s wrote the status of %s", write.by.shard, write.by.namespace, write.key)
 		}
 	}

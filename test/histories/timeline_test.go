@@ -69,7 +69,10 @@ func (w *world) follow(before past) error {
 	ctx, cancel := context.WithCancel(w.ctx)
 	t.cancel = cancel
 	for _, namespace := range w.namespaces() {
-		for _, list := range []client.ObjectList{&v1alpha1.DarkroomList{}, &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}} {
+		for _, list := range []client.ObjectList{
+			&v1alpha1.DarkroomList{}, &networkingv1.IngressList{},
+			&gatewayv1.HTTPRouteList{},
+		} {
 			watcher, err := w.kube.Watch(ctx, list, client.InNamespace(namespace))
 			if err != nil {
 				cancel()
@@ -81,14 +84,16 @@ func (w *world) follow(before past) error {
 	return nil
 }
 
-// record records what a watch shows, and watches again when the API server ends it, as it does when a definition changes.
+// record records what a watch shows, and watches again when the API server ends it, as it does when a
+// definition changes.
 func (w *world) record(ctx context.Context, namespace string, kind client.ObjectList, watcher watch.Interface) {
 	for watcher != nil {
 		w.timeline.append(watcher)
-		again := wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(ctx, "the watch goes on", func(ctx context.Context) (err error) {
-			watcher, err = w.resume(ctx, namespace, kind.DeepCopyObject().(client.ObjectList))
-			return err
-		})
+		again := wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(ctx, "the watch goes on",
+			func(ctx context.Context) (err error) {
+				watcher, err = w.resume(ctx, namespace, kind.DeepCopyObject().(client.ObjectList))
+				return err
+			})
 		if again != nil {
 			return
 		}
@@ -109,7 +114,8 @@ func (w *world) resume(ctx context.Context, namespace string, now client.ObjectL
 		living = append(living, item.(client.Object))
 	}
 	w.timeline.relisted(namespace, now, living)
-	return w.kube.Watch(ctx, now, client.InNamespace(namespace), &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: now.GetResourceVersion()}})
+	return w.kube.Watch(ctx, now, client.InNamespace(namespace),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: now.GetResourceVersion()}})
 }
 
 // relisted records the living objects of a kind in a namespace, and that the others are gone.

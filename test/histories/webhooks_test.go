@@ -30,22 +30,31 @@ const mirror = "mirror.example.com/"
 
 // webhookSteps are what webhooks do with writes of the operator.
 var webhookSteps = []kind{
-	platform(2, "a webhook rewrites the Deployments that the operator writes: images come from a mirror, and pods have another annotation", func(w *world) error {
-		w.mirrored = true
-		return w.webhook("deployments", "/rewrite", func(ctx context.Context, kube client.Client, deployment client.Object) error {
-			if err := kube.Create(ctx, deployment, client.DryRunAll); err != nil {
-				return err
-			}
-			if image := deployment.(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Image; !strings.HasPrefix(image, mirror) {
-				return fmt.Errorf("%w: the image is %s", errNotDenied, image)
-			}
-			return nil
-		})
-	}),
+	platform(2,
+		"a webhook rewrites the Deployments that the operator writes: images come from a mirror, and pods "+
+			"have another annotation", func(w *world) error {
+			w.mirrored = true
+			return w.webhook("deployments", "/rewrite",
+				func(ctx context.Context, kube client.Client, deployment client.Object) error {
+					if err := kube.Create(ctx, deployment, client.DryRunAll); err != nil {
+						return err
+					}
+					image := deployment.(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Image
+					if !strings.HasPrefix(image, mirror) {
+						return fmt.Errorf("%w: the image is %s", errNotDenied, image)
+					}
+					return nil
+				})
+		}),
 	{2, func(t *rapid.T) step {
-		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).Draw(t, "resource")
-		status := rapid.SampledFrom([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusInternalServerError}).Draw(t, "status")
-		return step{fmt.Sprintf("a webhook refuses what the operator writes of %s with the status %d, and no reason", resource, status), func(w *world) error {
+		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).
+			Draw(t, "resource")
+		status := rapid.SampledFrom([]int{
+			http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity,
+			http.StatusInternalServerError,
+		}).Draw(t, "status")
+		return step{fmt.Sprintf("a webhook refuses what the operator writes of %s with the status %d, and no reason",
+			resource, status), func(w *world) error {
 			return w.webhook(resource, fmt.Sprintf("/refuse?status=%d", status), isDenied)
 		}}
 	}},
@@ -70,7 +79,10 @@ var webhooks = sync.OnceValue(func() *httptest.Server {
 		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
 		if status, err := strconv.Atoi(r.URL.Query().Get("status")); err == nil {
 			review.Response.Allowed = false
-			review.Response.Result = &metav1.Status{Status: metav1.StatusFailure, Code: int32(status), Message: denial + ": " + string(review.Request.Object.Raw)}
+			review.Response.Result = &metav1.Status{
+				Status: metav1.StatusFailure, Code: int32(status),
+				Message: denial + ": " + string(review.Request.Object.Raw),
+			}
 		} else if patch := rewriting(review.Request.Object); patch != nil {
 			review.Response.Patch, review.Response.PatchType = patch, ptr.To(admissionv1.PatchTypeJSONPatch)
 		}
@@ -94,9 +106,11 @@ func rewriting(object runtime.RawExtension) []byte {
 	return []byte(fmt.Sprintf(`[{"op":"replace","path":"/spec/template","value":%s}]`, encoded(template)))
 }
 
-// webhook registers a webhook for what operators write of a resource in the namespaces of the history, until the policies
-// end, and waits until it is called.
-func (w *world) webhook(resource, path string, isCalled func(context.Context, client.Client, client.Object) error) error {
+// webhook registers a webhook for what operators write of a resource in the namespaces of the history, until
+// the policies end, and waits until it is called.
+func (w *world) webhook(
+	resource, path string, isCalled func(context.Context, client.Client, client.Object) error,
+) error {
 	rule := resources[resource]
 	rule.APIVersions, rule.Resources = []string{"v1", "v1alpha1"}, []string{resource}
 	server := webhooks()
@@ -116,7 +130,10 @@ func (w *world) webhook(resource, path string, isCalled func(context.Context, cl
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"history": w.suffix[1:]}},
 		SideEffects:       ptr.To(registrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
 	}
-	configuration := &registrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []registrationv1.MutatingWebhook{hook}}
+	configuration := &registrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Webhooks:   []registrationv1.MutatingWebhook{hook},
+	}
 	w.policies = append(w.policies, func() error { return client.IgnoreNotFound(w.kube.Delete(w.ctx, configuration)) })
 	if err := w.kube.Create(w.ctx, configuration); err != nil {
 		return err
@@ -134,12 +151,14 @@ func (w *world) await(resource string, isEnforced func(context.Context, client.C
 	if err != nil || len(living) == 0 {
 		return err
 	}
-	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the policy is enforced", func(ctx context.Context) error {
-		return isEnforced(ctx, kube, w.exampleOf(resource, living[0]))
-	})
+	return wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(w.ctx, "the policy is enforced",
+		func(ctx context.Context) error {
+			return isEnforced(ctx, kube, w.exampleOf(resource, living[0]))
+		})
 }
 
-// withoutMirror sets the images of a Deployment to those that the operator wrote: what webhooks make of its writes is kept.
+// withoutMirror sets the images of a Deployment to those that the operator wrote: what webhooks make of its
+// writes is kept.
 func withoutMirror(deployment *unstructured.Unstructured) {
 	containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	for _, container := range containers {
@@ -147,7 +166,8 @@ func withoutMirror(deployment *unstructured.Unstructured) {
 			container["image"] = strings.TrimPrefix(fmt.Sprint(container["image"]), mirror)
 		}
 	}
-	if err := unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers"); err != nil {
+	err := unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
+	if err != nil {
 		panic(err)
 	}
 }

@@ -39,7 +39,8 @@ const (
 var tenants = []string{"alice", "bob"}
 
 // releaseKinds are the kinds of the objects of a Darkroom, Secrets of Helm included.
-var releaseKinds = append(darkrooms.Belongings(), schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
+var releaseKinds = append(darkrooms.Belongings(),
+	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 
 // world is what a history happens in: namespaces of its own on the shared API server, and the
 // operators that handle them. It plays the controllers of Kubernetes.
@@ -120,8 +121,9 @@ var worlds atomic.Int64
 func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func(), err error) {
 	w = &world{
 		cluster: c, ctx: ctx, isAlone: isAlone, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
-		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{}, foreign: map[reference]string{},
-		asked: map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{}, ended: map[string]bool{},
+		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{},
+		foreign: map[reference]string{},
+		asked:   map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{}, ended: map[string]bool{},
 		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
@@ -158,7 +160,10 @@ func (w *world) namespaces() []string {
 
 // namespace is the namespace of a tenant.
 func (w *world) namespace(tenant string) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tenant + w.suffix, Labels: map[string]string{"history": w.suffix[1:]}}}
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name:   tenant + w.suffix,
+		Labels: map[string]string{"history": w.suffix[1:]},
+	}}
 }
 
 // living returns the namespaces that are not being deleted.
@@ -203,7 +208,8 @@ var errNothingToDo = errors.New("nothing to do")
 
 // benign drops the errors of a step that other actors cause by being earlier.
 func benign(err error) error {
-	if errors.Is(err, errNothingToDo) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) ||
+	if errors.Is(err, errNothingToDo) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) ||
+		apierrors.IsConflict(err) ||
 		apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
 		return nil
 	}
@@ -285,20 +291,22 @@ func (w *world) wrote(object client.Object) error {
 	return nil
 }
 
-// belongs reports whether an object is a Darkroom's: it has the label, whatever its value, and the Darkroom that
-// exists as its controller. A Secret of Helm that lost its controller belongs by its label, and an object of the Darkroom's
-// name that lost its label by its controller.
+// belongs reports whether an object is a Darkroom's: it has the label, whatever its value, and the Darkroom
+// that exists as its controller. A Secret of Helm that lost its controller belongs by its label, and an object
+// of the Darkroom's name that lost its label by its controller.
 func (w *world) belongs(object client.Object) (bool, error) {
 	labels := object.GetLabels()
 	name := cmp.Or(labels[v1alpha1.LabelDarkroom], object.GetName())
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == v1alpha1.Kind && labels[v1alpha1.LabelDarkroom] != "" {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner != nil && owner.Kind == v1alpha1.Kind && labels[v1alpha1.LabelDarkroom] != "" {
 		name = owner.Name
 	}
 	darkroom, err := w.darkroom(types.NamespacedName{Namespace: object.GetNamespace(), Name: name})
 	if err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	byLabel := labels["owner"] == "helm" && metav1.GetControllerOfNoCopy(object) == nil && labels[v1alpha1.LabelDarkroomUID] == string(darkroom.UID)
+	byLabel := labels["owner"] == "helm" && metav1.GetControllerOfNoCopy(object) == nil &&
+		labels[v1alpha1.LabelDarkroomUID] == string(darkroom.UID)
 	return byLabel || metav1.IsControlledBy(object, darkroom), nil
 }
 

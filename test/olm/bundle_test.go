@@ -121,7 +121,8 @@ func TestTheBundleRunsTwoPodsOfEachProgram(t *testing.T) {
 		if replicas := ptr.Deref(deployment.Spec.Replicas, 1); replicas != 2 {
 			t.Errorf("%s has %d replicas", deployment.Name, replicas)
 		}
-		if spread := pods.Spec.TopologySpreadConstraints; len(spread) != 1 || !matches(t, spread[0].LabelSelector, pods.Labels) {
+		spread := pods.Spec.TopologySpreadConstraints
+		if len(spread) != 1 || !matches(t, spread[0].LabelSelector, pods.Labels) {
 			t.Errorf("%s is spread by %+v", deployment.Name, spread)
 		}
 		budget, found := budgets[deployment.Name]

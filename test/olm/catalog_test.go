@@ -96,11 +96,13 @@ func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []stri
 func serveCatalog(t *testing.T, versions ...string) (address string) {
 	t.Helper()
 	opm := filepath.Join(binaries, "k8s", "opm")
-	folder := catalogOf(t, func(bundle, _ string) string { return mustRun(t, opm, "render", bundle, "--output", "yaml") }, versions...)
+	folder := catalogOf(t, func(bundle, _ string) string { return mustRun(t, opm, "render", bundle, "--output", "yaml") },
+		versions...)
 	free, err := program.FreeAddress()
 	must(t, err)
 	_, port, _ := net.SplitHostPort(free)
-	server := exec.Command(opm, "serve", filepath.Dir(folder), "--port", port, "--pprof-addr=", "--termination-log="+filepath.Join(t.TempDir(), "ended"))
+	server := exec.Command(opm, "serve", filepath.Dir(folder), "--port", port, "--pprof-addr=",
+		"--termination-log="+filepath.Join(t.TempDir(), "ended"))
 	must(t, child.Start(server))
 	t.Cleanup(func() { _ = errors.Join(server.Process.Kill(), server.Wait()) }) // it was killed
 	return net.JoinHostPort(nodeIP, port)
@@ -109,7 +111,9 @@ func serveCatalog(t *testing.T, versions ...string) (address string) {
 // pointCatalogSource points the CatalogSource to an address, and waits until it is read.
 func pointCatalogSource(t *testing.T, address string) {
 	t.Helper()
-	source := &operatorsv1alpha1.CatalogSource{ObjectMeta: metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: catalogSource}}
+	source := &operatorsv1alpha1.CatalogSource{
+		ObjectMeta: metav1.ObjectMeta{Namespace: lifecycleNamespace, Name: catalogSource},
+	}
 	_, err := controllerutil.CreateOrUpdate(t.Context(), kube, source, func() error {
 		source.Spec = operatorsv1alpha1.CatalogSourceSpec{
 			SourceType: operatorsv1alpha1.SourceTypeGrpc, Address: address, DisplayName: "Darkroom", Publisher: "Darkroom",

@@ -53,7 +53,8 @@ func namespaceObject(name string) *corev1.Namespace {
 // waitEmpty waits until nothing of Darkrooms is left in a namespace.
 func waitEmpty(t *testing.T, namespace string) {
 	t.Helper()
-	mustRun(t, "kubectl", "wait", "--for=delete", "pods,services,secrets,deployments,ingresses", "--all", "--namespace", namespace, "--timeout=4m")
+	mustRun(t, "kubectl", "wait", "--for=delete", "pods,services,secrets,deployments,ingresses", "--all",
+		"--namespace", namespace, "--timeout=4m")
 }
 
 // waitServing waits until a Darkroom is ready and serves a resized image through the
@@ -64,7 +65,8 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 		if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
 			return err
 		}
-		if status := darkroom.Status; status.Phase != v1alpha1.PhaseReady || status.ObservedGeneration != darkroom.Generation {
+		status := darkroom.Status
+		if status.Phase != v1alpha1.PhaseReady || status.ObservedGeneration != darkroom.Generation {
 			return fmt.Errorf("it is %q: %s: %s", status.Phase, status.Message, pods(ctx))
 		}
 		return images.Served(ctx, ingressURL, darkroom.Spec.SubDomains[0]+"."+domain, 90)
@@ -80,7 +82,8 @@ func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []
 	must(t, kube.Patch(t.Context(), darkroom, patch))
 	waitServing(t, darkroom, domain)
 	after := darkroomPods(t, darkroom)
-	if replaced := slices.ContainsFunc(before, func(pod string) bool { return !slices.Contains(after, pod) }); replaced || len(before) == 0 || len(after) != len(before)+1 {
+	replaced := slices.ContainsFunc(before, func(pod string) bool { return !slices.Contains(after, pod) })
+	if replaced || len(before) == 0 || len(after) != len(before)+1 {
 		t.Errorf("of the pods %q there are now %q", before, after)
 	}
 	return after

@@ -25,12 +25,14 @@ func TestKustomize(t *testing.T) {
 			waitServing(t, photos, defaultBaseDomain)
 			before := darkroomPods(t, photos)
 
-			mustRun(t, "make", "-C", repository, "deploy", "OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
+			mustRun(t, "make", "-C", repository, "deploy", "OVERLAY="+overlay,
+				"IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
 			runsImage(t, installNamespace, managerName, thisVersion)
 			pods := worksOn(t, photos, defaultBaseDomain, before)
 			deployPrevious(t, overlay)
 			worksOn(t, photos, defaultBaseDomain, pods)
-			mustRun(t, "make", "-C", repository, "undeploy", "OVERLAY="+overlay, "IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
+			mustRun(t, "make", "-C", repository, "undeploy", "OVERLAY="+overlay,
+				"IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
 			leavesNothing(t)
 		})
 	}
@@ -69,10 +71,14 @@ func TestHelm(t *testing.T) {
 	helm := func(command string, args ...string) {
 		t.Helper()
 		t.Setenv("HELM_NAMESPACE", installNamespace)
-		mustRun(t, filepath.Join(binaries, "tools", "helm"), append([]string{command, packageName, "--wait", "--timeout=4m"}, args...)...)
+		mustRun(t, filepath.Join(binaries, "tools", "helm"),
+			append([]string{command, packageName, "--wait", "--timeout=4m"}, args...)...)
 	}
 	values := func(version string) []string {
-		return []string{"--set=image.tag=v" + version, "--set=manager.baseDomain=" + baseDomain, "--set=apiserver.enabled=true"}
+		return []string{
+			"--set=image.tag=v" + version, "--set=manager.baseDomain=" + baseDomain,
+			"--set=apiserver.enabled=true",
+		}
 	}
 	helm("install", append(values(previousVersion), operatorsChart(previousSource()), "--create-namespace")...)
 	photos := newDarkroom(t, newNamespace(t, "helm"), "photos")

@@ -43,7 +43,8 @@ func publish(t *testing.T, host string) {
 	archive := filepath.Join(folder, "darkroom.tar")
 	mustRun(t, filepath.Join(binaries, "cluster"), "image", "--output", archive, "--workdir", "/app",
 		images.DarkroomImage+"="+filepath.Join(binaries, "darkroom"))
-	operator := pinned(operatorImage+thisVersion, pushArchive(t, atMirror(operatorImage+thisVersion), filepath.Join(binaries, "image-release.tar")))
+	operator := pinned(operatorImage+thisVersion,
+		pushArchive(t, atMirror(operatorImage+thisVersion), filepath.Join(binaries, "image-release.tar")))
 	darkroom := pinned(images.DarkroomImage, pushArchive(t, atMirror(images.DarkroomImage), archive))
 
 	t.Setenv("DARKROOM_IMAGE", darkroom)
@@ -57,7 +58,8 @@ func publish(t *testing.T, host string) {
 
 	catalog := filepath.Join(folder, "catalog")
 	must(t, os.CopyFS(catalog, os.DirFS(filepath.Join(repository, "catalog"))))
-	mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, reference, filepath.Join(catalog, packageName, "bundles.yaml"))
+	mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, reference,
+		filepath.Join(catalog, packageName, "bundles.yaml"))
 	push(t, atMirror(projectImages+"/darkroom-operator-catalog:latest"),
 		map[string]string{"/": catalogRoot(t, catalog), "/configs": catalog},
 		v1.Config{
@@ -91,7 +93,9 @@ func mirrorForNode(t *testing.T, mirror string, registries ...string) {
 		folder := filepath.Join(os.Getenv("CLUSTER_DIR"), "node", "registries", registry)
 		must(t, os.MkdirAll(folder, 0o755))
 		// containerd falls back to the server.
-		hosts := fmt.Sprintf("server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n", mirror)
+		hosts := fmt.Sprintf(
+			"server = \"http://%[1]s\"\n\n[host.\"http://%[1]s\"]\n  capabilities = [\"pull\", \"resolve\"]\n", mirror,
+		)
 		must(t, os.WriteFile(filepath.Join(folder, "hosts.toml"), []byte(hosts), 0o600))
 		t.Cleanup(func() {
 			if err := os.RemoveAll(folder); err != nil {

@@ -102,7 +102,8 @@ func load(ctx context.Context, args ...string) error {
 func moduleFolder(t *testing.T, module string) string {
 	t.Helper()
 	programs := filepath.Join(repository, "test", "cluster", "programs")
-	folder := strings.TrimSpace(mustRun(t, "go", "-C", programs, "list", "-modfile=downloads.mod", "-m", "-f", "{{.Dir}}", module))
+	folder := strings.TrimSpace(mustRun(t, "go", "-C", programs, "list", "-modfile=downloads.mod",
+		"-m", "-f", "{{.Dir}}", module))
 	if folder == "" {
 		t.Fatalf("%s is not downloaded: run cluster build olm", module)
 	}
@@ -118,7 +119,8 @@ func startImages(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	_, err := program.Output(ctx, "kubectl", "wait", "pod", pod.Name, "--for=condition=Ready", "--namespace", pod.Namespace, "--timeout=4m")
+	_, err := program.Output(ctx, "kubectl", "wait", "pod", pod.Name, "--for=condition=Ready", "--namespace",
+		pod.Namespace, "--timeout=4m")
 	err = errors.Join(err, kube.Get(ctx, client.ObjectKeyFromObject(pod), pod))
 	return fmt.Sprintf("http://%s:8080", pod.Status.PodIP), err
 }

@@ -53,7 +53,8 @@ func setUp(ctx context.Context) error {
 			return fmt.Errorf("%s is not set: run `make e2e-olm`", name)
 		}
 	}
-	address, err := program.Output(ctx, "kubectl", "get", "nodes", `--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}`)
+	address, err := program.Output(ctx, "kubectl", "get", "nodes",
+		`--output=jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}`)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func startVersion0(t *testing.T) {
 	values := []string{
 		"namespace=" + lifecycleNamespace, "catalog_namespace=" + lifecycleNamespace, "operator_namespace=" + globalNamespace,
 		"olm.image.ref=" + olmImage, "olm.image.pullPolicy=IfNotPresent", "olm.commandArgs=--interval=30s",
-		"catalog.image.ref=" + olmImage, "catalog.image.pullPolicy=IfNotPresent", "catalog.opmImageArgs=--opmImage=" + opmImage,
+		"catalog.image.ref=" + olmImage, "catalog.image.pullPolicy=IfNotPresent",
+		"catalog.opmImageArgs=--opmImage=" + opmImage,
 	}
 	chart := filepath.Join(moduleFolder(t, "github.com/operator-framework/operator-lifecycle-manager"), "deploy", "chart")
 	objects := decode(t, mustRun(t, filepath.Join(binaries, "tools", "helm"), "template", "olm", chart,

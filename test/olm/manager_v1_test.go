@@ -78,12 +78,17 @@ insecure = true
 `, projectImages, mirror+strings.TrimPrefix(projectImages, "ghcr.io"), mirror)
 	create(t, namespaceObject(v1Namespace), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v1Namespace, Name: "certificates"},
-		Data:       map[string][]byte{"tls.crt": certificate, "tls.key": key, "olm-ca.crt": certificate, "registries.conf": []byte(registries)},
+		Data: map[string][]byte{
+			"tls.crt": certificate, "tls.key": key, "olm-ca.crt": certificate,
+			"registries.conf": []byte(registries),
+		},
 	})
 	folder := t.TempDir()
-	base, err := filepath.Rel(folder, filepath.Join(moduleFolder(t, "github.com/operator-framework/operator-controller"), "config", "base"))
+	base, err := filepath.Rel(folder,
+		filepath.Join(moduleFolder(t, "github.com/operator-framework/operator-controller"), "config", "base"))
 	must(t, err)
-	text := fmt.Sprintf(version1, base, catalogdImage, operatorControllerImage, base64.StdEncoding.EncodeToString(certificate))
+	text := fmt.Sprintf(version1, base, catalogdImage, operatorControllerImage,
+		base64.StdEncoding.EncodeToString(certificate))
 	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(text), 0o600))
 	apply(t, decode(t, mustRun(t, "kubectl", "kustomize", folder))...)
 	waitAvailable(t, v1Namespace, "catalogd-controller-manager")

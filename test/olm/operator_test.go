@@ -32,7 +32,9 @@ func subscribe(t *testing.T, namespace, csv string) {
 		Spec: &operatorsv1alpha1.SubscriptionSpec{
 			CatalogSource: catalogSource, CatalogSourceNamespace: lifecycleNamespace, Package: packageName, Channel: "alpha",
 			InstallPlanApproval: operatorsv1alpha1.ApprovalAutomatic,
-			Config:              &operatorsv1alpha1.SubscriptionConfig{Env: []corev1.EnvVar{{Name: "DARKROOM_BASE_DOMAIN", Value: baseDomain}}},
+			Config: &operatorsv1alpha1.SubscriptionConfig{
+				Env: []corev1.EnvVar{{Name: "DARKROOM_BASE_DOMAIN", Value: baseDomain}},
+			},
 		},
 	})
 	waitSucceeded(t, namespace, csv)
@@ -43,7 +45,8 @@ func waitSucceeded(t *testing.T, namespace, name string) {
 	eventually(t, name+" has succeeded", func(ctx context.Context) error {
 		csv := &operatorsv1alpha1.ClusterServiceVersion{}
 		if err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, csv); err != nil {
-			state, _ := program.Output(ctx, "kubectl", "get", "subscriptions", "--namespace", namespace, "--output=jsonpath={.items[*].status}")
+			state, _ := program.Output(ctx, "kubectl", "get", "subscriptions", "--namespace", namespace,
+				"--output=jsonpath={.items[*].status}")
 			return fmt.Errorf("%w: the Subscription is %s", err, state)
 		}
 		if csv.Status.Phase != operatorsv1alpha1.CSVPhaseSucceeded {
@@ -62,7 +65,8 @@ func unsubscribe(t *testing.T, namespace, csv string) {
 	// Now and then roles are made again while the CSV that owns them is removed.
 	mustRun(t, "kubectl", "delete", "clusterrole,clusterrolebinding", "--selector=olm.owner="+csv)
 	remove(t, "", "clusterrole", pageRoles...)
-	mustRun(t, "kubectl", "wait", "--for=delete", "pods", "--namespace", namespace, "--selector=app.kubernetes.io/name=darkroom-operator", "--timeout=4m")
+	mustRun(t, "kubectl", "wait", "--for=delete", "pods", "--namespace", namespace,
+		"--selector=app.kubernetes.io/name=darkroom-operator", "--timeout=4m")
 }
 
 // runsAsPod checks that both programs run in pods with their own ServiceAccounts.

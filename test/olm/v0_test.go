@@ -117,7 +117,8 @@ func goesBack(t *testing.T, previous, this string) {
 	pointCatalogSource(t, this)
 
 	// No operator removes the finalizer any more; docs/install.md describes this case.
-	mustRun(t, "kubectl", "patch", "darkroom", photos.Name, "--namespace", photos.Namespace, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+	mustRun(t, "kubectl", "patch", "darkroom", photos.Name, "--namespace", photos.Namespace, "--type=merge",
+		`--patch={"metadata":{"finalizers":null}}`)
 	emptyNamespace(t, photos.Namespace)
 	waitEmpty(t, "upgraded")
 }

@@ -79,7 +79,8 @@ func bundleReference(host, version string) string {
 func pushCatalog(t *testing.T, host, reference string, versions ...string) {
 	t.Helper()
 	folder := catalogOf(t, func(bundle, version string) string {
-		return mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle, bundleReference(host, version), "/dev/stdout")
+		return mustRun(t, filepath.Join(repository, "hack", "catalog.sh"), bundle,
+			bundleReference(host, version), "/dev/stdout")
 	}, versions...)
 	push(t, reference, map[string]string{"/configs": filepath.Dir(folder)}, v1.Config{Labels: catalogLabels})
 }
@@ -88,7 +89,9 @@ func pushCatalog(t *testing.T, host, reference string, versions ...string) {
 func waitInstalled(t *testing.T, version string) {
 	t.Helper()
 	condition := "--for=jsonpath={.status.install.bundle.version}=" + version
-	if _, err := program.Output(t.Context(), "kubectl", "wait", condition, "clusterextension", packageName, "--timeout=4m"); err != nil {
-		t.Fatalf("%v: %s", err, mustRun(t, "kubectl", "get", "clusterextension,clustercatalog", "--output=jsonpath={.items[*].status.conditions[*].message}"))
+	_, err := program.Output(t.Context(), "kubectl", "wait", condition, "clusterextension", packageName, "--timeout=4m")
+	if err != nil {
+		t.Fatalf("%v: %s", err, mustRun(t, "kubectl", "get", "clusterextension,clustercatalog",
+			"--output=jsonpath={.items[*].status.conditions[*].message}"))
 	}
 }

@@ -40,7 +40,8 @@ func create(t *testing.T, objects ...client.Object) {
 // remove deletes objects of a kind, and waits until they are gone.
 func remove(t *testing.T, namespace, kind string, names ...string) {
 	t.Helper()
-	mustRun(t, "kubectl", append([]string{"delete", kind, "--ignore-not-found", "--timeout=4m", "--namespace", namespace}, names...)...)
+	mustRun(t, "kubectl", append([]string{"delete", kind, "--ignore-not-found", "--timeout=4m", "--namespace", namespace},
+		names...)...)
 }
 
 // mustRun runs a program and returns what it writes. After a failure it logs the pods that there are.
@@ -58,7 +59,8 @@ func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
 	eventually(t, "Deployment "+name+" is available", func(ctx context.Context) error {
-		_, err := program.Output(ctx, "kubectl", "rollout", "status", "deployment", name, "--namespace", namespace, "--timeout=30s")
+		_, err := program.Output(ctx, "kubectl", "rollout", "status", "deployment", name, "--namespace",
+			namespace, "--timeout=30s")
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, pods(ctx))
 		}

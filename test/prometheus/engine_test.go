@@ -49,7 +49,8 @@ func ruleFile(t *testing.T) (path string, groups *rulefmt.RuleGroups) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups, errs := rulefmt.Parse(content, false, model.LegacyValidation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.Parse(content, false, model.LegacyValidation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}
@@ -71,7 +72,8 @@ type server struct {
 // the Unix epoch.
 func newServer(t *testing.T, load string) *server {
 	t.Helper()
-	loader, err := promqltest.NewLazyLoader(load, promqltest.LazyLoaderOpts{EnableAtModifier: true, EnableNegativeOffset: true})
+	loader, err := promqltest.NewLazyLoader(load,
+		promqltest.LazyLoaderOpts{EnableAtModifier: true, EnableNegativeOffset: true})
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, load)
 	}

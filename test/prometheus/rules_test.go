@@ -116,13 +116,17 @@ var alertTests = append(conditionTests(), []alertTest{
 	{name: "all is well", series: fine, at: time.Hour},
 
 	// The operator.
-	{name: "the operator is gone", series: gone, at: 25 * time.Minute, want: []string{"DarkroomOperatorAbsent severity=critical"}},
+	{
+		name: "the operator is gone", series: gone, at: 25 * time.Minute,
+		want: []string{"DarkroomOperatorAbsent severity=critical"},
+	},
 	{name: "the operator has just gone", series: gone, at: 15 * time.Minute},
 	{
 		name: "no reconcile succeeds", series: strings.Replace(fine, "0+60x10000", "0x10000", 1), at: 75 * time.Minute,
 		want: []string{"DarkroomOperatorStalled severity=critical"},
 	},
-	{name: "nothing is to be reconciled", series: strings.NewReplacer("0+60x10000", "0x10000", `source_type="S3"} 1x`, `source_type="S3"} 0x`).Replace(fine), at: 75 * time.Minute},
+	{name: "nothing is to be reconciled", series: strings.NewReplacer("0+60x10000", "0x10000", `source_type="S3"} 1x`,
+		`source_type="S3"} 0x`).Replace(fine), at: 75 * time.Minute},
 	{name: "a controller keeps failing", series: fine + `
   controller_runtime_reconcile_errors_total{controller="darkroom-helm"} 0+30x10000
   controller_runtime_reconcile_errors_total{controller="another"} 0+30x10000
@@ -148,11 +152,18 @@ var alertTests = append(conditionTests(), []alertTest{
 		want: []string{"DarkroomsDegraded severity=warning"},
 	},
 	{
-		name: "Darkrooms stay in a phase", series: total(`darkrooms{phase="Deploying",source_type="S3"}`), at: 40 * time.Minute,
+		name: "Darkrooms stay in a phase", series: total(`darkrooms{phase="Deploying",source_type="S3"}`),
+		at:   40 * time.Minute,
 		want: []string{"DarkroomsStuck phase=Deploying severity=warning"},
 	},
-	{name: "hosts are in conflict", series: total("domain_conflicts"), at: 40 * time.Minute, want: []string{"DarkroomDomainConflicts severity=info"}},
-	{name: "credentials are missing", series: total("credentials_missing"), at: 10 * time.Minute, want: []string{"DarkroomCredentialsMissing severity=warning"}},
+	{
+		name: "hosts are in conflict", series: total("domain_conflicts"), at: 40 * time.Minute,
+		want: []string{"DarkroomDomainConflicts severity=info"},
+	},
+	{
+		name: "credentials are missing", series: total("credentials_missing"), at: 10 * time.Minute,
+		want: []string{"DarkroomCredentialsMissing severity=warning"},
+	},
 	{name: "totals are silent where Darkrooms are reported one by one", series: fine + `
   darkroom_operator_darkrooms{phase="Failed",source_type="S3"} 1x10000
   darkroom_operator_darkrooms{phase="Degraded",source_type="S3"} 1x10000
@@ -162,9 +173,15 @@ var alertTests = append(conditionTests(), []alertTest{
 `, at: time.Hour},
 
 	// One Darkroom.
-	{name: "a Darkroom is not ready", series: fine + shop("Ready", "False"), at: 16 * time.Minute, want: []string{shopNotReady}},
+	{
+		name: "a Darkroom is not ready", series: fine + shop("Ready", "False"), at: 16 * time.Minute,
+		want: []string{shopNotReady},
+	},
 	{name: "a Darkroom is being rolled out", series: fine + shop("Ready", "False"), at: 14 * time.Minute},
-	{name: "no operator has handled a Darkroom", series: fine + shop("Paused", "False"), at: 16 * time.Minute, want: []string{shopNotReady}},
+	{
+		name: "no operator has handled a Darkroom", series: fine + shop("Paused", "False"), at: 16 * time.Minute,
+		want: []string{shopNotReady},
+	},
 	{name: "a Darkroom is paused", series: fine + shop("Ready", "Unknown") + `
   darkroom_status_condition{namespace="team-b",name="shop",type="Paused",status="True"} 1x10000
 `, at: time.Hour},
@@ -172,7 +189,9 @@ var alertTests = append(conditionTests(), []alertTest{
   darkroom_status_condition{namespace="team-b",name="shop",type="Stalled",status="True"} 1x10000
 `, at: time.Hour, want: []string{"DarkroomStalled name=shop namespace=team-b severity=warning"}},
 	{
-		name: "a rollout does not end", series: healthy + ready + strings.Replace(each, "updated_replicas{namespace=\"team-a\",name=\"photos\"} 2", "updated_replicas{namespace=\"team-a\",name=\"photos\"} 1", 1),
+		name: "a rollout does not end", series: healthy + ready +
+			strings.Replace(each, "updated_replicas{namespace=\"team-a\",name=\"photos\"} 2",
+				"updated_replicas{namespace=\"team-a\",name=\"photos\"} 1", 1),
 		at: 31 * time.Minute, want: []string{"DarkroomRolloutIncomplete name=photos namespace=team-a severity=warning"},
 	},
 	{name: "the leader changes meanwhile", series: fine + `
@@ -189,7 +208,10 @@ var alertTests = append(conditionTests(), []alertTest{
 	},
 	{name: "one request of fifty fails", series: fine + requests("0+98x10000", "0+2x10000"), at: 25 * time.Minute},
 	{name: "the operator's probe alone fails", series: fine + requests("0x10000", "0+6x10000"), at: 25 * time.Minute},
-	{name: "the operator's probe alone is slow", series: fine + strings.ReplaceAll(durations("0x10000"), "0+100x", "0+6x"), at: 30 * time.Minute},
+	{
+		name: "the operator's probe alone is slow", series: fine + strings.ReplaceAll(durations("0x10000"), "0+100x", "0+6x"),
+		at: 30 * time.Minute,
+	},
 	{name: "requests have failed for a minute", series: fine + requests("0+48x10000", "0x60 48 0x10000"), at: time.Hour},
 	{
 		name: "one request of ten is slow", series: fine + durations("0+90x10000"), at: 30 * time.Minute,
@@ -206,18 +228,31 @@ var alertTests = append(conditionTests(), []alertTest{
 		series: fine + outOfMemory("team-a", "photos-7d9c-x2x", "darkroom") + outOfMemory("team-c", "other-7d9c-x2x", "gate"),
 		want:   []string{"DarkroomOutOfMemory container=darkroom name=photos namespace=team-a severity=warning"},
 	},
-	{name: "a container ran out of memory an hour ago", series: fine + outOfMemory("team-a", "photos-7d9c-x2x", "darkroom"), at: 90 * time.Minute},
+	{
+		name:   "a container ran out of memory an hour ago",
+		series: fine + outOfMemory("team-a", "photos-7d9c-x2x", "darkroom"), at: 90 * time.Minute,
+	},
 
 	// The objective.
 	{name: "all probes fail", series: probes("1x120 0x10000"), at: 140 * time.Minute, want: []string{burnsFast}},
-	{name: "all probes have failed for hours", series: probes("1x120 0x10000"), at: 200 * time.Minute, want: []string{burnsFast, burnsSlow}},
-	{name: "one probe fails", series: probes("1x120 0 1x10000"), at: 130 * time.Minute},
-	{name: "probes are served again", series: probes("1x1440 0x10 1x10000"), at: 1500 * time.Minute, step: 10 * time.Minute},
 	{
-		name: "one probe of 50 fails, for days", series: probes(strings.Repeat("1x48 0 ", 90)), at: 72 * time.Hour, step: 30 * time.Minute,
+		name: "all probes have failed for hours", series: probes("1x120 0x10000"), at: 200 * time.Minute,
+		want: []string{burnsFast, burnsSlow},
+	},
+	{name: "one probe fails", series: probes("1x120 0 1x10000"), at: 130 * time.Minute},
+	{
+		name: "probes are served again", series: probes("1x1440 0x10 1x10000"),
+		at: 1500 * time.Minute, step: 10 * time.Minute,
+	},
+	{
+		name: "one probe of 50 fails, for days", series: probes(strings.Repeat("1x48 0 ", 90)),
+		at: 72 * time.Hour, step: 30 * time.Minute,
 		want: []string{burnsSlow},
 	},
-	{name: "one probe of 200 fails, for days", series: probes(strings.Repeat("1x198 0 ", 24)), at: 72 * time.Hour, step: 30 * time.Minute},
+	{
+		name: "one probe of 200 fails, for days", series: probes(strings.Repeat("1x198 0 ", 24)),
+		at: 72 * time.Hour, step: 30 * time.Minute,
+	},
 }...)
 
 // conditionTests has each condition of a Darkroom that is otherwise ready.
@@ -266,8 +301,8 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 	}
 }
 
-// TestOneCauseHasOneAlert has a Darkroom for each combination of conditions: a missing Secret also fails the rollout and Ready, and
-// a refused host is also Stalled. Whoever pauses a Darkroom knows about it.
+// TestOneCauseHasOneAlert has a Darkroom for each combination of conditions: a missing Secret also fails the
+// rollout and Ready, and a refused host is also Stalled. Whoever pauses a Darkroom knows about it.
 func TestOneCauseHasOneAlert(t *testing.T) {
 	conditions := []struct{ name, fine, wrong string }{
 		{"Ready", "True", "False"},
@@ -291,7 +326,9 @@ func TestOneCauseHasOneAlert(t *testing.T) {
 				status = condition.wrong
 			}
 			if condition.name == "rollout" {
-				fmt.Fprintf(&series, "  darkroom_rollout_desired_replicas{%s} 2x10000\n  darkroom_rollout_updated_replicas{%[1]s} %sx10000\n", labels, status)
+				fmt.Fprintf(&series,
+					"  darkroom_rollout_desired_replicas{%s} 2x10000\n  darkroom_rollout_updated_replicas{%[1]s} %sx10000\n",
+					labels, status)
 				continue
 			}
 			fmt.Fprintf(&series, "  darkroom_status_condition{%s,type=%q,status=%q} 1x10000\n", labels, condition.name, status)

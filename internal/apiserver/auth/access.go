@@ -65,7 +65,8 @@ func (r Right) resourceAttributes() *authorizationv1.ResourceAttributes {
 		return nil
 	}
 	return &authorizationv1.ResourceAttributes{
-		Verb: r.Verb, Group: r.Group, Version: "*", Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
+		Verb: r.Verb, Group: r.Group, Version: "*", Resource: r.Resource, Subresource: r.Subresource,
+		Namespace: r.Namespace, Name: r.Name,
 	}
 }
 
@@ -98,7 +99,10 @@ type Access struct {
 }
 
 func newAccess(ask review, ttl time.Duration, budget *limit.Rates) *Access {
-	return &Access{review: ask, ttl: ttl, budget: budget, timeout: budgetTimeout, answers: &answers{callers: lru.New(maxCallers)}}
+	return &Access{
+		review: ask, ttl: ttl, budget: budget, timeout: budgetTimeout,
+		answers: &answers{callers: lru.New(maxCallers)},
+	}
 }
 
 // review requests the review of a right.

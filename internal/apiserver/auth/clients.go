@@ -61,7 +61,8 @@ func newClients(options *Options) (*Clients, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), appsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme),
+		appsv1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	open := *client
@@ -82,7 +83,9 @@ func newClients(options *Options) (*Clients, error) {
 	return out, nil
 }
 
-func restClient(config *rest.Config, client *http.Client, scheme *runtime.Scheme, version schema.GroupVersion, path string) (rest.Interface, error) {
+func restClient(
+	config *rest.Config, client *http.Client, scheme *runtime.Scheme, version schema.GroupVersion, path string,
+) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.GroupVersion = &version
 	config.APIPath = path

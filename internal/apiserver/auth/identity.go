@@ -91,7 +91,10 @@ func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReview
 
 func (t *tokenReviews) identify(ctx context.Context, token string) (*Caller, error) {
 	if token == "" {
-		return nil, problem.Unauthorized("authentication required: send a bearer token in the header Authorization, or POST it to /session")
+		return nil,
+			problem.Unauthorized(
+				"authentication required: send a bearer token in the header Authorization, or POST it to /session",
+			)
 	}
 	answer, ok, err := t.tokens.AuthenticateToken(ctx, token)
 	if err != nil && isFromCluster(err) {
@@ -119,7 +122,8 @@ func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*Caller, erro
 	if time.Now().Before(k.until) {
 		return k.owner, nil
 	}
-	review, err := k.kube.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	review, err := k.kube.AuthenticationV1().SelfSubjectReviews().
+		Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
 		return nil, wire.FromKubernetes(err, wire.AsIs)
 	}

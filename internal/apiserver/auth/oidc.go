@@ -48,7 +48,8 @@ func (a *Authenticator) callback(w http.ResponseWriter, request *http.Request) {
 	for _, each := range cookies {
 		http.SetCookie(w, each)
 	}
-	http.Redirect(w, request, returnPath, http.StatusSeeOther) //nolint:gosec // a path of the page, from an encrypted cookie
+	//nolint:gosec // a path of the page, from an encrypted cookie
+	http.Redirect(w, request, returnPath, http.StatusSeeOther)
 }
 
 // finish returns the cookies of a session that the cluster accepts too.

@@ -86,7 +86,8 @@ func TestAttemptsToSignIn(t *testing.T) {
 	} {
 		before := tokens.asked
 		if got := statusOf(t, s, step.token); got != step.status || (tokens.asked > before) != step.asked {
-			t.Errorf("%s is answered %d, and asked for: %t; want %d, %t", step.what, got, tokens.asked > before, step.status, step.asked)
+			t.Errorf("%s is answered %d, and asked for: %t; want %d, %t", step.what, got,
+				tokens.asked > before, step.status, step.asked)
 		}
 	}
 }

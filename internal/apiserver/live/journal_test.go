@@ -14,7 +14,10 @@ import (
 )
 
 func entry(name, uid, version string) *v1alpha1.Darkroom {
-	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(uid), ResourceVersion: version}}
+	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: name,
+		UID: types.UID(uid), ResourceVersion: version,
+	}}
 }
 
 func kindsAfter(j *Journal, position uint64) []string {
@@ -51,7 +54,10 @@ func TestJournalForgets(t *testing.T) {
 	for i := range 3 {
 		j.Put(entry("a", "1", fmt.Sprint(i+1)))
 	}
-	for position, want := range map[uint64]string{0: "[forgotten]", 1: "[modified a 2 modified a 3]", 2: "[modified a 3]", 3: "[]", 4: "[forgotten]"} {
+	for position, want := range map[uint64]string{
+		0: "[forgotten]", 1: "[modified a 2 modified a 3]", 2: "[modified a 3]",
+		3: "[]", 4: "[forgotten]",
+	} {
 		if got := fmt.Sprint(kindsAfter(j, position)); got != want {
 			t.Errorf("after %d come %s, want %s", position, got, want)
 		}
@@ -86,7 +92,10 @@ func sizeOf(darkroom *v1alpha1.Darkroom) int { return len(darkroom.Annotations["
 
 func TestJournalKeepsSoManyBytes(t *testing.T) {
 	j := NewJournal(100, sizeOf)
-	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{"large": strings.Repeat("x", 1<<20)}}}
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
+		Name:        "a",
+		Annotations: map[string]string{"large": strings.Repeat("x", 1<<20)},
+	}}
 	for i := range 50 {
 		darkroom = darkroom.DeepCopy()
 		darkroom.ResourceVersion = fmt.Sprint(i)

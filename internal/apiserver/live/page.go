@@ -24,8 +24,9 @@ const (
 	maxPage = 2 << 20
 )
 
-// Cursor is the Darkroom that a page ends at: by its key if the caller may see it, so that it stays valid if the Darkroom is
-// deleted, else by a digest of its UID, which discloses no name. The zero value is before the first one.
+// Cursor is the Darkroom that a page ends at: by its key if the caller may see it, so that it stays valid if
+// the Darkroom is deleted, else by a digest of its UID, which discloses no name. The zero value is before the
+// first one.
 type Cursor struct {
 	types.NamespacedName
 
@@ -86,7 +87,8 @@ func digestOf(darkroom *v1alpha1.Darkroom) string {
 // startAfter returns the part of a sorted list after a cursor.
 func startAfter(all []*v1alpha1.Darkroom, after Cursor) ([]*v1alpha1.Darkroom, error) {
 	if after.Digest == "" {
-		return all[sort.Search(len(all), func(i int) bool { return CompareKeys(KeyOf(all[i]), after.NamespacedName) > 0 }):], nil
+		isAfter := func(i int) bool { return CompareKeys(KeyOf(all[i]), after.NamespacedName) > 0 }
+		return all[sort.Search(len(all), isAfter):], nil
 	}
 	at := slices.IndexFunc(all, func(darkroom *v1alpha1.Darkroom) bool { return digestOf(darkroom) == after.Digest })
 	if at < 0 {

@@ -69,8 +69,11 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 		extent        string
 		changed, ends bool
 	}{
-		"nothing":                   {before: rights{"a": true}, after: rights{"a": true}, extent: "-"},
-		"a namespace is granted":    {before: rights{"a": true}, after: rights{"a": true, "b": true}, extent: "-", changed: true},
+		"nothing": {before: rights{"a": true}, after: rights{"a": true}, extent: "-"},
+		"a namespace is granted": {
+			before: rights{"a": true}, after: rights{"a": true, "b": true},
+			extent: "-", changed: true,
+		},
 		"a namespace is taken":      {before: rights{"a": true}, after: rights{}, extent: "-", changed: true},
 		"all are granted":           {before: rights{"a": true}, after: rights{"": true}, extent: "*", changed: true},
 		"all are taken":             {before: rights{"": true}, after: rights{"a": true}, extent: "-", changed: true},
@@ -97,8 +100,8 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 	}
 }
 
-// TestPagesAddUp checks that all pages have what one has, and name no Darkroom that the caller may not see, whatever their
-// limit, the caller's rights and the budget are.
+// TestPagesAddUp checks that all pages have what one has, and name no Darkroom that the caller may not see,
+// whatever their limit, the caller's rights and the budget are.
 func TestPagesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-d]/[a-d]`)

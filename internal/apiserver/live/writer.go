@@ -19,8 +19,8 @@ const retryAfter = 2 * time.Second
 const collected = 32 << 10
 
 // writer writes server-sent events, compressed if the client accepts that: the list of a thousand Darkrooms
-// shrinks to a seventh or less. What the compressor knows is forgotten after each piece, so that an open stream takes no memory for it;
-// see middleware.Compress for why that discloses nothing.
+// shrinks to a seventh or less. What the compressor knows is forgotten after each piece, so that an open stream
+// takes no memory for it; see middleware.Compress for why that discloses nothing.
 type writer struct {
 	reply.Pieces
 	// packer writes to packed; nil for a client that does not accept gzip.

@@ -15,7 +15,10 @@ const minCompressed = 2 << 10
 
 // packedTypes are the media types that are compressed. Images are compressed already, and
 // the page compresses its own files.
-var packedTypes = []string{"application/json", problem.MediaType, "application/yaml", "application/vnd.oai.openapi+json"}
+var packedTypes = []string{
+	"application/json", problem.MediaType, "application/yaml",
+	"application/vnd.oai.openapi+json",
+}
 
 // Compress compresses responses: a long list shrinks to a fifteenth. Responses to requests
 // that are sent piece by piece pass as they are, because this compressor buffers them.

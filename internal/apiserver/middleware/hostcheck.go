@@ -15,7 +15,8 @@ import (
 func CheckHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalHost(r.Host) {
-			problem.Write(w, problem.New(http.StatusMisdirectedRequest, "the host of the request must be localhost or a loopback address"))
+			problem.Write(w, problem.New(http.StatusMisdirectedRequest,
+				"the host of the request must be localhost or a loopback address"))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -36,7 +36,8 @@ func wantProblem(t *testing.T, got *httptest.ResponseRecorder, status int) strin
 	if err := json.Unmarshal(got.Body.Bytes(), &body); err != nil {
 		t.Fatalf("%d %s is not a problem: %v", got.Code, got.Body, err)
 	}
-	if got.Code != status || body.Status != status || body.Detail == "" || got.Header().Get("Content-Type") != "application/problem+json" {
+	if got.Code != status || body.Status != status || body.Detail == "" ||
+		got.Header().Get("Content-Type") != "application/problem+json" {
 		t.Fatalf("responds %d %s, want a problem with the status %d", got.Code, got.Body, status)
 	}
 	return body.Detail
@@ -50,21 +51,65 @@ func TestRequestsFromOtherSites(t *testing.T) {
 		headers      []string
 		status       int
 	}{
-		"read from another site":      {"GET", "/darkrooms", []string{"Origin", "https://evil.example.com"}, http.StatusForbidden},
-		"write from another site":     {"POST", "/darkrooms", []string{"Origin", "https://evil.example.com", "Content-Type", "application/json"}, http.StatusForbidden},
-		"write that a browser marks":  {"DELETE", "/session", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
-		"write from a sister site":    {"DELETE", "/session", []string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
-		"an origin that is hidden":    {"GET", "/darkrooms", []string{"Origin", "null"}, http.StatusForbidden},
-		"an origin that begins alike": {"GET", "/darkrooms", []string{"Origin", "https://" + host + ".evil.example.com"}, http.StatusForbidden},
-		"preflight of another site":   {"OPTIONS", "/darkrooms", []string{"Origin", "https://evil.example.com", "Access-Control-Request-Method", "POST"}, http.StatusForbidden},
-		"the own page":                {"DELETE", "/session", []string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"}, http.StatusOK},
-		"an image of another site":    {"GET", "/darkrooms", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"}, http.StatusForbidden},
-		"an image of a sister site":   {"GET", "/session", []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "no-cors"}, http.StatusForbidden},
-		"a window of another site":    {"GET", "/darkrooms", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusForbidden},
-		"an address that is typed":    {"GET", "/darkrooms", []string{"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
-		"the own page reads":          {"GET", "/darkrooms", []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}, http.StatusOK},
-		"no browser":                  {"DELETE", "/session", nil, http.StatusOK},
-		"a link from another site":    {"GET", "/ui/darkrooms", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, http.StatusOK},
+		"read from another site": {
+			"GET", "/darkrooms",
+			[]string{"Origin", "https://evil.example.com"},
+			http.StatusForbidden,
+		},
+		"write from another site": {
+			"POST", "/darkrooms",
+			[]string{"Origin", "https://evil.example.com", "Content-Type", "application/json"},
+			http.StatusForbidden,
+		},
+		"write that a browser marks": {"DELETE", "/session", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		"write from a sister site":   {"DELETE", "/session", []string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		"an origin that is hidden":   {"GET", "/darkrooms", []string{"Origin", "null"}, http.StatusForbidden},
+		"an origin that begins alike": {
+			"GET", "/darkrooms",
+			[]string{"Origin", "https://" + host + ".evil.example.com"},
+			http.StatusForbidden,
+		},
+		"preflight of another site": {
+			"OPTIONS", "/darkrooms",
+			[]string{"Origin", "https://evil.example.com", "Access-Control-Request-Method", "POST"},
+			http.StatusForbidden,
+		},
+		"the own page": {
+			"DELETE", "/session",
+			[]string{"Origin", "http://" + host, "Sec-Fetch-Site", "same-origin"},
+			http.StatusOK,
+		},
+		"an image of another site": {
+			"GET", "/darkrooms",
+			[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"},
+			http.StatusForbidden,
+		},
+		"an image of a sister site": {
+			"GET", "/session",
+			[]string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "no-cors"},
+			http.StatusForbidden,
+		},
+		"a window of another site": {
+			"GET", "/darkrooms",
+			[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"},
+			http.StatusForbidden,
+		},
+		"an address that is typed": {
+			"GET", "/darkrooms",
+			[]string{"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"},
+			http.StatusOK,
+		},
+		"the own page reads": {
+			"GET", "/darkrooms",
+			[]string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"},
+			http.StatusOK,
+		},
+		"no browser": {"DELETE", "/session", nil, http.StatusOK},
+		"a link from another site": {
+			"GET", "/ui/darkrooms",
+			[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"},
+			http.StatusOK,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := httptest.NewRequestWithContext(t.Context(), c.method, "https://"+host+c.path, nil)
@@ -82,8 +127,10 @@ func TestRequestsFromOtherSites(t *testing.T) {
 func TestHostsOtherThanThisMachine(t *testing.T) {
 	handler := CheckHost(respond(http.StatusOK))
 	for host, allowed := range map[string]bool{
-		"localhost": true, "localhost:5000": true, "127.0.0.1:5000": true, "127.1.2.3": true, "[::1]:5000": true, "[::1]": true,
-		"evil.example.com": false, "localhost.evil.example.com": false, "10.0.0.1:5000": false, "[2001:db8::1]:5000": false, "": false,
+		"localhost": true, "localhost:5000": true, "127.0.0.1:5000": true, "127.1.2.3": true,
+		"[::1]:5000": true, "[::1]": true,
+		"evil.example.com": false, "localhost.evil.example.com": false, "10.0.0.1:5000": false,
+		"[2001:db8::1]:5000": false, "": false,
 	} {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/darkrooms", nil)
 		request.Host = host

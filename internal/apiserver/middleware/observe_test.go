@@ -33,9 +33,15 @@ func TestRequestsAreCountedAndLogged(t *testing.T) {
 		// untimed requests are not in the histogram.
 		untimed bool
 	}{
-		"a read":                 {method: "GET", path: "/darkrooms?token=secret", route: "GET /darkrooms", code: "200"},
-		"a write":                {method: "POST", path: "/darkrooms?token=secret", route: "POST /darkrooms", code: "201", log: []string{`"path"="/darkrooms"`, `"status"=201`}},
-		"an error":               {method: "GET", path: "/broken", route: "GET /broken", code: "500", log: []string{"etcd is gone", `"status"=500`, `"user"="ada"`}},
+		"a read": {method: "GET", path: "/darkrooms?token=secret", route: "GET /darkrooms", code: "200"},
+		"a write": {
+			method: "POST", path: "/darkrooms?token=secret", route: "POST /darkrooms", code: "201",
+			log: []string{`"path"="/darkrooms"`, `"status"=201`},
+		},
+		"an error": {
+			method: "GET", path: "/broken", route: "GET /broken", code: "500",
+			log: []string{"etcd is gone", `"status"=500`, `"user"="ada"`},
+		},
 		"a probe that fails":     {method: "GET", path: "/readyz", route: "GET /readyz", code: "503"},
 		"a stream":               {method: "GET", path: "/stream", route: "GET /stream", code: "200", untimed: true},
 		"a path without a route": {method: "GET", path: "/nothing", route: "none", code: "404"},
@@ -48,7 +54,8 @@ func TestRequestsAreCountedAndLogged(t *testing.T) {
 			call(handler, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
 
 			metrics := get(t, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "/metrics").Body.String()
-			if want := fmt.Sprintf("darkroom_apiserver_requests_total{code=%q,route=%q} 1\n", c.code, c.route); !strings.Contains(metrics, want) {
+			if want := fmt.Sprintf("darkroom_apiserver_requests_total{code=%q,route=%q} 1\n", c.code,
+				c.route); !strings.Contains(metrics, want) {
 				t.Errorf("want %s among the metrics:\n%s", want, metrics)
 			}
 			want := fmt.Sprintf("darkroom_apiserver_request_duration_seconds_count{route=%q} 1\n", c.route)

@@ -23,7 +23,8 @@ func RecoverPanic(log logr.Logger, next http.Handler) http.Handler {
 			if err, ok := thrown.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(thrown)
 			}
-			log.Error(fmt.Errorf("panic: %v", thrown), "Request failed", "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
+			log.Error(fmt.Errorf("panic: %v", thrown), "Request failed", "method", r.Method, "path", r.URL.Path,
+				"stack", string(debug.Stack()))
 			problem.Write(w, problem.Internal(http.StatusInternalServerError))
 		}()
 		next.ServeHTTP(w, r)

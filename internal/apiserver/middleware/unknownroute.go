@@ -22,7 +22,8 @@ func UnknownRoute(mux *http.ServeMux) http.Handler {
 		handler.ServeHTTP(dry, r)
 		if dry.status == http.StatusMethodNotAllowed {
 			allow := dry.header.Get("Allow")
-			problem.Write(w, problem.New(dry.status, fmt.Sprintf("%s is not possible here, but %s", r.Method, allow)).WithHeader("Allow", allow))
+			problem.Write(w, problem.New(dry.status, fmt.Sprintf("%s is not possible here, but %s", r.Method, allow)).
+				WithHeader("Allow", allow))
 			return
 		}
 		problem.Write(w, problem.New(http.StatusNotFound, "there is nothing here; see /openapi.json"))

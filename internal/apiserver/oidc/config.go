@@ -139,22 +139,29 @@ func (c Config) validate() error {
 func (m *Impersonation) validate() error {
 	var errs []error
 	if m.UsernamePrefix == "" {
-		errs = append(errs, errors.New(`impersonation.usernamePrefix: required; set a prefix that no other user of the cluster has, for example "oidc:"`))
+		errs = append(errs,
+			errors.New(
+				`impersonation.usernamePrefix: required; set a prefix that no other user of the cluster has, for example "oidc:"`,
+			))
 	}
 	for name, prefix := range map[string]string{"usernamePrefix": m.UsernamePrefix, "groupsPrefix": m.GroupsPrefix} {
 		if altered(prefix) {
-			errs = append(errs, fmt.Errorf("impersonation.%s %q: must have no white space at its ends and no control characters", name, prefix))
+			errs = append(errs, fmt.Errorf("impersonation.%s %q: must have no white space at its ends and no control characters",
+				name, prefix))
 		}
 	}
 	if reserved(m.UsernamePrefix) {
-		errs = append(errs, fmt.Errorf("impersonation.usernamePrefix %q: must not begin with %s", m.UsernamePrefix, reservedPrefix))
+		errs = append(errs, fmt.Errorf("impersonation.usernamePrefix %q: must not begin with %s",
+			m.UsernamePrefix, reservedPrefix))
 	}
 	for _, group := range m.Groups {
 		if altered(group) {
-			errs = append(errs, fmt.Errorf("impersonation.groups %q: must have no white space at its ends and no control characters", group))
+			errs = append(errs,
+				fmt.Errorf("impersonation.groups %q: must have no white space at its ends and no control characters", group))
 		}
 		if group == "" || reserved(m.GroupsPrefix+group) {
-			errs = append(errs, fmt.Errorf("impersonation.groups %q: with the prefix %q it is empty or begins with %s", group, m.GroupsPrefix, reservedPrefix))
+			errs = append(errs, fmt.Errorf("impersonation.groups %q: with the prefix %q it is empty or begins with %s", group,
+				m.GroupsPrefix, reservedPrefix))
 		}
 	}
 	return errors.Join(errs...)
@@ -204,7 +211,9 @@ func (c Config) cookieKeys() ([][]byte, error) {
 	for i, line := range strings.Fields(string(raw)) {
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != keySize {
-			return nil, fmt.Errorf("cookieKeysFile %s: key %d must be %d bytes in base64; make one with `openssl rand -base64 32`", c.CookieKeysFile, i+1, keySize)
+			return nil,
+				fmt.Errorf("cookieKeysFile %s: key %d must be %d bytes in base64; make one with `openssl rand -base64 32`",
+					c.CookieKeysFile, i+1, keySize)
 		}
 		keys = append(keys, key)
 	}

@@ -21,7 +21,8 @@ func key(b byte) []byte { return []byte(strings.Repeat(string(b), keySize)) }
 
 func TestConfigurationsThatAreWrongNameTheFieldAndTheRemedy(t *testing.T) {
 	keys := write(t, "keys", base64.StdEncoding.EncodeToString(key('a'))+"\n")
-	good := "issuer: https://dex.example.com\nclientID: darkroom\nredirectURL: https://darkrooms.example.com/auth/callback\ncookieKeysFile: " + keys + "\n"
+	good := "issuer: https://dex.example.com\nclientID: darkroom\nredirectURL: " +
+		"https://darkrooms.example.com/auth/callback\ncookieKeysFile: " + keys + "\n"
 	replaced := func(old, by string) string { return strings.Replace(good, old, by, 1) }
 	for name, c := range map[string]struct{ file, want string }{
 		"good":                    {good, ""},
@@ -48,7 +49,8 @@ func TestConfigurationsThatAreWrongNameTheFieldAndTheRemedy(t *testing.T) {
 		"no prefix":               {good + "impersonation: {groups: [a]}\n", "usernamePrefix"},
 		"reserved prefix":         {good + `impersonation: {usernamePrefix: "system:"}`, "usernamePrefix"},
 		"reserved group":          {good + `impersonation: {usernamePrefix: "oidc:", groups: ["system:masters"]}`, "system:"},
-		"group made reserved":     {good + `impersonation: {usernamePrefix: "oidc:", groupsPrefix: "system:", groups: [masters]}`, "system:"},
+		"group made reserved": {good +
+			`impersonation: {usernamePrefix: "oidc:", groupsPrefix: "system:", groups: [masters]}`, "system:"},
 	} {
 		config, err := Load(write(t, "oidc.yaml", c.file))
 		if err == nil {

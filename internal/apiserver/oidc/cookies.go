@@ -35,7 +35,10 @@ func (p *Provider) Cookies(session *Session) ([]*http.Cookie, error) {
 	}
 	parts := (len(sealed) + maxPart - 1) / maxPart
 	if parts > maxParts {
-		return nil, fmt.Errorf("%w: the tokens have %d bytes in the cookie, at most %d are possible; limit the claims and groups that the issuer puts into them", ErrRefused, len(sealed), maxParts*maxPart)
+		return nil, fmt.Errorf(
+			"%w: the tokens have %d bytes in the cookie, at most %d are possible; limit the claims and groups that "+
+				"the issuer puts into them", ErrRefused, len(sealed), maxParts*maxPart,
+		)
 	}
 	out := []*http.Cookie{}
 	for i := range parts {
@@ -93,5 +96,7 @@ func partName(i int) string {
 }
 
 func cookie(name, value string, maxAge int, sameSite http.SameSite) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: true, SameSite: sameSite} //nolint:gosec // strict or lax
+	return &http.Cookie{ //nolint:gosec // strict or lax
+		Name: name, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, Secure: true, SameSite: sameSite,
+	}
 }

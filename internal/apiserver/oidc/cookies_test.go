@@ -66,7 +66,8 @@ func TestLargeSessionsAreSplitIntoCookies(t *testing.T) {
 		request.AddCookie(each)
 	}
 	session := &Session{}
-	if err := provider.sealer.open(SessionCookie, sealedIn(request), session); err != nil || len(session.IDToken) != 2*maxPart {
+	err = provider.sealer.open(SessionCookie, sealedIn(request), session)
+	if err != nil || len(session.IDToken) != 2*maxPart {
 		t.Errorf("opens as %v, %v", session, err)
 	}
 	if deleted := Deletions(request); len(deleted) != 3 || deleted[2].MaxAge >= 0 {

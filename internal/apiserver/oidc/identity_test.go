@@ -13,7 +13,10 @@ import (
 )
 
 func TestIdentityOfClaims(t *testing.T) {
-	mapping := &Impersonation{UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsClaim: "groups", Groups: []string{"a", "b"}}
+	mapping := &Impersonation{
+		UsernameClaim: "email", UsernamePrefix: "oidc:", GroupsClaim: "groups",
+		Groups: []string{"a", "b"},
+	}
 	for claimed, want := range map[string]struct {
 		username string
 		groups   []string
@@ -43,7 +46,10 @@ func TestIdentityOfClaims(t *testing.T) {
 
 // TestNamesArriveAsTheyAre sends each name that is accepted as Go sends it, by HTTP/1.1.
 func TestNamesArriveAsTheyAre(t *testing.T) {
-	parts := []string{"admin@example.com", "a", " ", "\t", "\u00a0", "\u2003", "\r", "\n", "\x00", "\x7f", "\u0085", "é", ":"}
+	parts := []string{
+		"admin@example.com", "a", " ", "\t", "\u00a0", "\u2003", "\r", "\n", "\x00",
+		"\x7f", "\u0085", "é", ":",
+	}
 	accepted := 0
 	for _, first := range parts {
 		for _, middle := range parts {

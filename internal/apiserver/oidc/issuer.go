@@ -67,7 +67,9 @@ func (p *Provider) request(ctx context.Context) (*issuer, error) {
 		return nil, fmt.Errorf("discovery document: %w", err)
 	}
 	return &issuer{
-		verifier: provider.VerifierContext(p.context(context.Background()), &gooidc.Config{ClientID: p.config.ClientID, Now: p.config.Clock.Now}), //nolint:contextcheck // it outlives the request
+		//nolint:contextcheck // it outlives the request
+		verifier: provider.VerifierContext(p.context(context.Background()),
+			&gooidc.Config{ClientID: p.config.ClientID, Now: p.config.Clock.Now}),
 		oauth: oauth2.Config{
 			ClientID: p.config.ClientID, ClientSecret: p.secret, Endpoint: endpoint,
 			RedirectURL: p.config.RedirectURL, Scopes: p.config.Scopes,

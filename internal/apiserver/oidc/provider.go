@@ -145,7 +145,10 @@ func (p *Provider) Finish(request *http.Request) (session *Session, returnPath s
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(begun.Nonce)) != 1 {
 		return nil, "", fmt.Errorf("%w: the ID token is of another sign-in", ErrRefused)
 	}
-	session = &Session{ID: rand.Text(), Subject: verified.Subject, End: p.config.Clock.Now().Add(p.config.SessionLifetime.Duration)}
+	session = &Session{
+		ID: rand.Text(), Subject: verified.Subject,
+		End: p.config.Clock.Now().Add(p.config.SessionLifetime.Duration),
+	}
 	if session, err = p.renewed(session, token, verified); err != nil {
 		return nil, "", err
 	}
@@ -166,7 +169,8 @@ func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) 
 	party := struct {
 		AuthorizedParty string `json:"azp"`
 	}{}
-	if err := verified.Claims(&party); err != nil || party.AuthorizedParty != "" && party.AuthorizedParty != p.config.ClientID {
+	if err := verified.Claims(&party); err != nil || party.AuthorizedParty != "" &&
+		party.AuthorizedParty != p.config.ClientID {
 		return nil, fmt.Errorf("%w: the ID token was issued to another client", ErrRefused)
 	}
 	return verified, nil

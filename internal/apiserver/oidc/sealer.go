@@ -40,7 +40,9 @@ func (s *sealer) seal(purpose string, value any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", purpose, err)
 	}
-	return base64.RawURLEncoding.EncodeToString(s.keys[0].Seal(nil, nil, plain, []byte(purpose))), nil //nolint:gosec // the nonce is random: NewGCMWithRandomNonce makes it
+	//nolint:gosec // the nonce is random: NewGCMWithRandomNonce makes it
+	sealed := s.keys[0].Seal(nil, nil, plain, []byte(purpose))
+	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
 // open decrypts a value.

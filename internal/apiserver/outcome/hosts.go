@@ -29,7 +29,9 @@ type Claimed func(*v1alpha1.Darkroom) []string
 
 // Hosts decides who gets each host of a change, if the cluster has these Darkrooms. No owner is named: keepers has the
 // Darkrooms that keep hosts which are taken, for callers who may get them.
-func (c *Change) Hosts(all []*v1alpha1.Darkroom, of Claimed) (hosts []HostOutcome, keepers map[string]*v1alpha1.Darkroom) {
+func (c *Change) Hosts(
+	all []*v1alpha1.Darkroom, of Claimed,
+) (hosts []HostOutcome, keepers map[string]*v1alpha1.Darkroom) {
 	wanted, had := c.claims(of)
 	rivals := c.rivals(wanted, all, of)
 	hosts, keepers = []HostOutcome{}, map[string]*v1alpha1.Darkroom{}

@@ -32,19 +32,43 @@ func TestWhoGetsAHost(t *testing.T) {
 		want   string
 		keeper string
 	}{
-		"no one has it":                    {want: hostFree},
-		"others have others":               {others: []*v1alpha1.Darkroom{made("a", 5, "dogs")}, want: hostFree},
-		"a new one comes last":             {others: []*v1alpha1.Darkroom{made("z", 0, "cats")}, want: hostTaken, keeper: "z"},
-		"it has it already":                {before: made("b", 5, "cats"), want: hostOwn},
-		"it adds one that is free":         {before: made("b", 5, "dogs"), want: hostFree},
-		"it adds one of an older":          {before: made("b", 5), others: []*v1alpha1.Darkroom{made("c", 6, "cats")}, want: hostTaken, keeper: "c"},
-		"it adds one of a younger":         {before: made("b", 5), others: []*v1alpha1.Darkroom{made("a", 4, "cats")}, want: hostOwn},
-		"of one age the name decides":      {before: made("b", 5), others: []*v1alpha1.Darkroom{made("a", 5, "cats")}, want: hostTaken, keeper: "a"},
-		"the oldest of several decides":    {before: made("b", 5), others: []*v1alpha1.Darkroom{made("a", 4, "cats"), made("c", 6, "cats")}, want: hostTaken, keeper: "c"},
+		"no one has it":      {want: hostFree},
+		"others have others": {others: []*v1alpha1.Darkroom{made("a", 5, "dogs")}, want: hostFree},
+		"a new one comes last": {
+			others: []*v1alpha1.Darkroom{made("z", 0, "cats")},
+			want:   hostTaken, keeper: "z",
+		},
+		"it has it already":        {before: made("b", 5, "cats"), want: hostOwn},
+		"it adds one that is free": {before: made("b", 5, "dogs"), want: hostFree},
+		"it adds one of an older": {
+			before: made("b", 5), others: []*v1alpha1.Darkroom{made("c", 6, "cats")},
+			want: hostTaken, keeper: "c",
+		},
+		"it adds one of a younger": {
+			before: made("b", 5),
+			others: []*v1alpha1.Darkroom{made("a", 4, "cats")}, want: hostOwn,
+		},
+		"of one age the name decides": {
+			before: made("b", 5), others: []*v1alpha1.Darkroom{made("a", 5, "cats")},
+			want: hostTaken, keeper: "a",
+		},
+		"the oldest of several decides": {
+			before: made("b", 5),
+			others: []*v1alpha1.Darkroom{made("a", 4, "cats"), made("c", 6, "cats")}, want: hostTaken, keeper: "c",
+		},
 		"one that is deleted has no claim": {others: []*v1alpha1.Darkroom{leaving}, want: hostFree},
-		"another installation's host":      {before: of("a", made("b", 5, "cats")), others: []*v1alpha1.Darkroom{of("b", made("c", 6, "cats"))}, want: hostOwn},
-		"the own installation's host":      {before: of("a", made("b", 5, "cats")), others: []*v1alpha1.Darkroom{of("a", made("c", 6, "cats"))}, want: hostTaken, keeper: "c"},
-		"nobody has handled the other yet": {before: of("a", made("b", 5, "cats")), others: []*v1alpha1.Darkroom{made("c", 6, "cats")}, want: hostTaken, keeper: "c"},
+		"another installation's host": {
+			before: of("a", made("b", 5, "cats")),
+			others: []*v1alpha1.Darkroom{of("b", made("c", 6, "cats"))}, want: hostOwn,
+		},
+		"the own installation's host": {
+			before: of("a", made("b", 5, "cats")),
+			others: []*v1alpha1.Darkroom{of("a", made("c", 6, "cats"))}, want: hostTaken, keeper: "c",
+		},
+		"nobody has handled the other yet": {
+			before: of("a", made("b", 5, "cats")),
+			others: []*v1alpha1.Darkroom{made("c", 6, "cats")}, want: hostTaken, keeper: "c",
+		},
 	} {
 		change := &Change{Before: c.before, Wanted: made("b", 0, "cats")}
 		if c.before != nil {
@@ -76,9 +100,12 @@ func TestAChangedSpecGetsTheBaseDomainOfTheOperator(t *testing.T) {
 		change Change
 		want   HostOutcome
 	}{
-		"unchanged": {Change{Before: kept, Wanted: kept.DeepCopy()}, HostOutcome{Host: "cats.old.example.com", State: hostOwn}},
-		"changed":   {Change{Before: kept, Wanted: changed}, HostOutcome{Host: "cats.new.example.com", State: hostFree}},
-		"new":       {Change{Wanted: changed}, HostOutcome{Host: "cats.new.example.com", State: hostFree}},
+		"unchanged": {
+			Change{Before: kept, Wanted: kept.DeepCopy()},
+			HostOutcome{Host: "cats.old.example.com", State: hostOwn},
+		},
+		"changed": {Change{Before: kept, Wanted: changed}, HostOutcome{Host: "cats.new.example.com", State: hostFree}},
+		"new":     {Change{Wanted: changed}, HostOutcome{Host: "cats.new.example.com", State: hostFree}},
 	} {
 		hosts, _ := c.change.Hosts(nil, of)
 		expect.Equal(t, name, []HostOutcome{c.want}, hosts)

@@ -42,7 +42,10 @@ func TestEverySecretIsNamed(t *testing.T) {
 			`{source: {type: S3, caBundleRef: {kind: Secret, name: authority}}, gate: {}}`,
 			map[string]string{"source.caBundleRef": "authority unknown: ca.crt unknown"},
 		},
-		"an authority in a ConfigMap": {`{source: {caBundleRef: {kind: ConfigMap, name: authority}}, gate: {}}`, map[string]string{}},
+		"an authority in a ConfigMap": {
+			`{source: {caBundleRef: {kind: ConfigMap, name: authority}}, gate: {}}`,
+			map[string]string{},
+		},
 		"TLS": {
 			`{ingress: {tlsSecretName: tls}}`,
 			map[string]string{"ingress.tlsSecretName": "tls unknown: tls.crt unknown, tls.key unknown"},
@@ -51,12 +54,18 @@ func TestEverySecretIsNamed(t *testing.T) {
 			`{extraEnv: [{name: A, valueFrom: {secretKeyRef: {name: variable, key: a}}},
 				{name: B, valueFrom: {secretKeyRef: {name: optional, key: b, optional: true}}}],
 				extraEnvFrom: [{secretRef: {name: variables}}, {secretRef: {name: optional, optional: true}}]}`,
-			map[string]string{"extraEnv[0].valueFrom.secretKeyRef": "variable unknown: a unknown", "extraEnvFrom[0].secretRef": "variables unknown: "},
+			map[string]string{
+				"extraEnv[0].valueFrom.secretKeyRef": "variable unknown: a unknown",
+				"extraEnvFrom[0].secretRef":          "variables unknown: ",
+			},
 		},
 		"volumes": {
 			`{podTemplate: {volumes: [{name: all, secret: {secretName: volume}}, {name: one, secret: {secretName: item, items: [{key: c, path: c}]}},
 				{name: none, secret: {secretName: optional, optional: true}}]}}`,
-			map[string]string{"podTemplate.volumes[0].secret": "volume unknown: ", "podTemplate.volumes[1].secret": "item unknown: c unknown"},
+			map[string]string{
+				"podTemplate.volumes[0].secret": "volume unknown: ",
+				"podTemplate.volumes[1].secret": "item unknown: c unknown",
+			},
 		},
 		"one Secret of two fields": {
 			`{source: {type: S3, credentialsSecretRef: {name: keys}}, extraEnv: [{name: A, valueFrom: {secretKeyRef: {name: keys, key: a}}},
@@ -80,10 +89,16 @@ func TestOnlyAClearAnswerDecidesAboutASecret(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"a key is missing":  {secret: full, want: "keys found: accessKey found, secretKey missing"},
-		"there is none":     {secret: &corev1.Secret{}, err: apierrors.NewNotFound(resource, "keys"), want: "keys missing: accessKey missing, secretKey missing"},
-		"it may not be got": {secret: &corev1.Secret{}, err: apierrors.NewForbidden(resource, "keys", nil), want: "keys unknown: accessKey unknown, secretKey unknown"},
-		"no answer":         {secret: full, err: errors.New("timeout"), want: "keys unknown: accessKey unknown, secretKey unknown"},
+		"a key is missing": {secret: full, want: "keys found: accessKey found, secretKey missing"},
+		"there is none": {
+			secret: &corev1.Secret{}, err: apierrors.NewNotFound(resource, "keys"),
+			want: "keys missing: accessKey missing, secretKey missing",
+		},
+		"it may not be got": {
+			secret: &corev1.Secret{}, err: apierrors.NewForbidden(resource, "keys", nil),
+			want: "keys unknown: accessKey unknown, secretKey unknown",
+		},
+		"no answer": {secret: full, err: errors.New("timeout"), want: "keys unknown: accessKey unknown, secretKey unknown"},
 	} {
 		needed := neededSecrets{}
 		needed.add("body.x", "keys", "accessKey", "secretKey")

@@ -50,7 +50,8 @@ func WithCreated(darkroom *v1alpha1.Darkroom) *Created {
 
 // NotFound is the problem of a Darkroom that does not exist.
 func NotFound(key types.NamespacedName) *problem.Details {
-	return problem.New(http.StatusNotFound, fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
+	return problem.New(http.StatusNotFound,
+		fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
 }
 
 // FromKubernetes is wire.FromKubernetes for a request for a Darkroom, with NotFound for a missing one.

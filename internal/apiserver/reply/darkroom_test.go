@@ -23,14 +23,16 @@ func TestADarkroomIsNotSentToWhoHasIt(t *testing.T) {
 		header string
 		want   int
 	}{
-		"no header": {"", 0}, "this version": {tag, http.StatusNotModified}, "any version": {"*", http.StatusNotModified}, "another": {`"x"`, 0},
+		"no header": {"", 0}, "this version": {tag, http.StatusNotModified},
+		"any version": {"*", http.StatusNotModified}, "another": {`"x"`, 0},
 	} {
 		got, err := reply.Unless(c.header, darkroom)
 		var refusal *problem.Details
 		switch {
 		case c.want == 0 && (err != nil || got.ETag != tag || got.Body.Name != "photos"):
 			t.Errorf("%s: the response is %+v, %v", name, got, err)
-		case c.want != 0 && (!errors.As(err, &refusal) || refusal.Status != c.want || refusal.GetHeaders().Get("ETag") != tag):
+		case c.want != 0 && (!errors.As(err, &refusal) || refusal.Status != c.want ||
+			refusal.GetHeaders().Get("ETag") != tag):
 			t.Errorf("%s: the error is %v, want %d with the tag", name, err, c.want)
 		}
 	}
@@ -49,8 +51,11 @@ func TestAMissingDarkroomIsNamed(t *testing.T) {
 		status int
 		detail string
 	}{
-		"missing": {apierrors.NewNotFound(kind, "x"), http.StatusNotFound, `there is no Darkroom "photos" in the namespace "a"`},
-		"denied":  {apierrors.NewBadRequest("denied: key"), http.StatusBadRequest, "denied"},
+		"missing": {
+			apierrors.NewNotFound(kind, "x"), http.StatusNotFound,
+			`there is no Darkroom "photos" in the namespace "a"`,
+		},
+		"denied": {apierrors.NewBadRequest("denied: key"), http.StatusBadRequest, "denied"},
 	} {
 		var got *problem.Details
 		err := reply.FromKubernetes(c.err, key, func(string) string { return "denied" })

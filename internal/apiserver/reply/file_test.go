@@ -23,7 +23,10 @@ func served(file *reply.File, headers ...string) *httptest.ResponseRecorder {
 func TestFilesAreSentInGzipToClientsThatReadIt(t *testing.T) {
 	long := strings.Repeat("darkroom();", 1000)
 	for name, c := range map[string]struct{ file, content, accepts, mediaType, encoding string }{
-		"a script":         {file: "a.js", content: long, accepts: "gzip, deflate, br", mediaType: "text/javascript; charset=utf-8", encoding: "gzip"},
+		"a script": {
+			file: "a.js", content: long, accepts: "gzip, deflate, br",
+			mediaType: "text/javascript; charset=utf-8", encoding: "gzip",
+		},
 		"other encodings":  {file: "a.js", content: long, accepts: "identity", mediaType: "text/javascript; charset=utf-8"},
 		"gzip is refused":  {file: "a.js", content: long, accepts: "gzip;q=0", mediaType: "text/javascript; charset=utf-8"},
 		"refused in a row": {file: "a.css", content: long, accepts: "br, gzip; q=0.0", mediaType: "text/css; charset=utf-8"},
@@ -56,7 +59,8 @@ func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 		tag  string
 		want int
 	}{
-		"the same": {tag, http.StatusNotModified}, "one of several": {`"x", ` + tag, http.StatusNotModified}, "another": {`"x"`, http.StatusOK},
+		"the same": {tag, http.StatusNotModified}, "one of several": {`"x", ` + tag, http.StatusNotModified},
+		"another": {`"x"`, http.StatusOK},
 	} {
 		if got := served(file, "If-None-Match", c.tag).Code; got != c.want {
 			t.Errorf("%s: the status is %d, want %d", name, got, c.want)

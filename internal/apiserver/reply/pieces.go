@@ -40,7 +40,8 @@ func (p Pieces) Open(contentType string) error {
 
 // Write implements io.Writer.
 func (p Pieces) Write(piece []byte) (int, error) {
-	if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := p.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil &&
+		!errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	n, err := p.w.Write(piece)

@@ -1,6 +1,6 @@
-// Package reply has what the handlers of the REST API answer with: bodies in JSON, Darkrooms with their ETag, files with
-// the headers of caches, and responses that stay open. Problems have a package of their own; those of a Darkroom are
-// here.
+// Package reply has what the handlers of the REST API answer with: bodies in JSON, Darkrooms with their ETag,
+// files with the headers of caches, and responses that stay open. Problems have a package of their own; those
+// of a Darkroom are here.
 package reply
 
 import (

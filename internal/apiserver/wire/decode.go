@@ -42,7 +42,8 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	}
 	sent, err := object(body)
 	if err != nil {
-		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object", problem.Field{Location: "body", Message: inOurWords(err.Error())})
+		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object",
+			problem.Field{Location: "body", Message: inOurWords(err.Error())})
 	}
 	base := map[string]any{}
 	if before != nil {
@@ -123,7 +124,10 @@ func checkShape(body []byte) error {
 		}
 		if tokens > maxTokens || depth > maxDepth {
 			return problem.New(http.StatusUnprocessableEntity, "the body is too complex",
-				problem.Field{Location: "body", Message: fmt.Sprintf("must have at most %d names and values, nested at most %d deep", maxTokens, maxDepth)})
+				problem.Field{
+					Location: "body",
+					Message:  fmt.Sprintf("must have at most %d names and values, nested at most %d deep", maxTokens, maxDepth),
+				})
 		}
 	}
 }
@@ -150,14 +154,18 @@ func typeProblem(err error) problem.Field {
 	if errors.As(err, &wrongType) {
 		return problem.Field{Location: "body." + fieldName(wrongType.Field), Message: "must be " + TypeWanted(wrongType.Type)}
 	}
-	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) || errors.Is(err, resource.ErrSuffix) {
+	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) ||
+		errors.Is(err, resource.ErrSuffix) {
 		return problem.Field{Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"}
 	}
 	return problem.Field{Location: "body", Message: "a value has the wrong type"}
 }
 
 // embedded are the Go types whose fields are those of the type around them in JSON.
-var embedded = []string{reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name(), reflect.TypeFor[v1alpha1.AdditionalSource]().Name()}
+var embedded = []string{
+	reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name(),
+	reflect.TypeFor[v1alpha1.AdditionalSource]().Name(),
+}
 
 // fieldName returns the path of a field in JSON: Go's decoder has the names of embedded
 // types in it.

@@ -42,14 +42,23 @@ func TestInvalidBodiesAreReportedFieldByField(t *testing.T) {
 		`[]`:                               {Location: "body", Message: "a value has the wrong type or is out of range"},
 		`{"source":{},"subDomains":"foo"}`: {Location: "body.subDomains", Message: "must be a list"},
 		`{"source":{},"subDomains":[1]}`:   {Location: "body.subDomains[0]", Message: "must be a string"},
-		`{"source":"https://example.com","subDomains":["a"]}`:   {Location: "body.source", Message: "must be an object"},
-		`{"source":{"baseUrl":["a"]},"subDomains":["a"]}`:       {Location: "body.source.baseUrl", Message: "must be a string"},
-		`{"source":{"secureProtocol":"no"},"subDomains":["a"]}`: {Location: "body.source.secureProtocol", Message: "must be true or false"},
-		with(`"replicas":"1"`):                                  {Location: "body.replicas", Message: "must be an integer"},
-		with(`"replicas":99999999999`):                          {Location: "body.replicas", Message: "must be an integer of 32 bits"},
-		with(`"replicaz":1`):                                    {Location: "body.replicaz", Message: "unknown field"},
-		with(`"Replicas":1`):                                    {Location: "body.Replicas", Message: "unknown field"},
-		with(`"resources":{"limits":{"cpu":"much"}}`):           {Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"},
+		`{"source":"https://example.com","subDomains":["a"]}`: {Location: "body.source", Message: "must be an object"},
+		`{"source":{"baseUrl":["a"]},"subDomains":["a"]}`: {
+			Location: "body.source.baseUrl",
+			Message:  "must be a string",
+		},
+		`{"source":{"secureProtocol":"no"},"subDomains":["a"]}`: {
+			Location: "body.source.secureProtocol",
+			Message:  "must be true or false",
+		},
+		with(`"replicas":"1"`):         {Location: "body.replicas", Message: "must be an integer"},
+		with(`"replicas":99999999999`): {Location: "body.replicas", Message: "must be an integer of 32 bits"},
+		with(`"replicaz":1`):           {Location: "body.replicaz", Message: "unknown field"},
+		with(`"Replicas":1`):           {Location: "body.Replicas", Message: "unknown field"},
+		with(`"resources":{"limits":{"cpu":"much"}}`): {
+			Location: "body.resources",
+			Message:  "must hold quantities such as 500m, 2 or 256Mi",
+		},
 	} {
 		_, err := decoder.Decode([]byte(body), nil)
 		var refusal *problem.Details

@@ -33,7 +33,8 @@ func FromKubernetes(err error, redact func(string) string) error {
 	detail := redact(answer.Message)
 	switch code := int(answer.Code); {
 	case apierrors.IsInvalid(err):
-		return problem.New(http.StatusUnprocessableEntity, "the Darkroom is invalid; see errors", fieldProblems(answer.Details, redact)...)
+		return problem.New(http.StatusUnprocessableEntity, "the Darkroom is invalid; see errors",
+			fieldProblems(answer.Details, redact)...)
 	case code == http.StatusUnauthorized:
 		return problem.Unauthorized("the token is no longer valid: sign in again")
 	case code == http.StatusTooManyRequests:
@@ -70,7 +71,8 @@ func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []
 		}
 		entry := problem.Field{Location: bodyPath(cause), Message: redact(withoutValue(cause.Message))}
 		// Several checks of Kubernetes may report the same error of a field.
-		if entry.Location == "body" || !slices.ContainsFunc(out, func(f problem.Field) bool { return f.Location == entry.Location }) {
+		if entry.Location == "body" || !slices.ContainsFunc(out,
+			func(f problem.Field) bool { return f.Location == entry.Location }) {
 			out = append(out, entry)
 		}
 	}
@@ -94,7 +96,9 @@ func bodyPath(cause metav1.StatusCause) string {
 }
 
 // quotedValue matches the value in a message of Kubernetes.
-var quotedValue = regexp.MustCompile(`^(Invalid value|Unsupported value|Duplicate value): (?:"(?:[^"\\]|\\.)*"|[^:"]*): `)
+var quotedValue = regexp.MustCompile(
+	`^(Invalid value|Unsupported value|Duplicate value): (?:"(?:[^"\\]|\\.)*"|[^:"]*): `,
+)
 
 // fieldInBody matches the name of a field in a message of Kubernetes.
 var fieldInBody = regexp.MustCompile(`^(Invalid value: )spec\S* in body `)

@@ -19,8 +19,9 @@ func ETag(darkroom *v1alpha1.Darkroom) string {
 	return `"` + desired(darkroom) + "." + darkroom.ResourceVersion + `"`
 }
 
-// desired returns a digest of what clients can change. Kubernetes counts versions of the spec as generations, which also counts
-// changes of the keys that this server does not have. After a restore of etcd another spec can have the same number.
+// desired returns a digest of what clients can change. Kubernetes counts versions of the spec as generations,
+// which also counts changes of the keys that this server does not have. After a restore of etcd another spec
+// can have the same number.
 func desired(darkroom *v1alpha1.Darkroom) string {
 	annotations := maps.Clone(shownAnnotations(darkroom.Annotations))
 	// Written by the operator.
@@ -57,7 +58,8 @@ func hasTag(header string, matches func(tag string) bool) bool {
 func CheckIfMatch(header string, darkroom *v1alpha1.Darkroom) error {
 	if header == "" {
 		return problem.New(http.StatusPreconditionRequired,
-			"the header If-Match is required: send the ETag of the version that you change", problem.Field{Location: "header.If-Match", Message: "required"})
+			"the header If-Match is required: send the ETag of the version that you change",
+			problem.Field{Location: "header.If-Match", Message: "required"})
 	}
 	current := `"` + desired(darkroom) + "."
 	if !hasTag(header, func(tag string) bool { return strings.HasPrefix(tag, current) }) {
@@ -68,5 +70,6 @@ func CheckIfMatch(header string, darkroom *v1alpha1.Darkroom) error {
 
 // Stale is the problem of a write to an earlier version.
 func Stale() *problem.Details {
-	return problem.New(http.StatusPreconditionFailed, "the Darkroom has changed since you read it: read it again and repeat your change")
+	return problem.New(http.StatusPreconditionFailed,
+		"the Darkroom has changed since you read it: read it again and repeat your change")
 }

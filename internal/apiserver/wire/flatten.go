@@ -49,8 +49,8 @@ func shownAnnotations(in map[string]string) map[string]string {
 	return out
 }
 
-// isCopy reports whether an annotation is a copy of the resource, which includes inline credentials: that of kubectl, or
-// that of another tool, such as kapp.
+// isCopy reports whether an annotation is a copy of the resource, which includes inline credentials: that of
+// kubectl, or that of another tool, such as kapp.
 func isCopy(key, value string) bool {
 	if key == corev1.LastAppliedConfigAnnotation {
 		return true
@@ -62,7 +62,10 @@ func isCopy(key, value string) bool {
 // FlattenRevision returns the settings of a revision that was made from a spec. It shares maps and
 // slices with the spec.
 func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
-	return &RevisionSettings{settingsOf(spec), flattenSource(&spec.Source), flattenSources(spec.AdditionalSources), flattenEnv(spec.ExtraEnv)}
+	return &RevisionSettings{
+		settingsOf(spec), flattenSource(&spec.Source),
+		flattenSources(spec.AdditionalSources), flattenEnv(spec.ExtraEnv),
+	}
 }
 
 // settingsOf returns a spec without the fields that bodies hide.

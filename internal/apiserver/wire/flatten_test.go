@@ -29,11 +29,14 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	applied, err := json.Marshal(darkroom)
 	expect.NoError(t, err)
 	darkroom.Annotations = map[string]string{
-		"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied", "kapp.k14s.io/original": string(applied), "example.com/note": `{"kind":1}`,
+		"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied", "kapp.k14s.io/original": string(applied),
+		"example.com/note": `{"kind":1}`,
 	}
 	response, err := json.Marshal(Flatten(darkroom))
 	expect.NoError(t, err)
-	if text := string(response); strings.Contains(text, "kapp") || strings.Contains(text, "literal-value") || !strings.Contains(text, "example.com/note") {
+	text := string(response)
+	if strings.Contains(text, "kapp") || strings.Contains(text, "literal-value") ||
+		!strings.Contains(text, "example.com/note") {
 		t.Errorf("the response is %s", text)
 	}
 	input, err := NewDecoder(NewRegistry()).Decode(response, nil)
@@ -92,8 +95,16 @@ func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 func TestResponsesHideKeys(t *testing.T) {
 	secret := v1alpha1.Source{AccessKey: "secret", SecretKey: "secret"}
 	additional := v1alpha1.AdditionalSource{Source: secret}
-	spec := v1alpha1.DarkroomSpec{Source: secret, AdditionalSources: []v1alpha1.AdditionalSource{additional}, ExtraEnv: []corev1.EnvVar{{Name: "A", Value: "secret"}}}
-	for _, body := range []any{Darkroom{DarkroomSpec: spec}, RevisionSettings{DarkroomSpec: spec}, Source{Source: secret}, AdditionalSource{AdditionalSource: additional}} {
+	spec := v1alpha1.DarkroomSpec{
+		Source: secret, AdditionalSources: []v1alpha1.AdditionalSource{additional},
+		ExtraEnv: []corev1.EnvVar{{Name: "A", Value: "secret"}},
+	}
+	for _, body := range []any{
+		Darkroom{DarkroomSpec: spec},
+		RevisionSettings{DarkroomSpec: spec},
+		Source{Source: secret},
+		AdditionalSource{AdditionalSource: additional},
+	} {
 		if raw, err := json.Marshal(body); err != nil || strings.Contains(string(raw), "secret") {
 			t.Errorf("the response is %s, %v", raw, err)
 		}
@@ -112,15 +123,22 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 		"another bucket":             {func(in *DarkroomInput) { in.Source.Bucket = "other" }, true},
 		"another region":             {func(in *DarkroomInput) { in.Source.Region = "other" }, true},
 		"a slash after the endpoint": {func(in *DarkroomInput) { in.Source.Endpoint += "/" }, true},
-		"a variable":                 {func(in *DarkroomInput) { in.ExtraEnv = append(in.ExtraEnv, literal("MORE", "x")) }, true},
-		"another type":               {func(in *DarkroomInput) { in.Source.Type = v1alpha1.GoogleCloudStorage }, false},
-		"another endpoint":           {func(in *DarkroomInput) { in.Source.Endpoint = "https://b.example.com" }, false},
-		"no endpoint":                {func(in *DarkroomInput) { in.Source.Endpoint = "" }, false},
-		"a Secret":                   {func(in *DarkroomInput) { in.Source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: "keys"} }, false},
+		"a variable": {
+			func(in *DarkroomInput) { in.ExtraEnv = append(in.ExtraEnv, literal("MORE", "x")) },
+			true,
+		},
+		"another type":     {func(in *DarkroomInput) { in.Source.Type = v1alpha1.GoogleCloudStorage }, false},
+		"another endpoint": {func(in *DarkroomInput) { in.Source.Endpoint = "https://b.example.com" }, false},
+		"no endpoint":      {func(in *DarkroomInput) { in.Source.Endpoint = "" }, false},
+		"a Secret": {func(in *DarkroomInput) {
+			in.Source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: "keys"}
+		}, false},
 		"a variable for the endpoint": {func(in *DarkroomInput) {
 			in.ExtraEnv = append(in.ExtraEnv, literal("SOURCE_BUCKET_ENDPOINT", "https://b.example.com"))
 		}, false},
-		"a variable for the kind":      {func(in *DarkroomInput) { in.ExtraEnv = []EnvVarInput{literal("SOURCE_KIND", "s3")} }, false},
+		"a variable for the kind": {func(in *DarkroomInput) {
+			in.ExtraEnv = []EnvVarInput{literal("SOURCE_KIND", "s3")}
+		}, false},
 		"without the variable of kind": {func(in *DarkroomInput) { in.ExtraEnv = nil }, false},
 		"the endpoint from a Secret": {func(in *DarkroomInput) {
 			in.ExtraEnv = append(in.ExtraEnv, EnvVarInput{Name: "SOURCE_BUCKET_ENDPOINT", ValueFrom: &corev1.EnvVarSource{}})
@@ -128,19 +146,24 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 	} {
 		before := &v1alpha1.Darkroom{Spec: v1alpha1.DarkroomSpec{
 			Source: v1alpha1.Source{
-				Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com", AccessKey: "access", SecretKey: "secret",
+				Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com",
+				AccessKey: "access", SecretKey: "secret",
 			},
 			ExtraEnv: []corev1.EnvVar{{Name: "SOURCE_KIND", Value: "aws"}},
 		}}
 		input := &DarkroomInput{
-			Source:   SourceInput{Source: v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", Endpoint: "https://a.example.com"}},
+			Source: SourceInput{Source: v1alpha1.Source{
+				Type: v1alpha1.S3, Bucket: "b", Region: "r",
+				Endpoint: "https://a.example.com",
+			}},
 			ExtraEnv: []EnvVarInput{{Name: "SOURCE_KIND"}},
 		}
 		c.change(input)
 		// The same as an additional source, whose variables have its number.
 		number := strings.NewReplacer("SOURCE_", "SOURCE_2_")
 		numbered := &DarkroomInput{AdditionalSources: []AdditionalSourceInput{
-			{AdditionalSource: v1alpha1.AdditionalSource{Name: "new"}}, {AdditionalSource: v1alpha1.AdditionalSource{Name: "old", Source: input.Source.Source}},
+			{AdditionalSource: v1alpha1.AdditionalSource{Name: "new"}},
+			{AdditionalSource: v1alpha1.AdditionalSource{Name: "old", Source: input.Source.Source}},
 		}}
 		for _, variable := range input.ExtraEnv {
 			variable.Name = number.Replace(variable.Name)
@@ -150,8 +173,12 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 			AdditionalSources: []v1alpha1.AdditionalSource{{Name: "first"}, {Name: "old", Source: before.Spec.Source}},
 			ExtraEnv:          []corev1.EnvVar{{Name: number.Replace(before.Spec.ExtraEnv[0].Name), Value: "aws"}},
 		}}
-		for _, source := range []v1alpha1.Source{Expand(input, before).Spec.Source, Expand(numbered, was).Spec.AdditionalSources[1].Source} {
-			if kept := source.AccessKey == "access" && source.SecretKey == "secret"; kept != c.kept || !kept && source.AccessKey+source.SecretKey != "" {
+		for _, source := range []v1alpha1.Source{
+			Expand(input, before).Spec.Source,
+			Expand(numbered, was).Spec.AdditionalSources[1].Source,
+		} {
+			kept := source.AccessKey == "access" && source.SecretKey == "secret"
+			if kept != c.kept || !kept && source.AccessKey+source.SecretKey != "" {
 				t.Errorf("%s: the keys are %q and %q", name, source.AccessKey, source.SecretKey)
 			}
 		}

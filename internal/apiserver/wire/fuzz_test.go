@@ -17,7 +17,8 @@ func FuzzDecode(f *testing.F) {
 		`{"source":{"type":"S3","bucket":"b","credentialsSecretRef":{"name":"s"}},"subDomains":[],"replicas":2147483648}`,
 		`{"source":{},"subDomains":null,"resources":{"limits":{"cpu":1e400,"memory":"x"}}}`,
 		`{"source":{"a":1},"subDomains":[1],"extraEnv":[{"name":"A","value":null,"valueFrom":{"secretKeyRef":{"name":"s"}}}]}`,
-		`{"subDomains":"a","source":[],"status":{"phase":"Ready"},"uid":1}`, `[]`, `null`, `{} {}`, `{"a":`, `{"name":"\ud800"}`, "\xff",
+		`{"subDomains":"a","source":[],"status":{"phase":"Ready"},"uid":1}`, `[]`, `null`, `{} {}`, `{"a":`,
+		`{"name":"\ud800"}`, "\xff",
 	} {
 		f.Add([]byte(body), false)
 		f.Add([]byte(body), true)

@@ -36,7 +36,10 @@ func Restore(concealed *v1alpha1.DarkroomSpec, now *v1alpha1.Darkroom) (*v1alpha
 	}
 	for source, field := range concealed.Sources() {
 		if source.SecretKey != "" && restored[field].SecretKey == "" {
-			missing = append(missing, problem.Field{Location: field + ".secretKey", Message: "the revision had inline keys for another service than now"})
+			missing = append(missing, problem.Field{
+				Location: field + ".secretKey",
+				Message:  "the revision had inline keys for another service than now",
+			})
 		}
 	}
 	for i, variable := range concealed.ExtraEnv {
@@ -47,8 +50,9 @@ func Restore(concealed *v1alpha1.DarkroomSpec, now *v1alpha1.Darkroom) (*v1alpha
 		}
 	}
 	if len(missing) > 0 {
-		return nil, problem.New(http.StatusUnprocessableEntity, "the revision had credentials or literal values that the history "+
-			"does not keep: edit the Darkroom instead, or roll back with kubectl and the Secret of the revision", missing...)
+		return nil, problem.New(http.StatusUnprocessableEntity,
+			"the revision had credentials or literal values that the history "+
+				"does not keep: edit the Darkroom instead, or roll back with kubectl and the Secret of the revision", missing...)
 	}
 	return out, nil
 }

@@ -58,7 +58,10 @@ func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
 		schema = registry.SchemaFromRef(schema.Ref)
 	}
 	if len(schema.OneOf) > 0 {
-		return &huma.Schema{Description: schema.Description, OneOf: append(slices.Clone(schema.OneOf), &huma.Schema{Type: "null"})}
+		return &huma.Schema{
+			Description: schema.Description,
+			OneOf:       append(slices.Clone(schema.OneOf), &huma.Schema{Type: "null"}),
+		}
 	}
 	out := *schema
 	out.Nullable, out.Required = true, nil

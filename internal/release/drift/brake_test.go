@@ -125,7 +125,8 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 			memory.Confirmed(brakeObject, clock.Now())
 			applies++
 		}
-		if held := memory.Held(brakeObject, clock.Now()); applies < ContestedAfter && held || applies == ContestedAfter && !held {
+		held := memory.Held(brakeObject, clock.Now())
+		if applies < ContestedAfter && held || applies == ContestedAfter && !held {
 			t.Fatalf("after %d applies it is held: %t", applies, held)
 		}
 	}
@@ -161,7 +162,8 @@ func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 func TestOccasionalRepairsAreNotHeld(t *testing.T) {
 	memory, clock := newMemory()
 	for range ContestedAfter - 1 {
-		if _, contested := memory.Repaired(brakeObject, "kubectl-edit", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
+		_, contested := memory.Repaired(brakeObject, "kubectl-edit", clock.Now())
+		if contested || memory.Held(brakeObject, clock.Now()) {
 			t.Fatal("an early repair is held")
 		}
 	}

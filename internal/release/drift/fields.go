@@ -55,12 +55,15 @@ func keeps(kind schema.GroupKind, path fieldpath.Path) bool {
 // Reclaim moves the fields that other managers added to an object, and that must go, to
 // the entry of the operator's own applies. It returns the changed managed fields, and
 // false if there is nothing to move.
-func Reclaim(kind schema.GroupKind, manager string, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
+func Reclaim(
+	kind schema.GroupKind, manager string, entries []metav1.ManagedFieldsEntry,
+) ([]metav1.ManagedFieldsEntry, bool, error) {
 	isOwn := func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 	}
 	own := slices.IndexFunc(entries, isOwn)
-	if own < 0 || !slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return isIntruder(e, manager, entries[own].APIVersion) }) {
+	if own < 0 || !slices.ContainsFunc(entries,
+		func(e metav1.ManagedFieldsEntry) bool { return isIntruder(e, manager, entries[own].APIVersion) }) {
 		return nil, false, nil
 	}
 	fields, err := fieldsOf(entries[own])

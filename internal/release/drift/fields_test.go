@@ -18,7 +18,9 @@ var (
 	configMap      = schema.GroupKind{Kind: "ConfigMap"}
 )
 
-func entry(manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string) metav1.ManagedFieldsEntry {
+func entry(
+	manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string,
+) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: operation, Subresource: subresource, APIVersion: "v1",
 		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields), Time: &metav1.Time{Time: time.Unix(1, 0)},
@@ -34,20 +36,41 @@ func TestAdditionsOfOthers(t *testing.T) {
 		reverted string // a field that goes; empty if all stays
 	}{
 		"a variable of the container": {deployment, entry("kubectl-edit", update, "",
-			`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"darkroom\"}":{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`), `"f:env"`},
+			`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"darkroom\"}":
+				{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`), `"f:env"`},
 		"a container, by server-side apply": {deployment, entry("injector", apply, "",
 			`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"sidecar\"}":{".":{},"f:image":{},"f:name":{}}}}}}}`), "sidecar"},
 		"a key of a ConfigMap": {configMap, entry("kubectl-edit", update, "", `{"f:data":{"f:DEBUG":{}}}`), "DEBUG"},
 		"kubectl rollout restart": {deployment, entry("kubectl-rollout", update, "",
 			`{"f:spec":{"f:template":{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/restartedAt":{}}}}}}`), ""},
-		"a label of the pods":       {deployment, entry("team", update, "", `{"f:spec":{"f:template":{"f:metadata":{"f:labels":{"f:team":{}}}}}}`), ""},
-		"annotations and labels":    {configMap, entry("team", update, "", `{"f:metadata":{"f:annotations":{"f:a":{}},"f:labels":{"f:b":{}},"f:finalizers":{"v:\"x/y\"":{}}}}`), ""},
-		"pull secrets (OpenShift)":  {serviceAccount, entry("openshift-controller-manager", apply, "", `{"f:imagePullSecrets":{"k:{\"name\":\"photos-dockercfg\"}":{}},"f:secrets":{"k:{\"name\":\"photos-dockercfg\"}":{}}}`), ""},
-		"pull secrets (a patcher)":  {serviceAccount, entry("imagepullsecret-patcher", update, "", `{"f:imagePullSecrets":{}}`), ""},
-		"an autoscaler's replicas":  {deployment, entry("kube-controller-manager", update, "scale", `{"f:spec":{"f:replicas":{}}}`), ""},
-		"replicas edited by hand":   {deployment, entry("kubectl-edit", update, "", `{"f:spec":{"f:replicas":{}}}`), ""},
-		"the Deployment controller": {deployment, entry("kube-controller-manager", update, "status", `{"f:status":{"f:replicas":{}}}`), ""},
-		"the operator's webhooks":   {deployment, entry(operator, update, "", `{"f:spec":{"f:template":{"f:spec":{"f:dnsPolicy":{}}}}}`), ""},
+		"a label of the pods": {
+			deployment,
+			entry("team", update, "", `{"f:spec":{"f:template":{"f:metadata":{"f:labels":{"f:team":{}}}}}}`), "",
+		},
+		"annotations and labels": {configMap, entry("team", update, "",
+			`{"f:metadata":{"f:annotations":{"f:a":{}},"f:labels":{"f:b":{}},"f:finalizers":{"v:\"x/y\"":{}}}}`), ""},
+		"pull secrets (OpenShift)": {
+			serviceAccount,
+			entry("openshift-controller-manager", apply, "",
+				`{"f:imagePullSecrets":{"k:{\"name\":\"photos-dockercfg\"}":{}},"f:secrets":{"k:{\"name\":\"photos-dockercfg\"}":{}}}`), "",
+		},
+		"pull secrets (a patcher)": {
+			serviceAccount,
+			entry("imagepullsecret-patcher", update, "", `{"f:imagePullSecrets":{}}`), "",
+		},
+		"an autoscaler's replicas": {
+			deployment,
+			entry("kube-controller-manager", update, "scale", `{"f:spec":{"f:replicas":{}}}`), "",
+		},
+		"replicas edited by hand": {deployment, entry("kubectl-edit", update, "", `{"f:spec":{"f:replicas":{}}}`), ""},
+		"the Deployment controller": {
+			deployment,
+			entry("kube-controller-manager", update, "status", `{"f:status":{"f:replicas":{}}}`), "",
+		},
+		"the operator's webhooks": {
+			deployment,
+			entry(operator, update, "", `{"f:spec":{"f:template":{"f:spec":{"f:dnsPolicy":{}}}}}`), "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := entry(operator, apply, "", `{"f:data":{"f:LOG_LEVEL":{}},"f:metadata":{"f:labels":{"f:own":{}}}}`)
@@ -67,7 +90,8 @@ func TestAdditionsOfOthers(t *testing.T) {
 
 func TestAnEntryKeepsTheFieldsThatStay(t *testing.T) {
 	own := entry(operator, metav1.ManagedFieldsOperationApply, "", `{"f:data":{"f:LOG_LEVEL":{}}}`)
-	mixed := entry("team", metav1.ManagedFieldsOperationUpdate, "", `{"f:data":{"f:DEBUG":{}},"f:metadata":{"f:annotations":{"f:note":{}}}}`)
+	mixed := entry("team", metav1.ManagedFieldsOperationUpdate, "",
+		`{"f:data":{"f:DEBUG":{}},"f:metadata":{"f:annotations":{"f:note":{}}}}`)
 	got, found, err := Reclaim(configMap, operator, []metav1.ManagedFieldsEntry{own, mixed})
 	if err != nil || !found || len(got) != 2 {
 		t.Fatalf("%v, %t, %v", got, found, err)
@@ -100,14 +124,23 @@ func TestAFieldIsSetByOthersThanTheOperator(t *testing.T) {
 		want    bool
 		fails   bool
 	}{
-		"by nobody":                 {nil, false, false},
-		"by the operator":           {[]metav1.ManagedFieldsEntry{entry(operator, update, "", with)}, false, false},
-		"by another":                {[]metav1.ManagedFieldsEntry{entry("helm", update, "", with)}, true, false},
-		"by both":                   {[]metav1.ManagedFieldsEntry{entry(operator, update, "", with), entry("helm", update, "", with)}, true, false},
-		"another field, by another": {[]metav1.ManagedFieldsEntry{entry(operator, update, "", with), entry("helm", update, "", without)}, false, false},
-		"by the second of two":      {[]metav1.ManagedFieldsEntry{entry("team", update, "", without), entry("helm", update, "", with)}, true, false},
-		"by one without fields":     {[]metav1.ManagedFieldsEntry{{Manager: "team"}}, false, false},
-		"that cannot be read":       {[]metav1.ManagedFieldsEntry{entry("team", update, "", "junk")}, false, true},
+		"by nobody":       {nil, false, false},
+		"by the operator": {[]metav1.ManagedFieldsEntry{entry(operator, update, "", with)}, false, false},
+		"by another":      {[]metav1.ManagedFieldsEntry{entry("helm", update, "", with)}, true, false},
+		"by both": {[]metav1.ManagedFieldsEntry{
+			entry(operator, update, "", with),
+			entry("helm", update, "", with),
+		}, true, false},
+		"another field, by another": {[]metav1.ManagedFieldsEntry{
+			entry(operator, update, "", with),
+			entry("helm", update, "", without),
+		}, false, false},
+		"by the second of two": {[]metav1.ManagedFieldsEntry{
+			entry("team", update, "", without),
+			entry("helm", update, "", with),
+		}, true, false},
+		"by one without fields": {[]metav1.ManagedFieldsEntry{{Manager: "team"}}, false, false},
+		"that cannot be read":   {[]metav1.ManagedFieldsEntry{entry("team", update, "", "junk")}, false, true},
 	} {
 		if got, err := SetByOthers(operator, test.entries, field); got != test.want || (err != nil) != test.fails {
 			t.Errorf("%s: %t (%v), want %t", name, got, err, test.want)

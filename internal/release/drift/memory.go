@@ -112,7 +112,8 @@ func (m *Memory) Desired() []Desired {
 func (m *Memory) Surplus(desired []manifest.Key) []Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(m.traces), func(trace Trace) bool { return slices.Contains(desired, trace.Key()) })
+	return slices.DeleteFunc(slices.Clone(m.traces),
+		func(trace Trace) bool { return slices.Contains(desired, trace.Key()) })
 }
 
 // Trace returns what is remembered of an object.
@@ -163,7 +164,9 @@ const separator = " "
 
 // Recall remembers the objects that are as an earlier process left them, by its digest. lookUp returns an object from a
 // cache; nil if it has none. What this process has applied itself it knows better.
-func (m *Memory) Recall(digest string, objects []*unstructured.Unstructured, lookUp func(*unstructured.Unstructured) (metav1.Object, error)) {
+func (m *Memory) Recall(
+	digest string, objects []*unstructured.Unstructured, lookUp func(*unstructured.Unstructured) (metav1.Object, error),
+) {
 	digests, traces := strings.Split(digest, separator), []Trace(nil)
 	for _, object := range objects {
 		// An error will be met again by the apply.

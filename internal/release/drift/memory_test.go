@@ -40,11 +40,16 @@ func (s *stored) written(subresource string) {
 }
 
 // kindsOfTests are one with a generation, one without, and one that only the writers of its fields tell about.
-var kindsOfTests = []struct{ version, kind string }{{"apps/v1", "Deployment"}, {"v1", "ConfigMap"}, {"autoscaling/v2", "HorizontalPodAutoscaler"}}
+var kindsOfTests = []struct{ version, kind string }{
+	{"apps/v1", "Deployment"},
+	{"v1", "ConfigMap"},
+	{"autoscaling/v2", "HorizontalPodAutoscaler"},
+}
 
 func newStored(version, kind, name string) *stored {
 	s := &stored{Unstructured: &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name, "namespace": "a"}, "spec": map[string]any{"size": "1"},
+		"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name, "namespace": "a"},
+		"spec": map[string]any{"size": "1"},
 	}}}
 	s.SetUID(types.UID(name))
 	if kind == "Deployment" {
@@ -109,7 +114,8 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 		for _, desired := range applied {
 			object := live[desired.GetName()]
 			before, same := stored{object.DeepCopy(), object.writes}, true
-			for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(changesOfTests))), 0, 2).Draw(t, "changes of "+object.GetKind()) {
+			for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(changesOfTests))), 0, 2).
+				Draw(t, "changes of "+object.GetKind()) {
 				changesOfTests[name](object)
 				same = same && slices.Contains(changesOfTheStatus, name)
 			}
@@ -163,7 +169,8 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 				t.Fatalf("the next process counts %s as unchanged: %v", manifest.KeyOf(object), got)
 			}
 		}
-		if known == len(applied) && (next.Digest() != memoryOf(applied, live).Digest() || len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
+		if known == len(applied) && (next.Digest() != memoryOf(applied, live).Digest() ||
+			len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
 			t.Fatal("the next process knows something else")
 		}
 		if got := len(strings.Fields(next.Digest())); got != known {
@@ -180,9 +187,10 @@ func TestWhatAProcessHasAppliedItselfIsNotRecalled(t *testing.T) {
 	memory := &Memory{}
 	object.write()
 	memory.Applied(object.Unstructured, object)
-	memory.Recall(sum, []*unstructured.Unstructured{object.Unstructured, other.Unstructured}, func(o *unstructured.Unstructured) (metav1.Object, error) {
-		return cached[o.GetName()], nil
-	})
+	memory.Recall(sum, []*unstructured.Unstructured{object.Unstructured, other.Unstructured},
+		func(o *unstructured.Unstructured) (metav1.Object, error) {
+			return cached[o.GetName()], nil
+		})
 	if !memory.Unchanged(DesiredOf(object.Unstructured), object) {
 		t.Error("it has forgotten what it applied")
 	}

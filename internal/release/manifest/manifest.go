@@ -84,7 +84,9 @@ var dependent = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJ
 // Waves splits objects into two groups, to be applied one after the other. Dependent kinds
 // are in the second group, and so is an Ingress that exists: some controllers drop its route
 // while one of its Services is missing. A new Ingress has no traffic to lose.
-func Waves(objects []*unstructured.Unstructured, exists func(*unstructured.Unstructured) bool) [][]*unstructured.Unstructured {
+func Waves(
+	objects []*unstructured.Unstructured, exists func(*unstructured.Unstructured) bool,
+) [][]*unstructured.Unstructured {
 	var first, second []*unstructured.Unstructured
 	for _, object := range objects {
 		if kind := object.GetKind(); slices.Contains(dependent, kind) || kind == "Ingress" && exists(object) {

@@ -24,7 +24,8 @@ func EachText(value any, replace func(string) string) any {
 	return value
 }
 
-// ConcealVariables replaces the literal values of all environment variables in a part of an object, which may be secrets.
+// ConcealVariables replaces the literal values of all environment variables in a part of an object, which may
+// be secrets.
 func ConcealVariables(value any) {
 	switch value := value.(type) {
 	case map[string]any:

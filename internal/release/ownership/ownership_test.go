@@ -32,13 +32,25 @@ func TestOnlyLabelAndControllerReferenceTogetherMakeAnObjectADarkrooms(t *testin
 		owns, revision bool
 		uid            types.UID
 	}{
-		"both":                       {func(*metav1.ObjectMeta) {}, true, true, "uid-1"},
-		"no label":                   {func(o *metav1.ObjectMeta) { o.Labels = nil }, false, false, "uid-1"},
-		"another Darkroom's label":   {func(o *metav1.ObjectMeta) { o.Labels[v1alpha1.LabelDarkroom] = "cats" }, false, false, "uid-1"},
-		"no owner":                   {func(o *metav1.ObjectMeta) { o.OwnerReferences = nil }, false, false, ""},
-		"owner, and no controller":   {func(o *metav1.ObjectMeta) { o.OwnerReferences[0].Controller = ptr.To(false) }, false, false, ""},
-		"a Darkroom of another UID":  {func(o *metav1.ObjectMeta) { o.OwnerReferences[0].UID = "uid-0" }, false, false, "uid-0"},
-		"a controller of other kind": {func(o *metav1.ObjectMeta) { o.OwnerReferences[0].Kind = "Other"; o.OwnerReferences[0].UID = "uid-9" }, false, false, ""},
+		"both":     {func(*metav1.ObjectMeta) {}, true, true, "uid-1"},
+		"no label": {func(o *metav1.ObjectMeta) { o.Labels = nil }, false, false, "uid-1"},
+		"another Darkroom's label": {
+			func(o *metav1.ObjectMeta) { o.Labels[v1alpha1.LabelDarkroom] = "cats" },
+			false, false, "uid-1",
+		},
+		"no owner": {func(o *metav1.ObjectMeta) { o.OwnerReferences = nil }, false, false, ""},
+		"owner, and no controller": {
+			func(o *metav1.ObjectMeta) { o.OwnerReferences[0].Controller = ptr.To(false) },
+			false, false, "",
+		},
+		"a Darkroom of another UID": {
+			func(o *metav1.ObjectMeta) { o.OwnerReferences[0].UID = "uid-0" },
+			false, false, "uid-0",
+		},
+		"a controller of other kind": {func(o *metav1.ObjectMeta) {
+			o.OwnerReferences[0].Kind = "Other"
+			o.OwnerReferences[0].UID = "uid-9"
+		}, false, false, ""},
 		"Helm's annotations alone": {func(o *metav1.ObjectMeta) {
 			o.Labels, o.OwnerReferences = nil, nil
 			o.Annotations = map[string]string{AnnotationReleaseName: "photos", AnnotationReleaseNamespace: "shop"}

@@ -23,7 +23,10 @@ func CheckChart(chrt *Chart) error {
 		return fmt.Errorf("chart %s: %w", chrt.Name(), err)
 	}
 	if len(chrt.Metadata.Dependencies) > 0 || len(chrt.Dependencies()) > 0 {
-		return fmt.Errorf("chart %s: subcharts are not supported: Helm changes them while it renders, and all Darkrooms share one chart", chrt.Name())
+		return fmt.Errorf(
+			"chart %s: subcharts are not supported: Helm changes them while it renders, and all Darkrooms share one chart",
+			chrt.Name(),
+		)
 	}
 	if len(chrt.CRDObjects()) > 0 {
 		return fmt.Errorf("chart %s: a folder crds is not supported: install CRDs beside the operator", chrt.Name())
@@ -50,7 +53,8 @@ type Renderer struct {
 	apiVersions []string
 }
 
-// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled, or the version of the cluster is none.
+// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled, or the version of the
+// cluster is none.
 func NewRenderer(chrt *Chart, capabilities Capabilities) (*Renderer, error) {
 	version, err := chartutil.ParseKubeVersion(capabilities.Version)
 	if err != nil {
@@ -62,7 +66,9 @@ func NewRenderer(chrt *Chart, capabilities Capabilities) (*Renderer, error) {
 
 // Render renders one release of a chart. Both the operator and the template command go through
 // it.
-func Render(chrt *Chart, key types.NamespacedName, values map[string]any, capabilities Capabilities) (*helmrelease.Release, error) {
+func Render(
+	chrt *Chart, key types.NamespacedName, values map[string]any, capabilities Capabilities,
+) (*helmrelease.Release, error) {
 	renderer, err := NewRenderer(chrt, capabilities)
 	if err != nil {
 		return nil, err

@@ -47,11 +47,15 @@ func TestValuesThatTheSchemaRefusesAndHooksAreNotRendered(t *testing.T) {
 	if _, err := render.Render(darkroomChart(t), key, values, capabilities); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := render.Render(darkroomChart(t), key, map[string]any{"source": "none"}, capabilities); err == nil || !strings.Contains(err.Error(), "source") {
+	_, err := render.Render(darkroomChart(t), key, map[string]any{"source": "none"}, capabilities)
+	if err == nil || !strings.Contains(err.Error(), "source") {
 		t.Errorf("values of another type: %v", err)
 	}
 	hooked := darkroomChart(t)
-	hooked.Templates = append(hooked.Templates, &chart.File{Name: "templates/hook.yaml", Data: []byte("kind: Job\nmetadata: {name: x, annotations: {helm.sh/hook: pre-install}}")})
+	hooked.Templates = append(hooked.Templates, &chart.File{
+		Name: "templates/hook.yaml",
+		Data: []byte("kind: Job\nmetadata: {name: x, annotations: {helm.sh/hook: pre-install}}"),
+	})
 	if _, err := render.Render(hooked, key, values, capabilities); err == nil || !strings.Contains(err.Error(), "hook") {
 		t.Errorf("a hook: %v", err)
 	}

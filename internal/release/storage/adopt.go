@@ -32,18 +32,21 @@ func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.R
 			continue
 		}
 		if metav1.GetControllerOfNoCopy(secret) != nil {
-			return nil, fmt.Errorf("adopt release %s: its Secret %s has another owner: %s", r.key(), secret.Name, ownership.Owner(secret))
+			return nil, fmt.Errorf("adopt release %s: its Secret %s has another owner: %s", r.key(),
+				secret.Name, ownership.Owner(secret))
 		}
 		release, err := decode(secret)
 		if err != nil {
-			return nil, fmt.Errorf("adopt release %s: decode Secret %s: %w: delete it, or uninstall the release", r.key(), secret.Name, err)
+			return nil, fmt.Errorf("adopt release %s: decode Secret %s: %w: delete it, or uninstall the release",
+				r.key(), secret.Name, err)
 		}
 		if release.Info.Status.IsPending() {
 			return nil, fmt.Errorf("adopt release %s: revision %d is %s: wait for it to complete, or roll it back with helm",
 				r.key(), release.Version, release.Info.Status)
 		}
 		if release.Chart == nil || release.Chart.Name() != chart {
-			return nil, fmt.Errorf("adopt release %s: revision %d is not a release of the chart %s", r.key(), release.Version, chart)
+			return nil, fmt.Errorf("adopt release %s: revision %d is not a release of the chart %s",
+				r.key(), release.Version, chart)
 		}
 		deployed = deployed || release.Info.Status == helmrelease.StatusDeployed
 		foreign = append(foreign, release)
@@ -90,7 +93,8 @@ func (r *Revisions) Adopt(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("adopt release %s: encode patch: %w", r.key(), err)
 		}
-		if _, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		if _, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.MergePatchType, patch,
+			metav1.PatchOptions{}); err != nil {
 			return fmt.Errorf("adopt release %s: mark Secret %s: %w", r.key(), secret.Name, err)
 		}
 	}

@@ -123,7 +123,8 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 		case err == nil:
 			releases = append(releases, release)
 		case len(releases) == 0:
-			ctrl.LoggerFrom(ctx).Error(err, "Deleting a revision that cannot be decoded; the release will be applied over its objects",
+			ctrl.LoggerFrom(ctx).Error(err,
+				"Deleting a revision that cannot be decoded; the release will be applied over its objects",
 				"namespace", secret.Namespace, "secret", secret.Name)
 			if err := r.delete(ctx, secret); err != nil {
 				return nil, err
@@ -140,7 +141,9 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 // IsDeployed reports whether the caches show a deployed revision of a Darkroom's release.
 func (r *Revisions) IsDeployed(ctx context.Context) (bool, error) {
 	indexed, err := r.revisions(ctx)
-	return slices.ContainsFunc(indexed, func(metadata metav1.PartialObjectMetadata) bool { return isDeployed(&metadata) }), err
+	return slices.ContainsFunc(indexed, func(metadata metav1.PartialObjectMetadata) bool {
+		return isDeployed(&metadata)
+	}), err
 }
 
 // found remembers the newest revision.
@@ -157,7 +160,9 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if slices.ContainsFunc(named, func(secret metav1.PartialObjectMetadata) bool { return !ownership.OwnsRevision(r.darkroom, &secret) }) {
+		if slices.ContainsFunc(named, func(secret metav1.PartialObjectMetadata) bool {
+			return !ownership.OwnsRevision(r.darkroom, &secret)
+		}) {
 			return true, nil
 		}
 	}
@@ -178,7 +183,9 @@ func (r *Revisions) stored(ctx context.Context) ([]corev1.Secret, error) {
 			continue
 		}
 		if metav1.GetControllerOfNoCopy(&secrets[i]) == nil || ownership.UID(&secrets[i]) == "" {
-			return nil, fmt.Errorf("%w: rename the Darkroom, uninstall the release %s with helm, or adopt it with the annotation %s=%s on the Darkroom",
+			return nil, fmt.Errorf(
+				"%w: rename the Darkroom, uninstall the release %s with helm, or adopt it with the "+
+					"annotation %s=%s on the Darkroom",
 				ErrForeignRelease, r.darkroom.Name, v1alpha1.AnnotationAdoptRelease, r.darkroom.Name)
 		}
 		predecessor = true
@@ -196,10 +203,13 @@ const (
 	maxHeld = 8 << 20
 )
 
-// list returns all revisions of a release's name, including foreign ones, the newest first. Users may create any number of
-// them, so those that exceed maxHeld together have no data.
+// list returns all revisions of a release's name, including foreign ones, the newest first. Users may create
+// any number of them, so those that exceed maxHeld together have no data.
 func (r *Revisions) list(ctx context.Context) (secrets []corev1.Secret, err error) {
-	options := metav1.ListOptions{LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name, Limit: listPage}
+	options := metav1.ListOptions{
+		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name,
+		Limit:         listPage,
+	}
 	for held := 0; ; {
 		page, err := r.secrets.Secrets(r.darkroom.Namespace).List(ctx, options)
 		if err != nil {
@@ -243,7 +253,8 @@ func (r *Revisions) revisions(ctx context.Context) ([]metav1.PartialObjectMetada
 		return nil, err
 	}
 	own := slices.DeleteFunc(cached, func(secret metav1.PartialObjectMetadata) bool {
-		return !IsRevision(&secret) || secret.Labels[labelName] != r.darkroom.Name || !ownership.OwnsRevision(r.darkroom, &secret)
+		return !IsRevision(&secret) || secret.Labels[labelName] != r.darkroom.Name ||
+			!ownership.OwnsRevision(r.darkroom, &secret)
 	})
 	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
 	return own, nil
@@ -251,10 +262,13 @@ func (r *Revisions) revisions(ctx context.Context) ([]metav1.PartialObjectMetada
 
 // cached lists the Secrets of a Darkroom's namespace that a cache has under a key of
 // one of its indexes.
-func (r *Revisions) cached(ctx context.Context, cache client.Reader, index client.MatchingFields) ([]metav1.PartialObjectMetadata, error) {
+func (r *Revisions) cached(
+	ctx context.Context, cache client.Reader, index client.MatchingFields,
+) ([]metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := cache.List(ctx, list, client.InNamespace(r.darkroom.Namespace), index, client.UnsafeDisableDeepCopy); err != nil {
+	if err := cache.List(ctx, list, client.InNamespace(r.darkroom.Namespace), index,
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
 	}
 	return list.Items, nil

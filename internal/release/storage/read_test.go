@@ -43,7 +43,9 @@ func TestAnOperatorReadsWhatIsStored(t *testing.T) {
 }
 
 // write changes the revisions of a Darkroom, and what is expected of them.
-func write(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status) {
+func write(
+	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status,
+) {
 	t.Helper()
 	numbers := slices.Sorted(maps.Keys(stored))
 	var err error
@@ -88,9 +90,12 @@ func write(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revi
 }
 
 // create stores another revision. Numbers with more digits are not the last ones by name.
-func create(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status) {
+func create(
+	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status,
+) {
 	t.Helper()
-	next := slices.Max(append(slices.Collect(maps.Keys(stored)), 0)) + rapid.SampledFrom([]int{1, 5}).Draw(rt, "more than the last")
+	next := slices.Max(append(slices.Collect(maps.Keys(stored)), 0)) +
+		rapid.SampledFrom([]int{1, 5}).Draw(rt, "more than the last")
 	stored[next] = status().Draw(rt, "status")
 	if err := writer.Create(t.Context(), revisionOf(d, next, stored[next])); err != nil {
 		rt.Fatal(err)
@@ -104,7 +109,9 @@ func status() *rapid.Generator[helmrelease.Status] {
 }
 
 // isRead compares what is stored and read with what is expected.
-func isRead(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, operator *storage.Revisions, stored map[int]helmrelease.Status) {
+func isRead(
+	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, operator *storage.Revisions, stored map[int]helmrelease.Status,
+) {
 	t.Helper()
 	numbers := slices.Sorted(maps.Keys(stored))
 	slices.Reverse(numbers)
@@ -128,14 +135,17 @@ func isRead(rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, operator *storage.R
 		rt.Errorf("the last one again takes %d requests (%v)", requests.Load()-before, err)
 	}
 	before = lists.Load()
-	if read, err := operator.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(current, numbersOf(read)) || want == nil && lists.Load() > before {
-		rt.Errorf("current ones are %v with %d lists (%v), want %v of %v", numbersOf(read), lists.Load()-before, err, current, stored)
+	if read, err := operator.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(current, numbersOf(read)) ||
+		want == nil && lists.Load() > before {
+		rt.Errorf("current ones are %v with %d lists (%v), want %v of %v", numbersOf(read),
+			lists.Load()-before, err, current, stored)
 	}
 	if again, err := operator.Last(t.Context()); !errors.Is(err, want) || want == nil && again.Version != all[0] {
 		rt.Errorf("after the current ones were read, the last one is %+v (%v)", again, err)
 	}
 	deployed, err := operator.IsDeployed(t.Context())
-	if want := slices.Contains(slices.Collect(maps.Values(stored)), helmrelease.StatusDeployed); deployed != want || err != nil {
+	if want := slices.Contains(slices.Collect(maps.Values(stored)), helmrelease.StatusDeployed); deployed != want ||
+		err != nil {
 		rt.Errorf("deployed: %t (%v), want %t", deployed, err, want)
 	}
 	memory := &storage.Memory{}

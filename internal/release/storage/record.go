@@ -64,7 +64,8 @@ func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRe
 		Revision: int64(release.Version),
 	}
 	maps.Copy(record.Labels, release.Labels) // as Helm's Secrets have them: policies may demand them of all objects
-	record.Labels[v1alpha1.LabelDarkroom], record.Labels[v1alpha1.LabelDarkroomUID] = r.darkroom.Name, string(r.darkroom.UID)
+	record.Labels[v1alpha1.LabelDarkroom] = r.darkroom.Name
+	record.Labels[v1alpha1.LabelDarkroomUID] = string(r.darkroom.UID)
 	if author := r.author(); author != "" {
 		record.Annotations[v1alpha1.AnnotationRevisionAuthor] = author
 	}
@@ -80,7 +81,8 @@ func (r *Revisions) rewrite(ctx context.Context, record *appsv1.ControllerRevisi
 	case err != nil:
 		return err
 	case !ownership.Owns(r.darkroom, existing):
-		return fmt.Errorf("ControllerRevision %s exists and does not belong to the Darkroom: %s: delete it", record.Name, ownership.Owner(existing))
+		return fmt.Errorf("ControllerRevision %s exists and does not belong to the Darkroom: %s: delete it",
+			record.Name, ownership.Owner(existing))
 	case bytes.Equal(existing.Data.Raw, record.Data.Raw):
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 			"uid": existing.UID, "resourceVersion": existing.ResourceVersion, "annotations": record.Annotations,
@@ -112,7 +114,8 @@ func (r *Revisions) removeRecord(ctx context.Context, version int) error {
 	return r.deleteRecord(ctx, existing)
 }
 
-// deleteRecord deletes a record as it was read: neither another one that has taken its name, nor one that was taken over.
+// deleteRecord deletes a record as it was read: neither another one that has taken its name, nor one that was
+// taken over.
 func (r *Revisions) deleteRecord(ctx context.Context, record *appsv1.ControllerRevision) error {
 	err := r.records.ControllerRevisions(record.Namespace).Delete(ctx, record.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion},
@@ -138,7 +141,8 @@ func (r *Revisions) author() string {
 func LastWriter(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var last []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
-		if entry.Subresource == "status" || entry.Time == nil || entry.FieldsV1 == nil || !strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
+		if entry.Subresource == "status" || entry.Time == nil || entry.FieldsV1 == nil ||
+			!strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) {
 			continue
 		}
 		if last == nil || !entry.Time.Before(last[0].Time) {

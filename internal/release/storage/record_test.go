@@ -39,7 +39,8 @@ func recordsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]string {
 			t.Errorf("%s is not the Darkroom's", record.Name)
 		}
 		_, by, _ := strings.Cut(record.Annotations[v1alpha1.AnnotationRevisionAuthor], "Z ")
-		out[record.Name] = fmt.Sprintf("%d %s %v by %s", record.Revision, record.Annotations[v1alpha1.AnnotationRevisionStatus], data.Spec.SubDomains, by)
+		out[record.Name] = fmt.Sprintf("%d %s %v by %s", record.Revision,
+			record.Annotations[v1alpha1.AnnotationRevisionStatus], data.Spec.SubDomains, by)
 	}
 	return out
 }
@@ -86,7 +87,8 @@ func TestARecordHasNoCredentials(t *testing.T) {
 	d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "TOKEN", Value: "canary"}, {Name: "EMPTY"}}
 	mustRecord(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	record, err := typed.AppsV1().ControllerRevisions(d.Namespace).Get(t.Context(), "photos-uid-v1", metav1.GetOptions{})
-	if err != nil || strings.Contains(record.String(), "canary") || strings.Count(string(record.Data.Raw), v1alpha1.Concealed) != 3 {
+	if err != nil || strings.Contains(record.String(), "canary") ||
+		strings.Count(string(record.Data.Raw), v1alpha1.Concealed) != 3 {
 		t.Errorf("the record is %s (%v)", record, err)
 	}
 	if d.Spec.Source.SecretKey != "canary" {
@@ -113,7 +115,8 @@ func TestRecordsArePrunedWithTheirRevisions(t *testing.T) {
 func TestAForeignControllerRevisionIsNeitherOverwrittenNorDeleted(t *testing.T) {
 	d, store := newDarkroom(t)
 	foreign := &appsv1.ControllerRevision{
-		ObjectMeta: metav1.ObjectMeta{Name: "photos-uid-v1", Labels: map[string]string{v1alpha1.LabelDarkroom: d.Name}}, Revision: 7,
+		ObjectMeta: metav1.ObjectMeta{Name: "photos-uid-v1", Labels: map[string]string{v1alpha1.LabelDarkroom: d.Name}},
+		Revision:   7,
 	}
 	foreign.Data.Raw = []byte(`{}`)
 	records := typed.AppsV1().ControllerRevisions(d.Namespace)
@@ -122,13 +125,15 @@ func TestAForeignControllerRevisionIsNeitherOverwrittenNorDeleted(t *testing.T) 
 	}
 	mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
 	mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
-	if err := store.Record(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed)); !errors.Is(err, storage.ErrNotRecorded) {
+	err := store.Record(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed))
+	if !errors.Is(err, storage.ErrNotRecorded) {
 		t.Errorf("Record: %v", err)
 	}
 	if err := store.Prune(t.Context(), 1); err != nil {
 		t.Error(err)
 	}
-	if now, err := records.Get(t.Context(), foreign.Name, metav1.GetOptions{}); err != nil || now.Revision != 7 || len(now.Annotations) > 0 {
+	now, err := records.Get(t.Context(), foreign.Name, metav1.GetOptions{})
+	if err != nil || now.Revision != 7 || len(now.Annotations) > 0 {
 		t.Errorf("it is %v (%v)", now, err)
 	}
 }
@@ -146,7 +151,9 @@ type takenOver struct {
 	appsv1client.ControllerRevisionInterface
 }
 
-func (o takenOver) Get(ctx context.Context, name string, options metav1.GetOptions) (*appsv1.ControllerRevision, error) {
+func (o takenOver) Get(
+	ctx context.Context, name string, options metav1.GetOptions,
+) (*appsv1.ControllerRevision, error) {
 	read, err := o.ControllerRevisionInterface.Get(ctx, name, options)
 	if err == nil {
 		taken := read.DeepCopy()
@@ -173,7 +180,8 @@ func TestARecordThatIsTakenOverMeanwhileIsNeitherOverwrittenNorDeleted(t *testin
 	} {
 		d, store := newDarkroom(t)
 		mustRecord(t, store, revisionOf(d, 1, helmrelease.StatusFailed))
-		store = read(storage.New(typed.CoreV1(), meanwhile{typed.AppsV1()}, uncached{kube, true}, uncached{kube, false}, clock), d)
+		store = read(storage.New(typed.CoreV1(), meanwhile{typed.AppsV1()}, uncached{kube, true},
+			uncached{kube, false}, clock), d)
 		if err := write(d, store); !apierrors.IsConflict(err) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -187,7 +195,10 @@ func TestARecordThatIsTakenOverMeanwhileIsNeitherOverwrittenNorDeleted(t *testin
 func TestTheLastWriterOfTheSpecIsTheAuthor(t *testing.T) {
 	entry := func(manager, subresource, fields string, second int64) metav1.ManagedFieldsEntry {
 		at := metav1.NewTime(time.Unix(second, 0))
-		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, FieldsV1: metav1.NewFieldsV1(fields), Time: &at}
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, Subresource: subresource,
+			FieldsV1: metav1.NewFieldsV1(fields), Time: &at,
+		}
 	}
 	entries := []metav1.ManagedFieldsEntry{
 		entry("kubectl-create", "", `{"f:spec":{"f:source":{}}}`, 1),
@@ -211,5 +222,8 @@ func TestTheLastWriterOfTheSpecIsTheAuthor(t *testing.T) {
 
 // writtenBy is the managed fields of a Darkroom whose spec a manager has written last.
 func writtenBy(manager string) []metav1.ManagedFieldsEntry {
-	return []metav1.ManagedFieldsEntry{{Manager: manager, Time: &metav1.Time{Time: clock.Now()}, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}}
+	return []metav1.ManagedFieldsEntry{{
+		Manager: manager, Time: &metav1.Time{Time: clock.Now()},
+		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`),
+	}}
 }

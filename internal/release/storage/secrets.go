@@ -79,7 +79,9 @@ func IsHistory(object metav1.Object) bool {
 
 // secretOf returns the Secret of a revision as Helm's driver creates or updates it, with what
 // makes it a Darkroom's.
-func (r *Revisions) secretOf(release *helmrelease.Release, write func(*driver.Secrets, string, *helmrelease.Release) error) (*corev1.Secret, error) {
+func (r *Revisions) secretOf(
+	release *helmrelease.Release, write func(*driver.Secrets, string, *helmrelease.Release) error,
+) (*corev1.Secret, error) {
 	written := &oneSecret{}
 	name := fmt.Sprintf("%s.%s.v%d", helmstorage.HelmStorageType, release.Name, release.Version)
 	if err := write(driver.NewSecrets(written), name, release); err != nil {
@@ -87,7 +89,8 @@ func (r *Revisions) secretOf(release *helmrelease.Release, write func(*driver.Se
 	}
 	secret := written.secret
 	secret.Namespace = r.darkroom.Namespace
-	secret.Labels[v1alpha1.LabelDarkroom], secret.Labels[v1alpha1.LabelDarkroomUID] = r.darkroom.Name, string(r.darkroom.UID)
+	secret.Labels[v1alpha1.LabelDarkroom] = r.darkroom.Name
+	secret.Labels[v1alpha1.LabelDarkroomUID] = string(r.darkroom.UID)
 	secret.Annotations = map[string]string{annotationOperator: "true"}
 	secret.OwnerReferences = []metav1.OwnerReference{ownership.Reference(r.darkroom)}
 	return secret, nil

@@ -34,7 +34,8 @@ func packed(t *testing.T, before, repeated string, times int, after string) *cor
 	return &corev1.Secret{Data: map[string][]byte{dataRelease: out.Bytes()}}
 }
 
-// TestAForgedRevisionTakesLittleMemory: who may create Secrets may create revisions, and the API server admits a megabyte.
+// TestAForgedRevisionTakesLittleMemory: who may create Secrets may create revisions, and the API server admits
+// a megabyte.
 func TestAForgedRevisionTakesLittleMemory(t *testing.T) {
 	text, objects, blanks := strings.Repeat("x", 1<<20), strings.Repeat(",{}", 1<<16), strings.Repeat(" ", 1<<20)
 	for name, secret := range map[string]*corev1.Secret{

@@ -57,7 +57,8 @@ type Store struct {
 // Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
 // others has the Secrets without the label, with the index Index.
 func New(
-	secrets corev1client.SecretsGetter, records appsv1client.ControllerRevisionsGetter, own, others client.Reader, clock clock.PassiveClock,
+	secrets corev1client.SecretsGetter, records appsv1client.ControllerRevisionsGetter,
+	own, others client.Reader, clock clock.PassiveClock,
 ) *Store {
 	return &Store{secrets: secrets, records: records, own: own, others: others, clock: clock}
 }
@@ -132,8 +133,8 @@ func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) er
 	return err
 }
 
-// Update overwrites a revision. It fails if another Secret than one of the Darkroom has the name, and with ErrDeleted if there is
-// none.
+// Update overwrites a revision. It fails if another Secret than one of the Darkroom has the name, and with
+// ErrDeleted if there is none.
 func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) error {
 	secret, err := r.secretOf(release, (*driver.Secrets).Update)
 	if err != nil {
@@ -143,7 +144,8 @@ func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) er
 	if err != nil {
 		return fmt.Errorf("encode Secret %s: %w", secret.Name, err)
 	}
-	written, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+	written, err := r.secrets.Secrets(secret.Namespace).Patch(ctx, secret.Name, types.JSONPatchType,
+		patch, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
 		err = fmt.Errorf("%w: %w", ErrDeleted, err)
 	}

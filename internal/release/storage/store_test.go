@@ -235,7 +235,8 @@ func TestAnObjectThatIsNotAsItWasReadGetsNoOwner(t *testing.T) {
 				t.Fatal(err)
 			}
 			check := unchanged(t, d)
-			patch, err := ownership.Patch(&read, map[string]any{v1alpha1.LabelDarkroom: d.Name}, []metav1.OwnerReference{ownership.Reference(d)})
+			patch, err := ownership.Patch(&read, map[string]any{v1alpha1.LabelDarkroom: d.Name},
+				[]metav1.OwnerReference{ownership.Reference(d)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +257,8 @@ func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
 		t.Fatalf("Last: %v, so this test shows nothing", err)
 	}
-	if err := store.Create(t.Context(), revisionOf(d, 1, helmrelease.StatusPendingInstall)); !errors.Is(err, storage.ErrForeignRelease) {
+	err := store.Create(t.Context(), revisionOf(d, 1, helmrelease.StatusPendingInstall))
+	if !errors.Is(err, storage.ErrForeignRelease) {
 		t.Errorf("Create: %v", err)
 	}
 	check()
@@ -298,8 +300,14 @@ func TestAdoption(t *testing.T) {
 		chart    string
 		statuses []helmrelease.Status
 	}{
-		"refuses a revision of another chart":        {"nginx", []helmrelease.Status{helmrelease.StatusSuperseded, helmrelease.StatusDeployed}},
-		"refuses a pending release":                  {"darkroom", []helmrelease.Status{helmrelease.StatusPendingUpgrade, helmrelease.StatusDeployed}},
+		"refuses a revision of another chart": {
+			"nginx",
+			[]helmrelease.Status{helmrelease.StatusSuperseded, helmrelease.StatusDeployed},
+		},
+		"refuses a pending release": {
+			"darkroom",
+			[]helmrelease.Status{helmrelease.StatusPendingUpgrade, helmrelease.StatusDeployed},
+		},
 		"refuses a release that was never installed": {"darkroom", []helmrelease.Status{helmrelease.StatusFailed}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -395,11 +403,13 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 		t.Fatal(err)
 	}
 	read.Labels = release.Labels
-	if diff := cmp.Diff(release, read, cmpopts.EquateApproxTime(time.Second), cmpopts.IgnoreUnexported(chart.Chart{})); diff != "" {
+	diff := cmp.Diff(release, read, cmpopts.EquateApproxTime(time.Second), cmpopts.IgnoreUnexported(chart.Chart{}))
+	if diff != "" {
 		t.Errorf("the release as Helm reads it (-written +read):\n%s", diff)
 	}
 
-	found, err := helm4driver.NewSecrets(typed.CoreV1().Secrets(ours.Namespace)).Query(map[string]string{"owner": "helm", "name": release.Name})
+	found, err := helm4driver.NewSecrets(typed.CoreV1().Secrets(ours.Namespace)).
+		Query(map[string]string{"owner": "helm", "name": release.Name})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("Helm 4 finds %d revisions: %v", len(found), err)
 	}

@@ -35,7 +35,8 @@ func Administrator() (*rest.Config, error) {
 		return nil, fmt.Errorf("read KUBECONFIG: %w", err)
 	}
 	if !strings.HasPrefix(administrator.Host, "https://127.0.0.1:") {
-		return nil, fmt.Errorf("the cluster is at %s: these tests are for a throw-away cluster on loopback", administrator.Host)
+		return nil, fmt.Errorf("the cluster is at %s: these tests are for a throw-away cluster on loopback",
+			administrator.Host)
 	}
 	administrator.QPS, administrator.Burst = 200, 400
 	administrator.WarningHandler = rest.NoWarnings{}
@@ -51,7 +52,8 @@ func Token(ctx context.Context, administrator *rest.Config, account client.Objec
 	request := &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenPeriod.Seconds()))},
 	}
-	answer, err := clientset.CoreV1().ServiceAccounts(account.Namespace).CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
+	answer, err := clientset.CoreV1().ServiceAccounts(account.Namespace).
+		CreateToken(ctx, account.Name, request, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("request a token of ServiceAccount %s: %w", account, err)
 	}
@@ -103,7 +105,9 @@ func WriteKubeconfig(config *rest.Config, namespace, path string) error {
 
 // Clients returns clients of the administrator that know the kinds of Kubernetes, the Darkroom and
 // those that are added.
-func Clients(administrator *rest.Config, add ...func(*runtime.Scheme) error) (client.Client, *kubernetes.Clientset, error) {
+func Clients(
+	administrator *rest.Config, add ...func(*runtime.Scheme) error,
+) (client.Client, *kubernetes.Clientset, error) {
 	scheme := runtime.NewScheme()
 	for _, kinds := range append(add, clientgoscheme.AddToScheme, v1alpha1.AddToScheme) {
 		utilruntime.Must(kinds(scheme))

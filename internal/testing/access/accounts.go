@@ -16,7 +16,9 @@ import (
 
 // NewAccount makes a ServiceAccount with the rights of a ClusterRole.
 func NewAccount(ctx context.Context, kube client.Client, account client.ObjectKey, role string) error {
-	if err := kube.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: account.Name}}); err != nil {
+	if err := kube.Create(ctx, &corev1.ServiceAccount{
+		ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: account.Name},
+	}); err != nil {
 		return fmt.Errorf("create ServiceAccount %s: %w", account, err)
 	}
 	binding := &rbacv1.ClusterRoleBinding{
@@ -45,7 +47,9 @@ func ReadClusterRole(path string) (*rbacv1.ClusterRole, error) {
 
 // NewAPIServer makes the ServiceAccount of an API server, with exactly the rights that
 // config/apiserver gives in the folder of the repository, and returns its identity.
-func NewAPIServer(ctx context.Context, kube client.Client, administrator *rest.Config, repository string) (*rest.Config, error) {
+func NewAPIServer(
+	ctx context.Context, kube client.Client, administrator *rest.Config, repository string,
+) (*rest.Config, error) {
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "apiserver"}}
 	for _, file := range []string{"role.yaml", "auth_role.yaml"} {
 		part, err := ReadClusterRole(filepath.Join(repository, "config", "apiserver", file))

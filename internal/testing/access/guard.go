@@ -28,7 +28,8 @@ func NewGuardedOperator(ctx context.Context, administrator *rest.Config, reposit
 	if err != nil {
 		return nil, err
 	}
-	documents, err := os.ReadFile(filepath.Join(repository, "config", "guard", "guard.yaml")) //nolint:gosec // tests name their repository
+	//nolint:gosec // tests name their repository
+	documents, err := os.ReadFile(filepath.Join(repository, "config", "guard", "guard.yaml"))
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,8 @@ func NewGuardedOperator(ctx context.Context, administrator *rest.Config, reposit
 	if err != nil {
 		return nil, err
 	}
-	return operator, limits.Until(ctx, "the guard is enforced", func(ctx context.Context) error { return IsGuarded(ctx, own) })
+	return operator, limits.Until(ctx, "the guard is enforced",
+		func(ctx context.Context) error { return IsGuarded(ctx, own) })
 }
 
 // IsGuarded returns an error unless the guard refuses an object of nobody to the operator.

@@ -25,7 +25,9 @@ func Available() bool { return os.Getenv("KUBEBUILDER_ASSETS") != "" }
 // Start starts a control plane with the CRDs of Darkrooms, HTTPRoutes and more. It returns
 // the configuration of an administrator without rate limits, and a function that stops the
 // control plane.
-func Start(more ...*apiextensionsv1.CustomResourceDefinition) (administrator *rest.Config, stop func() error, err error) {
+func Start(
+	more ...*apiextensionsv1.CustomResourceDefinition,
+) (administrator *rest.Config, stop func() error, err error) {
 	files, err := definitions()
 	if err != nil {
 		return nil, nil, err

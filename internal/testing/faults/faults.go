@@ -137,7 +137,8 @@ func (f *Faults) Inject(next http.RoundTripper) http.RoundTripper {
 			return answer(r, http.StatusOK, "text/html", "<html>Sign in</html>"), nil
 		}
 		status, _ := strconv.Atoi(kind)
-		return answer(r, status, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","code":`+kind+reasons[kind]+`}`), nil
+		return answer(r, status, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","code":`+
+			kind+reasons[kind]+`}`), nil
 	})
 }
 
@@ -147,7 +148,8 @@ var reasons = map[string]string{Conflicts: `,"reason":"Conflict","message":"it w
 func answer(r *http.Request, status int, contentType, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)),
+		Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(bytes.NewReader([]byte(body))),
+		ContentLength: int64(len(body)),
 	}
 }
 

@@ -77,11 +77,15 @@ func Start(redirectURL string) (*Issuer, error) {
 	i.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.server.Certificate().Raw})
 	users := &users{byName: map[string]*storage.User{}, groups: map[string][]string{}}
 	i.store = &store{
-		Storage: storage.NewStorageWithClients(users, map[string]*storage.Client{ClientID: storage.WebClient(ClientID, ClientSecret, redirectURL)}),
-		users:   users,
+		Storage: storage.NewStorageWithClients(users,
+			map[string]*storage.Client{ClientID: storage.WebClient(ClientID, ClientSecret, redirectURL)}),
+		users: users,
 	}
 	var err error
-	i.provider, err = op.NewProvider(&op.Config{CodeMethodS256: true, GrantTypeRefreshToken: true, SupportedScopes: []string{"openid", "profile", "email", "offline_access"}},
+	i.provider, err = op.NewProvider(&op.Config{
+		CodeMethodS256: true, GrantTypeRefreshToken: true,
+		SupportedScopes: []string{"openid", "profile", "email", "offline_access"},
+	},
 		i.store, op.StaticIssuer(i.URL))
 	if err != nil {
 		i.Close()
@@ -98,7 +102,10 @@ func (i *Issuer) SetDown(down bool) { i.down.Store(down) }
 
 // AddUser adds a user with groups. The email address is NAME@example.com.
 func (i *Issuer) AddUser(name string, groups ...string) {
-	i.store.users.add(&storage.User{ID: "id-" + name, Username: name, Password: password, Email: name + "@example.com", EmailVerified: true}, groups)
+	i.store.users.add(&storage.User{
+		ID: "id-" + name, Username: name, Password: password, Email: name + "@example.com",
+		EmailVerified: true,
+	}, groups)
 }
 
 // Change changes the ID tokens of a user from now on; nil ends that.
@@ -194,7 +201,8 @@ func (i *Issuer) login(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	http.Redirect(w, request, op.AuthCallbackURL(i.provider)(op.ContextWithIssuer(request.Context(), i.URL), id), http.StatusFound)
+	http.Redirect(w, request, op.AuthCallbackURL(i.provider)(op.ContextWithIssuer(request.Context(), i.URL), id),
+		http.StatusFound)
 }
 
 // token responds as the issuer does, with the changes to the ID token.
@@ -256,7 +264,9 @@ func (s *store) GetClientByClientID(ctx context.Context, id string) (op.Client, 
 	return client{found}, nil
 }
 
-func (s *store) SetUserinfoFromRequest(ctx context.Context, info *oidc.UserInfo, token op.IDTokenRequest, scopes []string) error {
+func (s *store) SetUserinfoFromRequest(
+	ctx context.Context, info *oidc.UserInfo, token op.IDTokenRequest, scopes []string,
+) error {
 	if err := s.Storage.SetUserinfoFromRequest(ctx, info, token, scopes); err != nil {
 		return err
 	}

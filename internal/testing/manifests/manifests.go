@@ -44,7 +44,8 @@ func Decode(documents []byte) ([]*unstructured.Unstructured, error) {
 func Apply(ctx context.Context, kube client.Client, limits wait.Limits, objects ...*unstructured.Unstructured) error {
 	for _, object := range objects {
 		err := limits.Until(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {
-			err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("administrator"), client.ForceOwnership)
+			err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()),
+				client.FieldOwner("administrator"), client.ForceOwnership)
 			if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 				return wait.Permanent(err)
 			}

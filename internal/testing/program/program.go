@@ -55,7 +55,8 @@ func APIServer(binaries, kubeconfig, logFile string, flags ...string) (*Program,
 	if err != nil {
 		return nil, err
 	}
-	return start(binaries, "", kubeconfig, logFile, address, append([]string{"apiserver", "--bind-address", address}, flags...))
+	return start(binaries, "", kubeconfig, logFile, address,
+		append([]string{"apiserver", "--bind-address", address}, flags...))
 }
 
 // lastPort is below the ports that the system gives to outgoing connections: one of those could take a port
@@ -81,7 +82,8 @@ func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*
 		return nil, fmt.Errorf("open the log of the %s: %w", args[0], err)
 	}
 	command := func() *exec.Cmd {
-		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...) //nolint:gosec // tests name their program
+		//nolint:gosec // tests name their program
+		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...)
 		process.Dir, process.Env = dir, []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
 		process.Stdout, process.Stderr = log, log
 		return process

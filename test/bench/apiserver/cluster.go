@@ -75,7 +75,8 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 		key := client.ObjectKey{Namespace: fmt.Sprintf("team-%02d", i%namespaces), Name: fmt.Sprintf("darkroom-%04d", i)}
 		c.names = append(c.names, key)
 		group.Go(func() error {
-			darkroom := darkrooms.New(key.Name, key.Namespace).Label("team", key.Namespace).SubDomains(key.Name, "img."+key.Name).Obj()
+			darkroom := darkrooms.New(key.Name, key.Namespace).Label("team", key.Namespace).
+				SubDomains(key.Name, "img."+key.Name).Obj()
 			if err := c.kube.Create(ctx, darkroom); err != nil {
 				return fmt.Errorf("create Darkroom %s: %w", key, err)
 			}
@@ -90,7 +91,8 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 				v1alpha1.ConditionInitialized, v1alpha1.ConditionDeployed, v1alpha1.ConditionReady, v1alpha1.ConditionDomainsReady,
 			} {
 				darkroom.Status.Conditions = append(darkroom.Status.Conditions, v1alpha1.Condition{
-					Type: kind, Status: metav1.ConditionTrue, ObservedGeneration: 1, LastTransitionTime: now, Message: "as it should be",
+					Type: kind, Status: metav1.ConditionTrue, ObservedGeneration: 1, LastTransitionTime: now,
+					Message: "as it should be",
 				})
 			}
 			if err := c.kube.Status().Update(ctx, darkroom); err != nil {
@@ -105,7 +107,8 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 // people makes accounts that may see all Darkrooms, and returns their tokens.
 func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	viewer := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "load-viewer"}, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"}, Verbs: []string{"get", "list", "watch"},
+		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
+		Verbs: []string{"get", "list", "watch"},
 	}}}
 	if err := c.kube.Create(ctx, viewer); err != nil {
 		return nil, err

@@ -138,9 +138,12 @@ func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, 
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", what, p50, p99, goal, verdict)
 	}
 	lost, broken := watch.lost(), watch.broken.Load()
-	row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)), "p99 < "+ms(listGoal), at(lists, 99) < listGoal)
-	row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", pacedChanges, openStreams), ms(at(paced, 50)), ms(at(paced, 99)), "p99 < "+ms(eventGoal), at(paced, 99) < eventGoal)
-	row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, burstChanges, openStreams), ms(at(burst, 50)), ms(at(burst, 99)), "", true)
+	row(fmt.Sprintf("list of 100 (%d)", len(lists)), ms(at(lists, 50)), ms(at(lists, 99)),
+		"p99 < "+ms(listGoal), at(lists, 99) < listGoal)
+	row(fmt.Sprintf("change to stream, 20 a second (%d × %d)", pacedChanges, openStreams), ms(at(paced, 50)),
+		ms(at(paced, 99)), "p99 < "+ms(eventGoal), at(paced, 99) < eventGoal)
+	row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, burstChanges, openStreams), ms(at(burst, 50)),
+		ms(at(burst, 99)), "", true)
 	row("changes that a stream did not see", "", fmt.Sprint(lost), "0", lost == 0)
 	row("streams that broke", "", fmt.Sprint(broken), "0", broken == 0)
 	row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), peak < memoryGoal)

@@ -165,7 +165,10 @@ func (l *layer) file(target, source string, info fs.FileInfo) error {
 		return err
 	}
 	defer content.Close()
-	header := &tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(target, "/"), Size: info.Size(), Mode: permissions(info)}
+	header := &tar.Header{
+		Typeflag: tar.TypeReg, Name: strings.TrimPrefix(target, "/"),
+		Size: info.Size(), Mode: permissions(info),
+	}
 	if err := l.WriteHeader(header); err != nil {
 		return err
 	}

@@ -22,7 +22,8 @@ func TestAnImageHasItsFilesAndTheirFolders(t *testing.T) {
 		}
 	}
 	built, err := Build([]File{
-		{Path: "/app/program", Source: filepath.Join(source, "program")}, {Path: "/etc/folder", Source: filepath.Join(source, "folder")},
+		{Path: "/app/program", Source: filepath.Join(source, "program")},
+		{Path: "/etc/folder", Source: filepath.Join(source, "folder")},
 	}, v1.Config{User: "1001"})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +43,10 @@ func TestAnImageHasItsFilesAndTheirFolders(t *testing.T) {
 	if config, err := saved.ConfigFile(); err != nil || config.Config.User != "1001" || config.OS != "linux" {
 		t.Errorf("the configuration is %+v, %v", config, err)
 	}
-	want := map[string]int64{"tmp/": 0o1777, "app/": 0o755, "app/program": 0o755, "etc/": 0o755, "etc/folder/": 0o755, "etc/folder/text": 0o644}
+	want := map[string]int64{
+		"tmp/": 0o1777, "app/": 0o755, "app/program": 0o755, "etc/": 0o755,
+		"etc/folder/": 0o755, "etc/folder/text": 0o644,
+	}
 	if got := contents(t, saved); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

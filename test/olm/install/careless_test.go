@@ -17,10 +17,13 @@ import (
 )
 
 // defaultAddresses are those that the programs listen at unless a flag names another.
-var defaultAddresses = map[string]string{"metrics-bind-address": ":8443", "health-probe-bind-address": ":8081", "bind-address": ":5000"}
+var defaultAddresses = map[string]string{
+	"metrics-bind-address":      ":8443",
+	"health-probe-bind-address": ":8081", "bind-address": ":5000",
+}
 
-// An address that is changed or turned off takes along the ports of the container, its probes, its Service and what Prometheus scrapes.
-// The test walks the values that are addresses.
+// An address that is changed or turned off takes along the ports of the container, its probes, its Service and
+// what Prometheus scrapes. The test walks the values that are addresses.
 func TestPortsFollowTheAddresses(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(repository, "charts", "darkroom-operator", "values.yaml"))
 	must(t, err)
@@ -68,7 +71,8 @@ func checkPorts(t *testing.T, values string, objects map[string]*unstructured.Un
 			}
 		}
 		for _, probe := range []*corev1.Probe{container.LivenessProbe, container.ReadinessProbe} {
-			if probe != nil && !slices.Contains(ports[object.GetLabels()["app.kubernetes.io/component"]], probe.HTTPGet.Port.StrVal) {
+			if probe != nil && !slices.Contains(ports[object.GetLabels()["app.kubernetes.io/component"]],
+				probe.HTTPGet.Port.StrVal) {
 				t.Errorf("%s: %s is probed at the port %s, which it does not have", values, name, probe.HTTPGet.Port.StrVal)
 			}
 		}
@@ -90,7 +94,8 @@ func checkPorts(t *testing.T, values string, objects map[string]*unstructured.Un
 		if object.GetKind() != "ServiceMonitor" {
 			continue
 		}
-		component, _, _ := unstructured.NestedString(object.Object, "spec", "selector", "matchLabels", "app.kubernetes.io/component")
+		component, _, _ := unstructured.NestedString(object.Object, "spec", "selector", "matchLabels",
+			"app.kubernetes.io/component")
 		endpoints, _, _ := unstructured.NestedSlice(object.Object, "spec", "endpoints")
 		for _, endpoint := range endpoints {
 			if port, _ := endpoint.(map[string]any)["port"].(string); !slices.Contains(services[component], port) {
@@ -119,12 +124,17 @@ func listened(container corev1.Container) (ports []int) {
 
 // Metrics without TLS are served to everybody: a scraper must not send its token there.
 func TestPlainMetricsAreScrapedWithoutAToken(t *testing.T) {
-	for values, scheme := range map[string]string{"": "https", "manager: {metricsSecure: true}": "https", "manager: {metricsSecure: false}": "http"} {
-		monitor := mustRender(t, "serviceMonitor: {enabled: true}\n"+values)["ServiceMonitor darkroom-system/darkroom-operator-controller-manager-metrics-monitor"]
+	for values, scheme := range map[string]string{
+		"": "https", "manager: {metricsSecure: true}": "https",
+		"manager: {metricsSecure: false}": "http",
+	} {
+		monitor := mustRender(t, "serviceMonitor: {enabled: true}\n"+
+			values)["ServiceMonitor darkroom-system/darkroom-operator-controller-manager-metrics-monitor"]
 		endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
 		must(t, err)
 		endpoint, _ := endpoints[0].(map[string]any)
-		if endpoint["scheme"] != scheme || (endpoint["bearerTokenFile"] != nil) != (scheme == "https") || (endpoint["tlsConfig"] != nil) != (scheme == "https") {
+		if endpoint["scheme"] != scheme || (endpoint["bearerTokenFile"] != nil) != (scheme == "https") ||
+			(endpoint["tlsConfig"] != nil) != (scheme == "https") {
 			t.Errorf("with %q, the endpoint is %v", values, endpoint)
 		}
 	}
@@ -162,10 +172,14 @@ func TestEachComponentMayReadWhatItWatches(t *testing.T) {
 
 // Without leader election, two managers would change the same Darkrooms.
 func TestManagersWithoutLeaderElectionAreNeverTwo(t *testing.T) {
-	if _, err := renderChart(t, "darkroom-operator", "manager: {leaderElect: false, replicas: 2}"); err == nil || !strings.Contains(err.Error(), "manager.leaderElect") {
+	_, err := renderChart(t, "darkroom-operator", "manager: {leaderElect: false, replicas: 2}")
+	if err == nil || !strings.Contains(err.Error(), "manager.leaderElect") {
 		t.Errorf("two replicas are refused with %v", err)
 	}
-	for values, want := range map[string]appsv1.DeploymentStrategyType{"": "", "manager: {leaderElect: false}": appsv1.RecreateDeploymentStrategyType} {
+	for values, want := range map[string]appsv1.DeploymentStrategyType{
+		"":                              "",
+		"manager: {leaderElect: false}": appsv1.RecreateDeploymentStrategyType,
+	} {
 		manager := mustRender(t, values)["Deployment darkroom-system/darkroom-operator-controller-manager"]
 		if got := convert[appsv1.Deployment](t, manager).Spec.Strategy.Type; got != want {
 			t.Errorf("with %q, the strategy is %q", values, got)

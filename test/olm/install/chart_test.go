@@ -96,7 +96,8 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 	return named
 }
 
-// TestServicesAreNotReadAsFlags: Kubernetes would set DARKROOM_URL_PORT, the variable of --url-port, for a Service darkroom-url.
+// TestServicesAreNotReadAsFlags: Kubernetes would set DARKROOM_URL_PORT, the variable of --url-port, for a
+// Service darkroom-url.
 func TestServicesAreNotReadAsFlags(t *testing.T) {
 	for name, object := range mustRender(t, "apiserver: {enabled: true}") {
 		if object.GetKind() == "Deployment" && ptr.Deref(podsOf(t, object).Spec.EnableServiceLinks, true) {
@@ -111,7 +112,10 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for _, pair := range []struct{ overlay, values string }{
 		{"default", ""},
 		{"overlays/with-apiserver", "apiserver: {enabled: true}"},
-		{"overlays/with-oidc-impersonation", "apiserver: {enabled: true, impersonation: {enabled: true, groups: [sso:photographers]}}"},
+		{
+			"overlays/with-oidc-impersonation",
+			"apiserver: {enabled: true, impersonation: {enabled: true, groups: [sso:photographers]}}",
+		},
 		{"overlays/namespaced", "rbac: {namespaced: true}"},
 		{"base+guard+network-policy", "networkPolicy: {enabled: true}"},
 		{"overlays/with-probe-via-apiserver", "manager: {probeVia: apiserver}"},
@@ -122,7 +126,9 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 		t.Run(pair.overlay, func(t *testing.T) {
 			ours, theirs := mustRender(t, pair.values), byName(kustomizeBuild(t, pair.overlay))
 			// helm install --create-namespace makes it.
-			maps.DeleteFunc(theirs, func(_ string, object *unstructured.Unstructured) bool { return object.GetKind() == "Namespace" })
+			maps.DeleteFunc(theirs, func(_ string, object *unstructured.Unstructured) bool {
+				return object.GetKind() == "Namespace"
+			})
 			if diff := cmp.Diff(slices.Sorted(maps.Keys(theirs)), slices.Sorted(maps.Keys(ours))); diff != "" {
 				t.Fatalf("the chart (+) and config/%s (-) have other objects:\n%s", pair.overlay, diff)
 			}
@@ -246,13 +252,17 @@ admission: {enabled: true, actions: [Deny]}
 		t.Errorf("the API server warns: %s", warnings)
 	}
 	for deployment, want := range map[string]string{
-		"darkroom-operator-controller-manager": "manager --leader-elect --base-domain=images.example.com --image-pull-secrets=mirror --image-pull-secrets=other " +
-			"--selector=shard=a --max-concurrent-reconciles=8 --max-concurrent-rollouts=0 --reconcile-period=5m --metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug",
-		"darkroom-operator-apiserver": "apiserver --bind-address=:5000 --cluster-name=production --oidc-config=/oidc/oidc.yaml --base-domain=images.example.com " +
+		"darkroom-operator-controller-manager": "manager --leader-elect --base-domain=images.example.com " +
+			"--image-pull-secrets=mirror --image-pull-secrets=other " +
+			"--selector=shard=a --max-concurrent-reconciles=8 --max-concurrent-rollouts=0 --reconcile-period=5m " +
+			"--metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug",
+		"darkroom-operator-apiserver": "apiserver --bind-address=:5000 --cluster-name=production " +
+			"--oidc-config=/oidc/oidc.yaml --base-domain=images.example.com " +
 			"--image-pull-secrets=mirror --image-pull-secrets=other --requests-per-second=1000000 " +
 			"--tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key",
 	} {
-		if got := strings.Join(podsOf(t, objects["Deployment darkroom-system/"+deployment]).Spec.Containers[0].Args, " "); got != want {
+		got := strings.Join(podsOf(t, objects["Deployment darkroom-system/"+deployment]).Spec.Containers[0].Args, " ")
+		if got != want {
 			t.Errorf("%s is started with\n%s\nwant\n%s", deployment, got, want)
 		}
 	}
@@ -260,9 +270,13 @@ admission: {enabled: true, actions: [Deny]}
 
 func TestTheChartRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, values := range []string{
-		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}", "apiserver: {enabled: true, impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}", "serviceMonitor: {interval: often}",
-		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}", "manager: {podDisruptionBudget: {selector: {}}}",
-		"manager: {metricsBindAddress: '8443'}", "manager: {healthProbeBindAddress: localhost}", "manager: {pprofBindAddress: 'off'}",
+		"manager: {baseDomian: x}", "manager: {reconcilePeriod: 5}", "apiserver: {auth: none}",
+		"apiserver: {enabled: true, impersonation: {groups: [system:masters]}}", "admission: {actions: [Panic]}",
+		"serviceMonitor: {interval: often}",
+		"commonLabels: {app.kubernetes.io/name: other}", "image: {digest: latest}",
+		"manager: {podDisruptionBudget: {selector: {}}}",
+		"manager: {metricsBindAddress: '8443'}", "manager: {healthProbeBindAddress: localhost}",
+		"manager: {pprofBindAddress: 'off'}",
 	} {
 		if _, err := renderChart(t, "darkroom-operator", values); err == nil {
 			t.Errorf("%s is accepted", values)
@@ -298,7 +312,8 @@ manager:
 		RunAsNonRoot: ptr.To(true), RunAsUser: ptr.To(int64(1000)),
 	})
 	container := pods.Spec.Containers[0]
-	if want := "mirror.example.com/operator@" + digest; container.Image != want || *container.SecurityContext.ReadOnlyRootFilesystem {
+	want := "mirror.example.com/operator@" + digest
+	if container.Image != want || *container.SecurityContext.ReadOnlyRootFilesystem {
 		t.Errorf("the image is %s, want %s, in the security context %+v", container.Image, want, container.SecurityContext)
 	}
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{
@@ -306,11 +321,15 @@ manager:
 	}}
 	difference(t, "spread", pods.Spec.TopologySpreadConstraints, []corev1.TopologySpreadConstraint{
 		{TopologyKey: "kubernetes.io/hostname", MaxSkew: 1, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: own},
-		{TopologyKey: "zone", MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "images"}}},
+		{
+			TopologyKey: "zone", MaxSkew: 1, WhenUnsatisfiable: corev1.ScheduleAnyway,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"team": "images"}},
+		},
 	})
-	difference(t, "budget", convert[policyv1.PodDisruptionBudget](t, objects["PodDisruptionBudget "+manager]).Spec, policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: ptr.To(intstr.FromInt32(1)), Selector: own,
-	})
+	difference(t, "budget", convert[policyv1.PodDisruptionBudget](t, objects["PodDisruptionBudget "+manager]).Spec,
+		policyv1.PodDisruptionBudgetSpec{
+			MaxUnavailable: ptr.To(intstr.FromInt32(1)), Selector: own,
+		})
 }
 
 func TestTheCRDOutlivesTheRelease(t *testing.T) {
@@ -325,11 +344,13 @@ func TestTheCRDOutlivesTheRelease(t *testing.T) {
 
 // An empty list allows nothing, which is not the same as the default.
 func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
-	for values, want := range map[string]string{
-		"apiserver: {enabled: true}":                                                                 "",
-		"{manager: {ingressAnnotations: []}, apiserver: {enabled: true}}":                            "--ingress-annotations=",
-		`{manager: {ingressAnnotations: [default, "example.com/*"]}, apiserver: {enabled: true}}`:    "--ingress-annotations=default,example.com/*",
-		"{manager: {ingressAnnotations: [a]}, apiserver: {enabled: true, ingressAnnotations: null}}": "--ingress-annotations=a",
+	for want, values := range map[string]string{
+		"":                       "apiserver: {enabled: true}",
+		"--ingress-annotations=": "{manager: {ingressAnnotations: []}, apiserver: {enabled: true}}",
+		"--ingress-annotations=default,example.com/*": "{manager: {ingressAnnotations: [default, example.com/*]}, " +
+			"apiserver: {enabled: true}}",
+		"--ingress-annotations=a": "{manager: {ingressAnnotations: [a]}, " +
+			"apiserver: {enabled: true, ingressAnnotations: null}}",
 	} {
 		for name, object := range mustRender(t, values) {
 			if object.GetKind() != "Deployment" {
@@ -385,7 +406,8 @@ func TestAChartWithoutItsFilesIsRefused(t *testing.T) {
 		must(t, os.Symlink(filepath.Join(original, name), filepath.Join(directory, name)))
 	}
 	for _, values := range []string{"", "crds: {install: false}"} {
-		if _, err := renderHelm3(t, directory, "darkroom-operator", parse(t, values)); err == nil || !strings.Contains(err.Error(), "packaged chart") {
+		_, err := renderHelm3(t, directory, "darkroom-operator", parse(t, values))
+		if err == nil || !strings.Contains(err.Error(), "packaged chart") {
 			t.Errorf("with %q: got error %v, want one that names the packaged chart", values, err)
 		}
 	}

@@ -20,17 +20,18 @@ import (
 // costly are the fields by which who writes a Darkroom spends what is not theirs: each with a spec that
 // the policies deny.
 var costly = map[string]string{
-	"replicas":                         "replicas: 1000",
-	"autoscaling.maxReplicas":          "autoscaling: {maxReplicas: 1000}",
-	"resources.limits.*":               "resources: {limits: {memory: 500Gi}}",
-	"resources.requests.*":             "resources: {requests: {cpu: 500}}",
-	"gate.resources.limits.*":          "gate: {resources: {limits: {memory: 500Gi}}}",
-	"gate.resources.requests.*":        "gate: {resources: {requests: {ephemeral-storage: 500Gi}}}",
-	"gate.cache.disk":                  "gate: {cache: {disk: 900Gi}}",
-	"gate.limits.maxSourceBytes":       "gate: {limits: {maxSourceBytes: 500Gi}}",
-	"image.repository":                 "image: {repository: docker.io/evil/darkroom}",
-	"source.baseUrl":                   "source: {baseUrl: 'http://169.254.169.254/'}",
-	"source.endpoint":                  "source: {type: S3, bucket: b, region: r, endpoint: 'http://169.254.169.254', credentialsSecretRef: {name: keys}}",
+	"replicas":                   "replicas: 1000",
+	"autoscaling.maxReplicas":    "autoscaling: {maxReplicas: 1000}",
+	"resources.limits.*":         "resources: {limits: {memory: 500Gi}}",
+	"resources.requests.*":       "resources: {requests: {cpu: 500}}",
+	"gate.resources.limits.*":    "gate: {resources: {limits: {memory: 500Gi}}}",
+	"gate.resources.requests.*":  "gate: {resources: {requests: {ephemeral-storage: 500Gi}}}",
+	"gate.cache.disk":            "gate: {cache: {disk: 900Gi}}",
+	"gate.limits.maxSourceBytes": "gate: {limits: {maxSourceBytes: 500Gi}}",
+	"image.repository":           "image: {repository: docker.io/evil/darkroom}",
+	"source.baseUrl":             "source: {baseUrl: 'http://169.254.169.254/'}",
+	"source.endpoint": "source: {type: S3, bucket: b, region: r, endpoint: 'http://169.254.169.254', " +
+		"credentialsSecretRef: {name: keys}}",
 	"source.host":                      "source: {type: CloudFront, host: evil.example.org}",
 	"extraEnv[].name":                  "extraEnv: [{name: SOURCE_BASEURL, value: 'http://169.254.169.254/'}]",
 	"extraEnv[].value":                 "extraEnv: [{name: HTTP_PROXY, value: 'http://192.0.2.1/'}]",
@@ -44,25 +45,28 @@ func init() {
 	for path, spec := range maps.Clone(costly) {
 		if field, ok := strings.CutPrefix(path, "source."); ok {
 			fields := strings.TrimPrefix(spec, "source: {")
-			costly["additionalSources[]."+field] = "gate: {}\nadditionalSources: [{name: other, fallback: true, " + strings.TrimSuffix(fields, "}") + "}]"
+			costly["additionalSources[]."+field] = "gate: {}\nadditionalSources: [{name: other, fallback: true, " +
+				strings.TrimSuffix(fields, "}") + "}]"
 		}
 	}
 }
 
 // harmless are fields that look like those, and why no policy is about them.
 var harmless = map[string]string{
-	"autoscaling.minReplicas":               "at most maxReplicas, by a rule of the CRD",
-	"autoscaling.behavior":                  "how fast replicas change within their bounds",
-	"extraEnv[].valueFrom":                  "the name decides whether the variable is allowed",
-	"source.pathPrefix":                     "a path at a host that is checked",
-	"probe.path":                            "a path of the Darkroom itself",
-	"subDomains[]":                          "host_suffix.yaml, which needs labels of namespaces; the operator's claims without it",
+	"autoscaling.minReplicas": "at most maxReplicas, by a rule of the CRD",
+	"autoscaling.behavior":    "how fast replicas change within their bounds",
+	"extraEnv[].valueFrom":    "the name decides whether the variable is allowed",
+	"source.pathPrefix":       "a path at a host that is checked",
+	"probe.path":              "a path of the Darkroom itself",
+	"subDomains[]": "host_suffix.yaml, which needs labels of namespaces; the " +
+		"operator's claims without it",
 	"image.pullSecrets":                     "Secrets of the namespace, for a repository that is checked",
 	"podTemplate.affinity":                  "where pods run, not how many or how large",
 	"gateway.parentRefs":                    "Gateways admit routes by namespace",
 	"podTemplate.topologySpreadConstraints": "where pods run, not how many or how large",
-	"resources.claims":                      "claims of devices, which need ResourceClaims of the namespace; Kubernetes bounds these by quota",
-	"gate.resources.claims":                 "the same",
+	"resources.claims": "claims of devices, which need ResourceClaims of the namespace; " +
+		"Kubernetes bounds these by quota",
+	"gate.resources.claims": "the same",
 }
 
 var looksCostly = regexp.MustCompile(`(?i)(url|host|endpoint|repository|image|replicas|subDomains)|^extraEnv`)
@@ -74,7 +78,8 @@ func TestEveryCostlyFieldHasAPolicy(t *testing.T) {
 	walk = func(schema *apiextensionsv1.JSONSchemaProps, path string) {
 		leaf := slices.Contains([]string{"string", "integer", "number"}, schema.Type) || schema.XIntOrString
 		last := path[strings.LastIndex(path, ".")+1:]
-		if leaf && len(schema.Enum) == 0 && (schema.XIntOrString || looksCostly.MatchString(last) || strings.HasPrefix(path, "extraEnv")) {
+		if leaf && len(schema.Enum) == 0 && (schema.XIntOrString || looksCostly.MatchString(last) ||
+			strings.HasPrefix(path, "extraEnv")) {
 			seen[path] = true
 		}
 		for name := range schema.Properties {
@@ -94,7 +99,8 @@ func TestEveryCostlyFieldHasAPolicy(t *testing.T) {
 		walk(&spec, "")
 	}
 	for path := range seen {
-		if costly[path] == "" && !slices.ContainsFunc(prefixesOf(path), func(prefix string) bool { return harmless[prefix] != "" }) {
+		if costly[path] == "" && !slices.ContainsFunc(prefixesOf(path),
+			func(prefix string) bool { return harmless[prefix] != "" }) {
 			t.Errorf("no policy is about %s, and no exception", path)
 		}
 	}
@@ -141,7 +147,10 @@ func policiesDeny(t *testing.T) {
 			return nil
 		})
 	}
-	scale := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": map[string]any{"replicas": int64(1000)}}}
+	scale := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "autoscaling/v1", "kind": "Scale",
+		"spec": map[string]any{"replicas": int64(1000)},
+	}}
 	err := kube.SubResource("scale").Update(t.Context(), darkroom, client.WithSubResourceBody(scale))
 	if err == nil || !strings.Contains(err.Error(), "must not exceed 10") {
 		t.Errorf("kubectl scale --replicas=1000 returns %v", err)

@@ -20,8 +20,16 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 		release, values []string
 	}{
 		// Without a releaseName, Flux would put the target namespace before the name.
-		"flux.md":    {"HelmRelease flux-system/darkroom-operator", []string{"spec", "releaseName"}, []string{"spec", "values"}},
-		"argo-cd.md": {"Application argocd/darkroom-operator", []string{"metadata", "name"}, []string{"spec", "source", "helm", "valuesObject"}},
+		"flux.md": {
+			"HelmRelease flux-system/darkroom-operator",
+			[]string{"spec", "releaseName"},
+			[]string{"spec", "values"},
+		},
+		"argo-cd.md": {
+			"Application argocd/darkroom-operator",
+			[]string{"metadata", "name"},
+			[]string{"spec", "source", "helm", "valuesObject"},
+		},
 	} {
 		t.Run(page, func(t *testing.T) {
 			blocks, err := documents.Blocks(filepath.Join(repository, "docs", page), "yaml")

@@ -45,7 +45,8 @@ func TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite(t *testing.T) {
 		role, err := access.ReadClusterRole(filepath.Join(repository, "config", "rbac", file))
 		must(t, err)
 		for _, rule := range role.Rules {
-			writes := slices.DeleteFunc(slices.Clone(rule.Verbs), func(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" })
+			writes := slices.DeleteFunc(slices.Clone(rule.Verbs),
+				func(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" })
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					if len(writes) > 0 && !guarded[group+"/"+resource] && unguarded[resource] == "" {
@@ -67,7 +68,10 @@ func pod(pod, container string) string {
 	return fmt.Sprintf(`
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: photos, labels: {deployments.example.com/darkroom: photos}, ownerReferences: [{apiVersion: deployments.example.com/v1alpha1, kind: Darkroom, name: photos, uid: "1"}]}
+metadata:
+  name: photos
+  labels: {deployments.example.com/darkroom: photos}
+  ownerReferences: [{apiVersion: deployments.example.com/v1alpha1, kind: Darkroom, name: photos, uid: "1"}]
 spec:
   selector: {matchLabels: {a: b}}
   template:
@@ -99,7 +103,10 @@ metadata: {name: photos, labels: {deployments.example.com/darkroom: photos}}`,
 	"an object of another owner": `
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: photos, labels: {deployments.example.com/darkroom: photos}, ownerReferences: [{apiVersion: v1, kind: Pod, name: photos, uid: "1"}]}`,
+metadata:
+  name: photos
+  labels: {deployments.example.com/darkroom: photos}
+  ownerReferences: [{apiVersion: v1, kind: Pod, name: photos, uid: "1"}]`,
 	"an object in kube-system": `
 apiVersion: v1
 kind: ConfigMap
@@ -118,15 +125,20 @@ kind: Service
 metadata:
   name: photos` + owned + `
 spec: {type: ExternalName, externalName: kubernetes.default.svc}`,
-	"a folder of the node":          pod("volumes: [{name: v, hostPath: {path: /}}]", ""),
-	"a projected token":             pod("volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]", ""),
-	"a mounted token":               strings.ReplaceAll(pod("", ""), "automountServiceAccountToken: false", "automountServiceAccountToken: true"),
-	"a token mounted by default":    strings.ReplaceAll(pod("", ""), "automountServiceAccountToken: false", "serviceAccountName: default"),
-	"the network of the node":       pod("hostNetwork: true", ""),
-	"the processes of the node":     pod("hostPID: true", ""),
-	"the memory of the node":        pod("hostIPC: true", ""),
-	"privileges":                    strings.ReplaceAll(pod("", ", privileged: true"), "allowPrivilegeEscalation: false, ", ""),
-	"escalation":                    strings.ReplaceAll(pod("", ""), "allowPrivilegeEscalation: false", "allowPrivilegeEscalation: true"),
+	"a folder of the node": pod("volumes: [{name: v, hostPath: {path: /}}]", ""),
+	"a projected token": pod("volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]",
+		""),
+	"a mounted token": strings.ReplaceAll(pod("", ""), "automountServiceAccountToken: false",
+		"automountServiceAccountToken: true"),
+	"a token mounted by default": strings.ReplaceAll(pod("", ""), "automountServiceAccountToken: false",
+		"serviceAccountName: default"),
+	"the network of the node":   pod("hostNetwork: true", ""),
+	"the processes of the node": pod("hostPID: true", ""),
+	"the memory of the node":    pod("hostIPC: true", ""),
+	"privileges": strings.ReplaceAll(pod("", ", privileged: true"),
+		"allowPrivilegeEscalation: false, ", ""),
+	"escalation": strings.ReplaceAll(pod("", ""), "allowPrivilegeEscalation: false",
+		"allowPrivilegeEscalation: true"),
 	"a capability":                  strings.ReplaceAll(pod("", ""), "drop: [ALL]", "drop: [ALL], add: [SYS_ADMIN]"),
 	"an init container with all":    pod("initContainers: [{name: i, image: i, securityContext: {privileged: true}}]", ""),
 	"a container without a context": pod("initContainers: [{name: i, image: i}]", ""),
@@ -146,7 +158,8 @@ func guardedOperator(t *testing.T) (kube, operator client.Client) {
 			deleteLater(t, kube, object)
 		}
 	}
-	config, err := access.As(t.Context(), administrator, client.ObjectKey{Namespace: "darkroom-system", Name: "darkroom-operator-controller-manager"})
+	config, err := access.As(t.Context(), administrator,
+		client.ObjectKey{Namespace: "darkroom-system", Name: "darkroom-operator-controller-manager"})
 	must(t, err)
 	operator, err = client.New(config, client.Options{})
 	must(t, err)
@@ -190,12 +203,16 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 	deleteLater(t, kube, safe)
 	for name, text := range escapes {
 		if unsafe := parsed(text); unsafe.GetKind() == "Deployment" {
-			if _, found, _ := unstructured.NestedFieldNoCopy(unsafe.Object, "spec", "template", "spec", "automountServiceAccountToken"); !found {
+			_, found, _ := unstructured.NestedFieldNoCopy(unsafe.Object, "spec", "template", "spec",
+				"automountServiceAccountToken")
+			if !found {
 				must(t, unstructured.SetNestedField(unsafe.Object, nil, "spec", "template", "spec", "automountServiceAccountToken"))
 			}
 			patch, err := json.Marshal(map[string]any{"spec": unsafe.Object["spec"]})
 			must(t, err)
-			if err := refused(operator.Patch(t.Context(), safe.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.DryRunAll)); err != nil {
+			err = refused(operator.Patch(t.Context(), safe.DeepCopy(), client.RawPatch(types.MergePatchType, patch),
+				client.DryRunAll))
+			if err != nil {
 				t.Errorf("%s is added: %v", name, err)
 			}
 		}

@@ -12,7 +12,10 @@ import (
 )
 
 // texts are the values of text fields of security contexts, over all fields.
-var texts = []string{"Unconfined", "RuntimeDefault", "Localhost", "Unmasked", "spc_t", "SYS_ADMIN", "NET_BIND_SERVICE", "ALL", "Always"}
+var texts = []string{
+	"Unconfined", "RuntimeDefault", "Localhost", "Unmasked", "spc_t", "SYS_ADMIN",
+	"NET_BIND_SERVICE", "ALL", "Always",
+}
 
 // variants returns values of a type: of a struct, those with one of its fields.
 func variants(kind reflect.Type) []reflect.Value {

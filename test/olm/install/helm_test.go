@@ -41,8 +41,8 @@ func uninstall(t *testing.T, helm *action.Configuration) {
 	must(t, err)
 }
 
-// TestTheCRDMovesToTheChart follows docs/operations.md: the CRD was applied by kubectl, or kept by the release of another
-// namespace.
+// TestTheCRDMovesToTheChart follows docs/operations.md: the CRD was applied by kubectl, or kept by the release
+// of another namespace.
 func TestTheCRDMovesToTheChart(t *testing.T) {
 	kube, _ := connect(t)
 	apply(t, kube, kustomizeBuild(t, "crd")...)
@@ -54,7 +54,8 @@ func TestTheCRDMovesToTheChart(t *testing.T) {
 	}
 	for _, namespace := range []string{"moved-once", "moved-twice"} {
 		helm := helmIn(t, namespace)
-		if err := install(helm, namespace, false, ""); err == nil || !strings.Contains(err.Error(), "invalid ownership metadata") {
+		err := install(helm, namespace, false, "")
+		if err == nil || !strings.Contains(err.Error(), "invalid ownership metadata") {
 			t.Fatalf("%s: got error %v, which docs/operations.md does not explain", namespace, err)
 		}
 		must(t, install(helm, namespace, false, "crds: {install: false}"))
@@ -64,8 +65,8 @@ func TestTheCRDMovesToTheChart(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeKeepsOnlyTheValuesOfTheUser upgrades from a chart with a value that this one lacks. --reuse-values would pass
-// the defaults of the old chart on, and the schema would refuse that value.
+// TestAnUpgradeKeepsOnlyTheValuesOfTheUser upgrades from a chart with a value that this one lacks.
+// --reuse-values would pass the defaults of the old chart on, and the schema would refuse that value.
 func TestAnUpgradeKeepsOnlyTheValuesOfTheUser(t *testing.T) {
 	helm := helmIn(t, "upgraded")
 	old := operatorChart(t)
@@ -79,7 +80,8 @@ func TestAnUpgradeKeepsOnlyTheValuesOfTheUser(t *testing.T) {
 
 	upgrade := action.NewUpgrade(helm)
 	upgrade.Namespace, upgrade.ReuseValues = "upgraded", true
-	if _, err := upgrade.Run("darkroom-operator", operatorChart(t), nil); err == nil || !strings.Contains(err.Error(), "removed") {
+	if _, err := upgrade.Run("darkroom-operator", operatorChart(t), nil); err == nil ||
+		!strings.Contains(err.Error(), "removed") {
 		t.Errorf("--reuse-values returns %v: does docs/install.md still need another flag?", err)
 	}
 	upgrade = action.NewUpgrade(helm)

@@ -30,7 +30,8 @@ func main() {
 }
 `
 
-// TestTheOperandIsBuiltOfOneCommitAlone builds another program with hack/operand.sh: the source of Darkroom is not here.
+// TestTheOperandIsBuiltOfOneCommitAlone builds another program with hack/operand.sh: the source of Darkroom is
+// not here.
 func TestTheOperandIsBuiltOfOneCommitAlone(t *testing.T) {
 	for _, tool := range []string{"git", "readelf"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -44,7 +45,8 @@ func TestTheOperandIsBuiltOfOneCommitAlone(t *testing.T) {
 	write := func(name, text string) { must(t, os.WriteFile(filepath.Join(source, name), []byte(text), 0o600)) }
 	git := func(args ...string) string {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", source, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "git",
+			append([]string{"-C", source, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %s: %v: %s", args, err, out)
 		}

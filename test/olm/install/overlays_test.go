@@ -21,7 +21,10 @@ func overlays(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(repository, "config", "overlays"))
 	must(t, err)
-	all := []string{"default", "monitoring", "base+guard+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission"}
+	all := []string{
+		"default", "monitoring",
+		"base+guard+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission",
+	}
 	for _, entry := range entries {
 		all = append(all, filepath.Join("overlays", entry.Name()))
 	}
@@ -59,15 +62,18 @@ func TestEveryOverlayIsAcceptedAndNamesOnlyWhatItHas(t *testing.T) {
 func bindsOnly(t *testing.T, object *unstructured.Unstructured, objects []*unstructured.Unstructured) {
 	t.Helper()
 	has := func(kind, name string) bool {
-		return slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
+		return slices.ContainsFunc(objects,
+			func(o *unstructured.Unstructured) bool { return o.GetKind() == kind && o.GetName() == name })
 	}
 	binding := convert[rbacv1.RoleBinding](t, object)
 	if !has(binding.RoleRef.Kind, binding.RoleRef.Name) {
-		t.Errorf("%s %s binds a %s %s that is not there", object.GetKind(), object.GetName(), binding.RoleRef.Kind, binding.RoleRef.Name)
+		t.Errorf("%s %s binds a %s %s that is not there", object.GetKind(), object.GetName(),
+			binding.RoleRef.Kind, binding.RoleRef.Name)
 	}
 	for _, subject := range binding.Subjects {
 		if !has(subject.Kind, subject.Name) || subject.Namespace != "darkroom-system" {
-			t.Errorf("%s %s binds to a %s %s/%s that is not there", object.GetKind(), object.GetName(), subject.Kind, subject.Namespace, subject.Name)
+			t.Errorf("%s %s binds to a %s %s/%s that is not there", object.GetKind(), object.GetName(), subject.Kind,
+				subject.Namespace, subject.Name)
 		}
 	}
 }
@@ -88,7 +94,8 @@ func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
 	}
 	for _, name := range bound {
 		for _, rule := range roles[name].Rules {
-			if !slices.Equal(rule.Resources, []string{"tokenreviews"}) && !slices.Equal(rule.Resources, []string{"subjectaccessreviews"}) {
+			if !slices.Equal(rule.Resources, []string{"tokenreviews"}) &&
+				!slices.Equal(rule.Resources, []string{"subjectaccessreviews"}) {
 				t.Errorf("in all namespaces it may %q %q", rule.Verbs, rule.Resources)
 			}
 		}
@@ -127,7 +134,8 @@ func scrapes(t *testing.T, object *unstructured.Unstructured, service *corev1.Se
 		} `json:"spec"`
 	}](t, object).Spec
 	for _, endpoint := range monitor.Endpoints {
-		if !slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool { return port.Name == endpoint.Port }) {
+		if !slices.ContainsFunc(service.Spec.Ports,
+			func(port corev1.ServicePort) bool { return port.Name == endpoint.Port }) {
 			return false
 		}
 	}

@@ -31,8 +31,14 @@ var policyCases = map[string]struct {
 	},
 	"registries": {
 		message: "image.repository must be one of: registry.example.com/, gojektech/darkroom",
-		allowed: []string{"{}", "image: {pullPolicy: Always}", "image: {repository: registry.example.com/team/darkroom}", "image: {repository: gojektech/darkroom}"},
-		denied:  []string{"image: {repository: gojektech/darkroom-evil}", "image: {repository: docker.io/evil/darkroom}", "image: {repository: registry.example.com.evil.com/x}"},
+		allowed: []string{
+			"{}", "image: {pullPolicy: Always}", "image: {repository: registry.example.com/team/darkroom}",
+			"image: {repository: gojektech/darkroom}",
+		},
+		denied: []string{
+			"image: {repository: gojektech/darkroom-evil}", "image: {repository: docker.io/evil/darkroom}",
+			"image: {repository: registry.example.com.evil.com/x}",
+		},
 	},
 	"source_hosts": {
 		message: "the host of each source must be one of: images.example.com, .cdn.example.com, .cloudfront.net",
@@ -54,7 +60,10 @@ var policyCases = map[string]struct {
 	},
 	"limits": {
 		message: "must not exceed",
-		allowed: []string{"replicas: 10", "autoscaling: {maxReplicas: 10}", "resources: {requests: {cpu: 500m}, limits: {cpu: 2, memory: 4096Mi}}"},
+		allowed: []string{
+			"replicas: 10", "autoscaling: {maxReplicas: 10}",
+			"resources: {requests: {cpu: 500m}, limits: {cpu: 2, memory: 4096Mi}}",
+		},
 		denied: []string{
 			"replicas: 11", "autoscaling: {maxReplicas: 11}", "resources: {limits: {memory: 5Gi}}",
 			"resources: {limits: {cpu: 3}}", "resources: {requests: {cpu: 2001m}}", "resources: {limits: {example.com/gpu: 1}}",
@@ -65,7 +74,8 @@ var policyCases = map[string]struct {
 		message: "extraEnv",
 		allowed: []string{"{}", "extraEnv: [{name: TZ, value: UTC}, {name: SOURCE_HYSTRIX_TIMEOUT, value: '9'}]"},
 		denied: []string{
-			"extraEnv: [{name: SOURCE_BASEURL, value: 'http://169.254.169.254/'}]", "extraEnv: [{name: TZ, value: UTC}, {name: HTTP_PROXY, value: x}]",
+			"extraEnv: [{name: SOURCE_BASEURL, value: 'http://169.254.169.254/'}]",
+			"extraEnv: [{name: TZ, value: UTC}, {name: HTTP_PROXY, value: x}]",
 			"extraEnvFrom: [{configMapRef: {name: any}}]", "extraEnvFrom: [{prefix: TZ, secretRef: {name: any}}]",
 		},
 	},

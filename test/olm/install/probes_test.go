@@ -12,14 +12,16 @@ import (
 // TestThePolicyLetsProbesReachThePodsOfDarkrooms compares the egress policy of the
 // manager with the pods that the chart of a Darkroom makes.
 func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
-	policy, found := byName(kustomizeBuild(t, "base+network-policy"))["NetworkPolicy darkroom-system/darkroom-operator-allow-probes"]
+	policy, found := byName(kustomizeBuild(t,
+		"base+network-policy"))["NetworkPolicy darkroom-system/darkroom-operator-allow-probes"]
 	if !found {
 		t.Fatal("there is no policy allow-probes")
 	}
 	rule := convert[networkingv1.NetworkPolicy](t, policy).Spec.Egress[0]
 	selector, err := metav1.LabelSelectorAsSelector(rule.To[0].PodSelector)
 	must(t, err)
-	files, err := renderHelm3(t, filepath.Join(repository, "helm-charts", "darkroom"), "photos", parse(t, "source: {type: WebFolder, baseUrl: 'https://example.com'}"))
+	files, err := renderHelm3(t, filepath.Join(repository, "helm-charts", "darkroom"), "photos",
+		parse(t, "source: {type: WebFolder, baseUrl: 'https://example.com'}"))
 	must(t, err)
 	deployments := decode(t, []byte(files["darkroom/templates/deployment.yaml"]))
 	if len(deployments) != 1 {

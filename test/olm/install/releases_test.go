@@ -17,8 +17,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// TestTwoReleasesOfTheChartShareNoName installs the chart as two releases: shards, or operators of several teams. An object
-// of both would be refused by Helm, or belong to the release that was last upgraded.
+// TestTwoReleasesOfTheChartShareNoName installs the chart as two releases: shards, or operators of several
+// teams. An object of both would be refused by Helm, or belong to the release that was last upgraded.
 func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
 	chart, err := loader.Load(filepath.Join(repository, "charts", "darkroom-operator"))
 	must(t, err)
@@ -26,7 +26,8 @@ func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
 	name := rapid.Custom(func(t *rapid.T) string {
 		part := rapid.SampledFrom([]string{"darkroom-operator", "shard", "a", "2", strings.Repeat("x", 17)})
 		parts := rapid.SliceOfN(part, 1, 3).Draw(t, "parts")
-		return strings.Trim(fmt.Sprintf("%.53s", strings.Join(parts, rapid.SampledFrom([]string{"-", "."}).Draw(t, "by"))), "-.")
+		return strings.Trim(fmt.Sprintf("%.53s", strings.Join(parts, rapid.SampledFrom([]string{"-", "."}).Draw(t, "by"))),
+			"-.")
 	})
 	namespace := rapid.SampledFrom([]string{"darkroom-system", "a", "b-a", "manager"})
 	namespaced := rapid.Bool()

@@ -40,7 +40,8 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 		directory = combined(t, strings.Split(folder, "+"))
 	}
 	must(t, noteInputs())
-	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), "kustomize", directory)
+	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"),
+		"kustomize", directory)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
@@ -76,7 +77,8 @@ func combined(t *testing.T, folders []string) string {
 // noteInputs looks at the folders that kubectl reads. Go runs tests again when what
 // they themselves looked at has changed; of kubectl it knows nothing.
 var noteInputs = sync.OnceValue(func() error {
-	return filepath.WalkDir(filepath.Join(repository, "config"), func(_ string, _ fs.DirEntry, err error) error { return err })
+	return filepath.WalkDir(filepath.Join(repository, "config"),
+		func(_ string, _ fs.DirEntry, err error) error { return err })
 })
 
 func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {

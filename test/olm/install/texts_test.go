@@ -23,7 +23,8 @@ import (
 
 // odd are texts that YAML reads as something else, unless they are quoted.
 var odd = []string{
-	"2", "012", "1e3", "0x1f", "1_000", "true", "no", "null", "~", "2026-01-01", "a: b", "a #b", "# a", "'a'", `"a"`, `a\b`, "{a}", "[a]", "*", "&a", "!a",
+	"2", "012", "1e3", "0x1f", "1_000", "true", "no", "null", "~", "2026-01-01", "a: b", "a #b", "# a", "'a'", `"a"`,
+	`a\b`, "{a}", "[a]", "*", "&a", "!a",
 	"- a", "? a", "@a", "`a`", "%a", "|", ">", " a", "a ", "a\nb", "{{ a }}",
 }
 
@@ -84,8 +85,8 @@ var computed = map[string]string{
 // digests are parts of names. They differ with the content of their object.
 var digests = regexp.MustCompile(`-[0-9a-f]{10,}`)
 
-// TestTextsInValuesAreThoseOfTheObjects sets any value, and the namespace of the release, to a text that YAML would read otherwise: the
-// objects are those of a plain text, with the other in its place.
+// TestTextsInValuesAreThoseOfTheObjects sets any value, and the namespace of the release, to a text that YAML
+// would read otherwise: the objects are those of a plain text, with the other in its place.
 func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 	for folder, values := range settings {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
@@ -109,7 +110,9 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 				replaced := manifest.EachText(want, func(found string) string {
 					return digests.ReplaceAllString(strings.ReplaceAll(found, plain, text), "-")
 				})
-				if diff := cmp.Diff(replaced, manifest.EachText(got, func(found string) string { return digests.ReplaceAllString(found, "-") })); diff != "" {
+				diff := cmp.Diff(replaced, manifest.EachText(got,
+					func(found string) string { return digests.ReplaceAllString(found, "-") }))
+				if diff != "" {
 					t.Errorf("%s: %q (-want +got):\n%s", strings.Join(path, "."), text, diff)
 				}
 			})
@@ -121,7 +124,9 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 }
 
 // renderWith renders a chart with a text as a value, or as the namespace of the release; nil if the chart refuses it.
-func renderWith(t *rapid.T, chart *chart.Chart, settings string, path []string, text string, isList bool) (objects []any) {
+func renderWith(
+	t *rapid.T, chart *chart.Chart, settings string, path []string, text string, isList bool,
+) (objects []any) {
 	values := map[string]any{}
 	if err := yaml.Unmarshal([]byte(settings), &values); err != nil {
 		t.Fatal(err)

@@ -33,14 +33,16 @@ func TestAVersionThatWasReleasedNeverChanges(t *testing.T) {
 				must(t, os.WriteFile(path, []byte(content+"\n"), 0o600))
 			}
 			git := func(args ...string) {
-				command := exec.CommandContext(t.Context(), "git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+				command := exec.CommandContext(t.Context(), "git",
+					append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
 				if out, err := command.CombinedOutput(); err != nil {
 					t.Fatalf("git %q: %v: %s", args, err, out)
 				}
 			}
 			for file, content := range map[string]string{
 				"gate/VERSION": "0.1.0", "gate/main.go": "package main", "gate/main_test.go": "package main", "README.md": "1",
-				"helm-charts/darkroom/Chart.yaml": "name: darkroom\nversion: 0.1.0", "helm-charts/darkroom/templates/a.yaml": "a: 1",
+				"helm-charts/darkroom/Chart.yaml":       "name: darkroom\nversion: 0.1.0",
+				"helm-charts/darkroom/templates/a.yaml": "a: 1",
 			} {
 				write(file, content)
 			}

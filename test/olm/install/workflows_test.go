@@ -10,7 +10,10 @@ import (
 )
 
 // builds matches commands and actions that run code of packages, modules or Dockerfiles.
-var builds = regexp.MustCompile(`(^|[\s;&|(/])(make|npm|npx|go|goreleaser|docker (build|buildx))\s|hack/(images|release|bundle|snapshot|operand)\.sh|actions/setup-(go|node)|docker/(build|setup)`)
+var builds = regexp.MustCompile(
+	`(^|[\s;&|(/])(make|npm|npx|go|goreleaser|docker (build|buildx))\s|` +
+		`hack/(images|release|bundle|snapshot|operand)\.sh|actions/setup-(go|node)|docker/(build|setup)`,
+)
 
 // TestNothingIsBuiltWithRights walks the jobs of all workflows. Those that may publish or sign run no
 // code that a build brings along.

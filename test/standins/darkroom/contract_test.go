@@ -62,7 +62,8 @@ func TestAnOriginalIsPassedOnUntouchedAndMayBeCached(t *testing.T) {
 	env := newFolder(t).env()
 	env["CACHE_TIME"], env["METRICS_SYSTEM"] = "120", "prometheus"
 	p := start(t, env)
-	if got := p.expect(path, http.StatusOK); !bytes.Equal(got.body, images[path]) || got.header.Get("Cache-Control") != "public,max-age=120" {
+	got := p.expect(path, http.StatusOK)
+	if !bytes.Equal(got.body, images[path]) || got.header.Get("Cache-Control") != "public,max-age=120" {
 		t.Errorf("%d bytes with the header %v", len(got.body), got.header)
 	}
 	if got := p.expect("/none.png?w=10", http.StatusUnprocessableEntity).header.Get("Cache-Control"); got != "" {

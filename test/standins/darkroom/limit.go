@@ -30,7 +30,8 @@ func newLimiter(s source, c config) *limiter {
 		timeout = min(cmp.Or(c.hystrix.timeout, httpTimeout), httpTimeout)
 	}
 	return &limiter{
-		source: s, breaker: &breaker{hystrixConfig: c.hystrix}, timeout: timeout, places: make(chan struct{}, c.hystrix.maxConcurrent),
+		source: s, breaker: &breaker{hystrixConfig: c.hystrix}, timeout: timeout,
+		places: make(chan struct{}, c.hystrix.maxConcurrent),
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// process makes of an original the image that params ask for. Others than w, h, fit, crop, blur
-// and auto are accepted and do nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
+// process makes of an original the image that params ask for. Others than w, h, fit, crop, blur and auto are
+// accepted and do nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
 // its pixels, decoded and once more with four bytes each.
 func process(original []byte, params map[string]string) ([]byte, error) {
 	img, format, err := image.Decode(bytes.NewReader(original))

@@ -54,7 +54,9 @@ type proxy struct {
 func start(t *testing.T, env map[string]string) *proxy {
 	t.Helper()
 	p := launch(t, env)
-	p.until("it answers /ping", func(ctx context.Context) error { return wait.Responds(ctx, p.base+"/ping", http.StatusOK) })
+	p.until("it answers /ping", func(ctx context.Context) error {
+		return wait.Responds(ctx, p.base+"/ping", http.StatusOK)
+	})
 	t.Cleanup(func() {
 		p.terminate()
 		if err := p.wait(); err != nil {
@@ -102,7 +104,8 @@ func launch(t *testing.T, env map[string]string) *proxy {
 // until waits for a condition.
 func (p *proxy) until(what string, check func(context.Context) error) {
 	p.t.Helper()
-	if err := (wait.Limits{Timeout: waitTimeout, Period: 5 * time.Millisecond}).Until(p.t.Context(), what, check); err != nil {
+	err := (wait.Limits{Timeout: waitTimeout, Period: 5 * time.Millisecond}).Until(p.t.Context(), what, check)
+	if err != nil {
 		p.t.Fatal(err)
 	}
 }

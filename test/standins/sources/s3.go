@@ -15,7 +15,8 @@ func s3Command(args []string) (string, http.Handler, error) {
 	flags := flag.NewFlagSet("s3", flag.ContinueOnError)
 	addr := flags.String("addr", ":9000", "address to listen on")
 	bucket := flags.String("bucket", "", "name of the bucket")
-	host := flags.String("host", "", "host of the service, without a port: requests of BUCKET.host are in virtual-hosted style")
+	host := flags.String("host", "",
+		"host of the service, without a port: requests of BUCKET.host are in virtual-hosted style")
 	flags.StringVar(&v.region, "region", "", "region that signatures must name")
 	flags.StringVar(&v.accessKey, "access-key", "", "access key")
 	flags.StringVar(&v.secretKey, "secret-key", "", "secret key")

@@ -17,7 +17,8 @@ func TestABucketIsNamedByThePathOrBelowTheHost(t *testing.T) {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}
-	if bucket, _ := (&s3Server{}).locate(httptest.NewRequest("GET", "http://a.b/photos/cat.jpg", nil)); bucket != "photos" {
+	bucket, _ := (&s3Server{}).locate(httptest.NewRequest("GET", "http://a.b/photos/cat.jpg", nil))
+	if bucket != "photos" {
 		t.Errorf("without a host the bucket is %q", bucket)
 	}
 }

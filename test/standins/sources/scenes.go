@@ -16,14 +16,54 @@ type scene struct {
 }
 
 var scenes = map[string]scene{
-	"alps":     {[2]uint32{0x7fb2e5, 0xf3e3d3}, 0xfff6e0, [2]float64{0.72, 0.22}, []uint32{0xb9c7dd, 0x7f93b5, 0x4d6480, 0x22384b}},
-	"coast":    {[2]uint32{0x2a7f9e, 0xf7d9a8}, 0xfff2c4, [2]float64{0.30, 0.38}, []uint32{0x8fc0bd, 0x4d9a9b, 0x22707a, 0x12434f}},
-	"dunes":    {[2]uint32{0xf2a65a, 0xfde2b3}, 0xfff3d6, [2]float64{0.62, 0.30}, []uint32{0xe8b06f, 0xcf8546, 0xa45a2c, 0x6d3620}},
-	"forest":   {[2]uint32{0x9fd3c7, 0xf1f5d8}, 0xfdf3b4, [2]float64{0.24, 0.24}, []uint32{0xa5c9a1, 0x6fa477, 0x3f7a54, 0x1f4a36}},
-	"lavender": {[2]uint32{0x8a76c9, 0xf9d3d8}, 0xffeecb, [2]float64{0.52, 0.40}, []uint32{0xb7a1d9, 0x8a6fbf, 0x5f4796, 0x372762}},
-	"night":    {[2]uint32{0x0b1430, 0x3a4a80}, 0xf2f0da, [2]float64{0.78, 0.20}, []uint32{0x34426f, 0x25325a, 0x182242, 0x0c1329}},
-	"savanna":  {[2]uint32{0xc8402f, 0xf8b25c}, 0xffe27a, [2]float64{0.46, 0.52}, []uint32{0xc96a35, 0x93452a, 0x5d2a22, 0x2d1517}},
-	"sunset":   {[2]uint32{0xf56a8a, 0xfbb17c}, 0xfcc98a, [2]float64{0.25, 0.36}, []uint32{0xe0658c, 0x97507f, 0x5c386e, 0x2e1a4d}},
+	"alps": {
+		[2]uint32{0x7fb2e5, 0xf3e3d3},
+		0xfff6e0,
+		[2]float64{0.72, 0.22},
+		[]uint32{0xb9c7dd, 0x7f93b5, 0x4d6480, 0x22384b},
+	},
+	"coast": {
+		[2]uint32{0x2a7f9e, 0xf7d9a8},
+		0xfff2c4,
+		[2]float64{0.30, 0.38},
+		[]uint32{0x8fc0bd, 0x4d9a9b, 0x22707a, 0x12434f},
+	},
+	"dunes": {
+		[2]uint32{0xf2a65a, 0xfde2b3},
+		0xfff3d6,
+		[2]float64{0.62, 0.30},
+		[]uint32{0xe8b06f, 0xcf8546, 0xa45a2c, 0x6d3620},
+	},
+	"forest": {
+		[2]uint32{0x9fd3c7, 0xf1f5d8},
+		0xfdf3b4,
+		[2]float64{0.24, 0.24},
+		[]uint32{0xa5c9a1, 0x6fa477, 0x3f7a54, 0x1f4a36},
+	},
+	"lavender": {
+		[2]uint32{0x8a76c9, 0xf9d3d8},
+		0xffeecb,
+		[2]float64{0.52, 0.40},
+		[]uint32{0xb7a1d9, 0x8a6fbf, 0x5f4796, 0x372762},
+	},
+	"night": {
+		[2]uint32{0x0b1430, 0x3a4a80},
+		0xf2f0da,
+		[2]float64{0.78, 0.20},
+		[]uint32{0x34426f, 0x25325a, 0x182242, 0x0c1329},
+	},
+	"savanna": {
+		[2]uint32{0xc8402f, 0xf8b25c},
+		0xffe27a,
+		[2]float64{0.46, 0.52},
+		[]uint32{0xc96a35, 0x93452a, 0x5d2a22, 0x2d1517},
+	},
+	"sunset": {
+		[2]uint32{0xf56a8a, 0xfbb17c},
+		0xfcc98a,
+		[2]float64{0.25, 0.36},
+		[]uint32{0xe0658c, 0x97507f, 0x5c386e, 0x2e1a4d},
+	},
 }
 
 func (s scene) draw() image.Image {

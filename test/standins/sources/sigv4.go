@@ -25,7 +25,10 @@ type verifier struct {
 }
 
 var (
-	errSkew      = &s3Error{http.StatusForbidden, "RequestTimeTooSkewed", "The request time differs too much from the server's."}
+	errSkew = &s3Error{
+		http.StatusForbidden, "RequestTimeTooSkewed",
+		"The request time differs too much from the server's.",
+	}
 	errSignature = &s3Error{http.StatusForbidden, "SignatureDoesNotMatch", "The signature does not match."}
 )
 
@@ -69,8 +72,10 @@ func (v *verifier) sign(r *http.Request, at time.Time) (string, error) {
 		}
 	}
 	// S3 alone signs the path as it is sent, escaped once.
-	err := v4.NewSigner().SignHTTP(r.Context(), aws.Credentials{AccessKeyID: v.accessKey, SecretAccessKey: v.secretKey}, replica,
-		r.Header.Get("X-Amz-Content-Sha256"), "s3", v.region, at, func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
+	err := v4.NewSigner().SignHTTP(r.Context(), aws.Credentials{AccessKeyID: v.accessKey, SecretAccessKey: v.secretKey},
+		replica,
+		r.Header.Get("X-Amz-Content-Sha256"), "s3", v.region, at,
+		func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	if err != nil {
 		return "", fmt.Errorf("compute the expected signature: %w", err)
 	}

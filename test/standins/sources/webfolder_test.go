@@ -26,7 +26,8 @@ func TestOnlyExactPathsAreServed(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		recorder := httptest.NewRecorder()
-		accessLog(slog.New(slog.NewJSONHandler(&log, nil)), withHealth(http.HandlerFunc(serveFolder))).ServeHTTP(recorder, httptest.NewRequest(test.method, test.path, nil))
+		accessLog(slog.New(slog.NewJSONHandler(&log, nil)), withHealth(http.HandlerFunc(serveFolder))).
+			ServeHTTP(recorder, httptest.NewRequest(test.method, test.path, nil))
 		if recorder.Code != test.want {
 			t.Errorf("%s %s: %d, want %d. %s", test.method, test.path, recorder.Code, test.want, test.why)
 		}
@@ -34,7 +35,8 @@ func TestOnlyExactPathsAreServed(t *testing.T) {
 			Msg, Path string
 			Status    int
 		}
-		if err := json.Unmarshal(log.Bytes(), &line); err != nil || line.Msg != "request" || line.Path != test.path || line.Status != test.want {
+		err := json.Unmarshal(log.Bytes(), &line)
+		if err != nil || line.Msg != "request" || line.Path != test.path || line.Status != test.want {
 			t.Errorf("%s %s: the log has %s (%v)", test.method, test.path, log.Bytes(), err)
 		}
 	}

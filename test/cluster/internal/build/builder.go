@@ -163,7 +163,8 @@ func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (s
 		return b.moduleDir(c), nil
 	}
 	// Run beside the go.sum that has the checksum of the download.
-	answer, err := command(ctx, b.moduleDir(c), "go", "mod", "download", "-modfile="+c.modFile(), "-json", c.Requires+"@"+version).Output()
+	answer, err := command(ctx, b.moduleDir(c), "go", "mod", "download", "-modfile="+c.modFile(), "-json",
+		c.Requires+"@"+version).Output()
 	var found struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal(answer, &found); err != nil || jsonErr != nil || found.Error != "" {
 		return "", fmt.Errorf("download %s@%s: %w", c.Requires, version, errors.Join(err, jsonErr, errors.New(found.Error)))
@@ -235,7 +236,8 @@ func (b *Builder) copyStages(ctx context.Context, c Component) error {
 	}
 	var joined []byte
 	for _, stage := range stages {
-		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "kustomize", "stage", filepath.FromSlash(stage)))
+		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "kustomize", "stage",
+			filepath.FromSlash(stage)))
 		if err != nil {
 			return err
 		}

@@ -102,7 +102,10 @@ const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 // downloaded is a program of the Operator Lifecycle Manager, one that its images
 // have, or a tool, built by its own go.mod.
 func downloaded(name, requires, tags string, groups ...string) Component {
-	return Component{Name: name, Requires: requires, Package: "./cmd/" + name, InDownload: true, Tags: tags, Groups: groups}
+	return Component{
+		Name: name, Requires: requires, Package: "./cmd/" + name, InDownload: true,
+		Tags: tags, Groups: groups,
+	}
 }
 
 // at is a program whose package is elsewhere in its module.
@@ -148,7 +151,8 @@ func Select(names ...string) ([]Component, error) {
 			return nil, fmt.Errorf("there is no component or group %q; see cluster -h", name)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(components), func(c Component) bool { return !slices.ContainsFunc(names, c.is) }), nil
+	return slices.DeleteFunc(slices.Clone(components),
+		func(c Component) bool { return !slices.ContainsFunc(names, c.is) }), nil
 }
 
 // is reports whether a name is that of c or of one of its groups.

@@ -21,7 +21,8 @@ const downloadTimeout = 3 * time.Minute
 // download gets the components of GroupAssets by setupEnvtest, if one of them is
 // not up to date. It returns their folder; empty if they must be compiled.
 func (b *Builder) download(ctx context.Context, components []Component) string {
-	assets := slices.DeleteFunc(slices.Clone(components), func(c Component) bool { return !slices.Contains(c.Groups, GroupAssets) })
+	assets := slices.DeleteFunc(slices.Clone(components),
+		func(c Component) bool { return !slices.Contains(c.Groups, GroupAssets) })
 	apiserver := slices.IndexFunc(assets, func(c Component) bool { return c.Requires == kubernetesModule })
 	if jobs, err := b.outdated(assets); !b.Prebuilt || err != nil || len(jobs) == 0 || apiserver < 0 {
 		return ""

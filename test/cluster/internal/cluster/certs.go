@@ -111,7 +111,9 @@ func (c certificate) template() *x509.Certificate {
 }
 
 // writeCertificate signs a certificate, and writes it and its key. It returns both as PEM.
-func (c *Cluster) writeCertificate(file string, template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) (crt, private []byte, err error) {
+func (c *Cluster) writeCertificate(
+	file string, template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey,
+) (crt, private []byte, err error) {
 	// An hour of grace for clocks that are set back.
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().AddDate(1, 0, 0)
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {

@@ -135,7 +135,8 @@ func (c *Cluster) prepare() error {
 			return fmt.Errorf("create the cluster's folder: %w", err)
 		}
 	}
-	if err := c.choosePorts("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "traefik", "kwok",
+	if err := c.choosePorts("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager",
+		"kube-scheduler", "traefik", "kwok",
 		"kubelet", "kubelet-health", "kube-proxy-health", "kube-proxy-metrics", "coredns", "coredns-ready"); err != nil {
 		return err
 	}

@@ -74,7 +74,8 @@ func (c *Cluster) containerd() (program, error) {
 	if err := c.writeNetwork(); err != nil {
 		return program{}, err
 	}
-	text := fmt.Sprintf(containerdTemplate, c.file("node/containerd"), filepath.Join(runDir, "containerd"), containerdSocket,
+	text := fmt.Sprintf(containerdTemplate, c.file("node/containerd"),
+		filepath.Join(runDir, "containerd"), containerdSocket,
 		pauseImage, pluginDir, c.file("node/cni-conf"), c.file("node/registries"), c.snapshotter())
 	config := c.file("config/containerd.toml")
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
@@ -174,6 +175,7 @@ func (c *Cluster) loadPause(ctx context.Context) error {
 }
 
 func ctr(ctx context.Context, args ...string) (string, error) {
-	out, err := testprogram.Output(ctx, "ctr", append([]string{"--address", containerdSocket, "--namespace", "k8s.io"}, args...)...)
+	out, err := testprogram.Output(ctx, "ctr",
+		append([]string{"--address", containerdSocket, "--namespace", "k8s.io"}, args...)...)
 	return string(out), err
 }

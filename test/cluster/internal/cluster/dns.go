@@ -33,7 +33,8 @@ const corefile = `%[5]s:%[1]d in-addr.arpa:%[1]d {
 // dns serves names to the pods of a real node, at a port of the node's address.
 func (c *Cluster) dns() (program, error) {
 	path := c.file("config/Corefile")
-	text := fmt.Sprintf(corefile, c.ports["coredns"], nodeIP, loopback, c.ports["coredns-ready"], clusterDomain, c.kubeconfig(dnsUser))
+	text := fmt.Sprintf(corefile, c.ports["coredns"], nodeIP, loopback, c.ports["coredns-ready"],
+		clusterDomain, c.kubeconfig(dnsUser))
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return program{}, fmt.Errorf("write the configuration of the cluster's DNS: %w", err)
 	}

@@ -89,7 +89,8 @@ func restoreFilters() error {
 		cmd := exec.Command(f+"-restore", "--noflush", "-w", "5")
 		cmd.Stdin = strings.NewReader(script)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("remove the node's packet filter rules with %s: %w: %s", cmd.Path, err, strings.TrimSpace(string(out)))
+			return fmt.Errorf("remove the node's packet filter rules with %s: %w: %s", cmd.Path, err,
+				strings.TrimSpace(string(out)))
 		}
 	}
 	return nil

@@ -23,7 +23,8 @@ func Init(c *Cluster) (int, error) {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 
 	// The lock of the machine is inherited.
-	child, err := syscall.ForkExec("/proc/self/exe", []string{"cluster", SuperviseCommand, c.Dir, c.BinDir, string(c.Node)},
+	child, err := syscall.ForkExec("/proc/self/exe",
+		[]string{"cluster", SuperviseCommand, c.Dir, c.BinDir, string(c.Node)},
 		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2, eventsFD, lockFD}})
 	if err != nil {
 		return 0, fmt.Errorf("start the supervisor: %w", err)

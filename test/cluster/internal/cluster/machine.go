@@ -68,7 +68,9 @@ func checkCapabilities() error {
 	}
 	const netAdmin, sysAdmin = 1 << 12, 1 << 21
 	if err == nil && status.CapEff&(netAdmin|sysAdmin) != netAdmin|sysAdmin {
-		err = errors.New("a real node needs the capabilities NET_ADMIN and SYS_ADMIN; in a container: run it with --privileged")
+		err = errors.New(
+			"a real node needs the capabilities NET_ADMIN and SYS_ADMIN; in a container: run it with --privileged",
+		)
 	}
 	return err
 }
@@ -84,7 +86,8 @@ func cniPluginDir() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("no folder of %s has the network plugins %s", strings.Join(cniDirs, ", "), strings.Join(cniPlugins, ", "))
+	return "", fmt.Errorf("no folder of %s has the network plugins %s", strings.Join(cniDirs, ", "),
+		strings.Join(cniPlugins, ", "))
 }
 
 // checkNoOther makes sure that no other Kubernetes node works on the machine:
@@ -98,7 +101,8 @@ func checkNoOther() error {
 		return err
 	}
 	if strings.Contains(rules, "\n:"+kubernetesChains) {
-		return errors.New("another Kubernetes node works on this machine: iptables has chains named " + kubernetesChains + "…; " +
+		return errors.New("another Kubernetes node works on this machine: iptables has chains named " +
+			kubernetesChains + "…; " +
 			"stop it first, and remove what it left with kube-proxy --cleanup, or restart the machine")
 	}
 	return nil

@@ -66,7 +66,8 @@ func (p *process) stop(grace time.Duration) {
 
 // ended describes a program that ended unasked, with the tail of its log.
 func (p *process) ended() error {
-	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, p.cmd.ProcessState, p.log, testprogram.Tail(p.log, 20))
+	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, p.cmd.ProcessState, p.log,
+		testprogram.Tail(p.log, 20))
 }
 
 // withoutProxies drops the settings of HTTP proxies: a cluster's programs talk

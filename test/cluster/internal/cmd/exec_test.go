@@ -32,7 +32,8 @@ func TestRunCommandEndsTheCommandsChildrenToo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "group")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	script := fmt.Sprintf(`(trap "" TERM; echo $$ > %[1]q.new; mv %[1]q.new %[1]q; while :; do sleep 0.02; done) & wait`, file)
+	script := fmt.Sprintf(`(trap "" TERM; echo $$ > %[1]q.new; mv %[1]q.new %[1]q; while :; do sleep 0.02; done) & wait`,
+		file)
 	done := make(chan error, 1)
 	go func() { done <- runCommand(ctx, []string{"sh", "-c", script}, os.Environ()) }()
 	var group int
@@ -57,7 +58,8 @@ func TestRunCommandEndsTheCommandsChildrenToo(t *testing.T) {
 
 func eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Helper()
-	if err := (wait.Limits{Timeout: 20 * time.Second, Period: 5 * time.Millisecond}).Until(t.Context(), what, check); err != nil {
+	err := (wait.Limits{Timeout: 20 * time.Second, Period: 5 * time.Millisecond}).Until(t.Context(), what, check)
+	if err != nil {
 		t.Fatal(err)
 	}
 }

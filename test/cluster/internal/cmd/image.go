@@ -24,7 +24,8 @@ type imageFlags struct {
 func (f *imageFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&f.config.User, "user", "65532", "user (and :group) that the container runs as")
 	flags.StringVar(&f.config.WorkingDir, "workdir", "/", "working directory of the container")
-	flags.StringVar(&f.program, "path", "", "where the program is in the image (default: its name, in the working directory)")
+	flags.StringVar(&f.program, "path", "",
+		"where the program is in the image (default: its name, in the working directory)")
 	flags.StringVar(&f.entrypoint, "entrypoint", "", "words of the entrypoint, separated by spaces (default: the program)")
 	flags.StringVar(&f.command, "command", "", "words of the arguments that a container gets unless it names others")
 	const usage = "another file, or a folder with all its files, as PATH-IN-IMAGE=FILE (can be repeated)"

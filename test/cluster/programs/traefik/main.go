@@ -46,7 +46,9 @@ func run(address string, ingresses bool) error {
 	zlog.Logger = zerolog.New(os.Stderr).Level(zerolog.InfoLevel).With().Timestamp().Logger()
 	zerolog.DefaultContextLogger = &zlog.Logger
 
-	var controller provider.Provider = &gateway.Provider{EntryPoints: map[string]gateway.Entrypoint{"web": {Address: ":80"}}}
+	var controller provider.Provider = &gateway.Provider{
+		EntryPoints: map[string]gateway.Entrypoint{"web": {Address: ":80"}},
+	}
 	throttle := gatewayThrottle
 	if ingresses {
 		controller, throttle = &ingress.Provider{AllowEmptyServices: true}, ingressThrottle
