@@ -24,17 +24,31 @@ type Queue struct {
 
 	mu   sync.Mutex
 	used int64
-	// admitted is the weight of each client's work.
-	admitted map[string]int64
 	// turn is that of the last waiter that was admitted.
 	turn int
-	// waiters are sorted by turn. Each client has at most one waiter in a turn.
+	// waiters are in the order in which they came.
 	waiters []*waiter
+	// clients are those that wait or have work; nobody has the work that all its clients have left.
+	clients map[string]*client
+	nobody  client
+}
+
+type client struct {
+	name string
+	// admitted is the weight of its work, and waits the number of works that it waits for.
+	admitted int64
+	waits    int
+	// turn is that of its last work, or that of the queue when it began to wait.
+	turn int
+	// next is the turn of its next waiter, while waiters are given their turns.
+	next int
 }
 
 type waiter struct {
-	client string
-	weight int64
+	weight  int64
+	clients []*client
+	// client is the one whose turn the waiter has.
+	client *client
 	turn   int
 	// admitted receives true once, or false if the place went to another client.
 	admitted chan bool
@@ -47,7 +61,7 @@ func New(capacity int64, maxWaiting int, forClient int64) *Queue {
 	if forClient == 0 {
 		forClient = capacity
 	}
-	return &Queue{capacity: capacity, maxWaiting: maxWaiting, forClient: forClient, admitted: map[string]int64{}}
+	return &Queue{capacity: capacity, maxWaiting: maxWaiting, forClient: forClient, clients: map[string]*client{}}
 }
 
 // errFull has the status 503.
@@ -61,19 +75,17 @@ const maxWait = 45 * time.Second
 // Release gives back the admitted weight but for a part, which is zero when the work is done.
 type Release func(keep int64)
 
-// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work
-// heavier than the capacity is admitted alone. The error is a problem if the queue is full, or that of the
-// context.
+// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work heavier
+// than the capacity is admitted alone. The error is a problem if the queue is full, or that of the context.
 func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	if q.Waited != nil {
 		defer func(ctx context.Context, start time.Time) { q.Waited(ctx, time.Since(start)) }(ctx, time.Now())
 	}
-	clients := of(ctx)
+	w := &waiter{weight: min(max(weight, 1), q.forClient), admitted: make(chan bool, 1)}
+	defer of(ctx).follow(func(name string, n int) { q.join(w, name, n) })()
 	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errFull())
 	defer cancel()
-	w := &waiter{weight: min(max(weight, 1), q.forClient), admitted: make(chan bool, 1)}
-	clients.follow(func(client string) { q.join(w, client) })
-	q.refuse()
+	q.enter(w)
 	select {
 	case admitted := <-w.admitted:
 		if !admitted {
@@ -89,38 +101,38 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	}
 }
 
-// join lets a waiter have the next turn of a client, if that is its first client or brings it forward. It may
-// be admitted at once.
-func (q *Queue) join(w *waiter, client string) {
+// join adds a client to those of a waiter, or removes it if n is negative.
+func (q *Queue) join(w *waiter, name string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	turn := q.turn + 1
-	for _, other := range q.waiters {
-		if other.client == client {
-			turn = other.turn + 1
-		}
+	c := q.clients[name]
+	if c == nil {
+		c = &client{name: name}
+		q.clients[name] = c
 	}
-	if w.turn > 0 {
-		at := slices.Index(q.waiters, w)
-		earlier := turn < w.turn || turn == w.turn && !q.allows(w.client, w.weight)
-		if at < 0 || !earlier || !q.allows(client, w.weight) {
-			return
-		}
-		q.waiters = slices.Delete(q.waiters, at, at+1)
+	if c.waits == 0 {
+		c.turn = q.turn
 	}
-	w.client, w.turn = client, turn
-	at, _ := slices.BinarySearchFunc(q.waiters, turn+1, func(other *waiter, turn int) int { return other.turn - turn })
-	q.waiters = slices.Insert(q.waiters, at, w)
-	q.admit()
+	if c.waits += n; n > 0 {
+		w.clients = append(w.clients, c)
+	} else {
+		w.clients = slices.DeleteFunc(w.clients, func(other *client) bool { return other == c })
+	}
+	if slices.Contains(q.waiters, w) {
+		q.admit()
+	}
+	q.forget(c)
 }
 
-// refuse refuses the waiters of the last turn if there are too many.
-func (q *Queue) refuse() {
+// enter lets a waiter wait, and refuses that of the last turn if there are too many.
+func (q *Queue) enter(w *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for last := len(q.waiters) - 1; last >= q.maxWaiting; last-- {
-		q.waiters[last].admitted <- false
-		q.waiters = q.waiters[:last]
+	q.waiters = append(q.waiters, w)
+	if q.admit(); len(q.waiters) > q.maxWaiting {
+		_, last := q.order()
+		last.admitted <- false
+		q.remove(last)
 	}
 }
 
@@ -128,13 +140,18 @@ func (q *Queue) refuse() {
 func (q *Queue) leave(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at := slices.Index(q.waiters, w)
-	if at < 0 {
-		return false
-	}
-	q.waiters = slices.Delete(q.waiters, at, at+1)
+	waited := q.remove(w)
 	q.admit() // the next one may be lighter
-	return true
+	return waited
+}
+
+// remove removes a waiter and reports whether it was in the queue.
+func (q *Queue) remove(w *waiter) bool {
+	at := slices.Index(q.waiters, w)
+	if at >= 0 {
+		q.waiters = slices.Delete(q.waiters, at, at+1)
+	}
+	return at >= 0
 }
 
 // release gives back the weight of admitted work but for a part.
@@ -144,30 +161,64 @@ func (q *Queue) release(w *waiter, keep int64) {
 	given := max(w.weight-keep, 0)
 	w.weight -= given
 	q.used -= given
-	if q.admitted[w.client] -= given; q.admitted[w.client] <= 0 {
-		delete(q.admitted, w.client)
-	}
+	w.client.admitted -= given
+	q.forget(w.client)
 	q.admit()
 }
 
-// allows reports whether a client may have more work of a weight.
-func (q *Queue) allows(client string, weight int64) bool {
-	return q.admitted[client]+weight <= q.forClient
+// forget drops a client that neither waits nor has work.
+func (q *Queue) forget(c *client) {
+	if c.waits == 0 && c.admitted == 0 && c != &q.nobody {
+		delete(q.clients, c.name)
+	}
 }
 
-// next returns the place of the first waiter whose client does not have all that it may have.
-func (q *Queue) next() int {
-	return slices.IndexFunc(q.waiters, func(w *waiter) bool { return q.allows(w.client, w.weight) })
+// allows reports whether a client may have more work of a weight.
+func (q *Queue) allows(c *client, weight int64) bool { return c.admitted+weight <= q.forClient }
+
+// order gives the waiters their turns, in the order in which they came: of the clients that may have more work,
+// or else of all, the client with the earliest turn spends it. It returns the waiter to admit next and that of
+// the last turn, or nil.
+func (q *Queue) order() (first, last *waiter) {
+	q.nobody.next = q.turn + 1
+	for _, w := range q.waiters {
+		for _, c := range w.clients {
+			c.next = max(c.turn+1, q.turn) // who may not have more work meanwhile saves no turns
+		}
+	}
+	for _, w := range q.waiters {
+		w.client = &q.nobody
+		for i, c := range w.clients {
+			may, other := q.allows(c, w.weight), q.allows(w.client, w.weight)
+			if i == 0 || may && !other || may == other && c.next < w.client.next {
+				w.client = c
+			}
+		}
+		w.turn = w.client.next
+		w.client.next++
+		if q.allows(w.client, w.weight) && (first == nil || w.turn < first.turn) {
+			first = w
+		}
+		if last == nil || w.turn >= last.turn {
+			last = w
+		}
+	}
+	return first, last
 }
 
 // admit lets waiters in. A heavy request is not overtaken, so that it cannot wait forever.
 func (q *Queue) admit() {
-	for at := q.next(); at >= 0 && q.used+q.waiters[at].weight <= q.capacity; at = q.next() {
-		next := q.waiters[at]
-		q.waiters = slices.Delete(q.waiters, at, at+1)
-		q.used, q.turn = q.used+next.weight, max(q.turn, next.turn)
-		q.admitted[next.client] += next.weight
-		next.admitted <- true
+	for q.used < q.capacity {
+		w, _ := q.order()
+		if w == nil || q.used+w.weight > q.capacity {
+			return
+		}
+		q.remove(w)
+		q.used += w.weight
+		q.turn = max(q.turn, w.turn)
+		w.client.turn = w.turn
+		w.client.admitted += w.weight
+		w.admitted <- true
 	}
 }
 
