@@ -47,28 +47,35 @@ type decoded struct {
 const firstRead = 8 << 20
 
 // fetch reads an original within the limits of the gate's memory, and inspects it.
-func (p *Pipeline) fetch(ctx context.Context, r source.Request) (*held, error) {
+func (p *Pipeline) fetch(ctx context.Context, r source.Request) (h *held, err error) {
 	leave, err := p.queues.fetches.Acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(0)
+	h = &held{release: func(int64) {}}
+	defer func() {
+		if err != nil {
+			h.release(0)
+		}
+	}()
+	defer recovered(&err)
 	measure := since(ctx, "fetch", p.metrics.fetches)
-	h, err := p.read(ctx, r, min(firstRead, p.MaxSourceBytes))
+	err = p.read(ctx, r, h, min(firstRead, p.MaxSourceBytes))
 	if errors.Is(err, errLonger) {
-		h, err = p.read(ctx, r, p.MaxSourceBytes)
+		h.release(0)
+		err = p.read(ctx, r, h, p.MaxSourceBytes)
 	}
 	measure(err)
 	if err != nil || h.unchanged {
 		return h, err
 	}
-	if h.info, err = original.Inspect(h.body); err == nil && h.info.Size.Pixels() > p.MaxSourcePixels {
-		err = problem.New(http.StatusRequestEntityTooLarge,
-			"the original has %dx%d pixels; the maximum is %d pixels", h.info.Size.Width, h.info.Size.Height, p.MaxSourcePixels)
+	if h.info, err = original.Inspect(h.body); err != nil {
+		return h, err
 	}
-	if err != nil {
-		h.release(0)
-		return nil, err
+	if size := h.info.Size; size.Pixels() > p.MaxSourcePixels {
+		return h, problem.New(http.StatusRequestEntityTooLarge,
+			"the original has %dx%d pixels; the maximum is %d pixels", size.Width, size.Height, p.MaxSourcePixels)
 	}
 	sum := sha256.Sum256(h.body)
 	h.Original, h.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(h.body))
@@ -79,7 +86,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (*held, error) {
 var errLonger = errors.New("the original is longer than was reserved")
 
 // read requests an original and reads it. For one of unknown length it reserves what is given.
-func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (h *held, err error) {
+func (p *Pipeline) read(ctx context.Context, r source.Request, h *held, reserved int64) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer func() {
@@ -92,50 +99,53 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, reserved int64) (
 	response, err := p.Source.Open(ctx, r)
 	timer.Stop()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer response.Body.Close()
-	h = &held{
-		unchanged: response.Unchanged, release: func(int64) {},
-		Origin: cache.Origin{Source: response.Validators, Control: response.Control, Validated: time.Now()},
-	}
+	h.unchanged = response.Unchanged
+	h.Origin = cache.Origin{Source: response.Validators, Control: response.Control, Validated: time.Now()}
 	if response.Unchanged {
-		return h, nil
+		return nil
 	}
 	size, most := response.Length, p.MaxSourceBytes
 	if size < 0 {
 		size, most = reserved, reserved
 	}
-	if h.release, err = p.queues.originals.Acquire(ctx, min(size, p.MaxSourceBytes)); err != nil {
-		return nil, err
+	release, err := p.queues.originals.Acquire(ctx, min(size, p.MaxSourceBytes))
+	if err != nil {
+		return err
 	}
+	h.release = release
 	timer.Reset(source.Timeout)
 	if h.body, err = response.Read(most); err != nil {
-		h.release(0)
 		if most < p.MaxSourceBytes && problem.Of(err).Status == http.StatusRequestEntityTooLarge {
-			err = errLonger
+			return errLonger
 		}
-		return nil, err
+		return err
 	}
 	h.release(int64(cap(h.body))) // without a length, more was reserved
-	return h, nil
+	return nil
 }
 
 // decode returns the pixels of an original, which all results share that are made at the same time.
 func (p *Pipeline) decode(ctx context.Context, of *held, plan prepare.Plan) (*decoded, func(), error) {
-	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight},
-		func(ctx context.Context) (d *decoded, err error) {
-			defer recovered(&err)
-			release, err := p.queues.shrink.Acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
-			if err != nil {
-				return nil, err
-			}
-			img, err := prepare.Decode(of.body, of.info)
+	create := func(ctx context.Context) (d *decoded, err error) {
+		release, err := p.queues.shrink.Acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
+		if err != nil {
+			return nil, err
+		}
+		defer func() {
 			if err != nil {
 				release(0)
-				return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
 			}
-			return &decoded{image: img, release: release}, nil
-		})
+		}()
+		defer recovered(&err)
+		img, err := prepare.Decode(of.body, of.info)
+		if err != nil {
+			return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+		}
+		return &decoded{image: img, release: release}, nil
+	}
+	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight}, create)
 	return pixels, done, err
 }

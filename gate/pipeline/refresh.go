@@ -23,8 +23,7 @@ func (p *Pipeline) refresh(
 	if known != nil {
 		asked.Known = known.Source
 	}
-	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (h *held, err error) {
-		defer recovered(&err)
+	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (*held, error) {
 		return p.fetch(ctx, asked)
 	})
 	defer done()

@@ -1,0 +1,153 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// broken is a body that fails or panics at its end.
+type broken struct {
+	io.Reader
+	panics bool
+}
+
+func (b broken) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && b.panics {
+		panic("broken")
+	} else if err != nil {
+		err = errors.New("broken")
+	}
+	return n, err
+}
+
+// Whatever clients ask for and however long they stay, and whatever the source and Darkroom do: what was admitted
+// for it is given back.
+func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
+	var photo bytes.Buffer
+	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 60, 50)), nil); err != nil {
+		t.Fatal(err)
+	}
+	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08" +
+		"\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
+	stored := slices.Concat(photo.Bytes()[:2], []byte(exif), photo.Bytes()[2:]) // it has to be decoded
+	answers := map[string]func(context.Context, source.Request) (*source.Response, error){
+		"panics":   func(context.Context, source.Request) (*source.Response, error) { panic("broken") },
+		"no image": func(context.Context, source.Request) (*source.Response, error) { return respond([]byte("<html>"), nil) },
+		"fails": func(context.Context, source.Request) (*source.Response, error) {
+			return nil, problem.New(http.StatusBadGateway, "fails")
+		},
+		"hangs": func(ctx context.Context, _ source.Request) (*source.Response, error) {
+			<-ctx.Done()
+			return nil, source.Failure(ctx.Err())
+		},
+		"unchanged": func(_ context.Context, r source.Request) (*source.Response, error) {
+			return respond(stored, func(response *source.Response) { response.Unchanged = r.Known.ETag != "" })
+		},
+	}
+	for kind, change := range map[string]func(*source.Response){
+		"whole":       func(*source.Response) {},
+		"no length":   func(r *source.Response) { r.Length = -1 },
+		"cut":         func(r *source.Response) { r.Body = io.NopCloser(bytes.NewReader(stored[:300])) },
+		"not decoded": func(r *source.Response) { r.Body, r.Length = io.NopCloser(bytes.NewReader(stored[:300])), -1 },
+		"breaks":      func(r *source.Response) { r.Body = io.NopCloser(broken{bytes.NewReader(stored[:300]), false}) },
+		"reading panics": func(r *source.Response) {
+			r.Body, r.Length = io.NopCloser(broken{bytes.NewReader(stored), true}), -1
+		},
+	} {
+		answers[kind] = func(context.Context, source.Request) (*source.Response, error) {
+			return respond(stored, func(r *source.Response) {
+				r.Validators.ETag = "1"
+				change(r)
+			})
+		}
+	}
+	kinds := make([]string, 0, len(answers))
+	for kind := range answers {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	var transformed atomic.Int64
+	statuses := []int{http.StatusOK, http.StatusOK, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		status := statuses[int(transformed.Add(1))%len(statuses)]
+		if status == 0 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write(photo.Bytes())
+	}))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type asking struct {
+		path, width, client int
+		patience            time.Duration
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		cycle := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 8).Draw(rt, "answers of the source")
+		asked := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
+			return asking{
+				path: rapid.IntRange(0, 3).Draw(rt, "path"), width: rapid.SampledFrom([]int{0, 50, 60, 100}).Draw(rt, "width"),
+				client:   rapid.IntRange(0, 2).Draw(rt, "client"),
+				patience: time.Duration(rapid.IntRange(0, 5).Draw(rt, "patience")) * time.Millisecond,
+			}
+		}), 1, 20).Draw(rt, "asked")
+		var opened atomic.Int64
+		o := options(func(ctx context.Context, r source.Request) (*source.Response, error) {
+			return answers[cycle[int(opened.Add(1))%len(cycle)]](ctx, r)
+		})
+		o.Revalidate, o.MaxSourcePixels = time.Millisecond, 10_000
+		p := newPipelineWith(o, cache.Options{Memory: memory / 4})
+		defer p.failures.StopAllGoroutines()
+		p.transformer, p.queues.fetches = darkroom.New(at, 1<<20), admission.New(2, 4, 1)
+		var wait sync.WaitGroup
+		for _, a := range asked {
+			wait.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), a.patience)
+				defer cancel()
+				_, _, _ = p.Get(ctx, fmt.Sprint(a.client), resized(fmt.Sprintf("/%d.jpg", a.path), a.width))
+			})
+		}
+		wait.Wait()
+		queues := []*admission.Queue{
+			p.queues.fetches, p.queues.originals, p.queues.shrink, p.queues.encodes, p.queues.transforms,
+		}
+		left := func() bool {
+			return slices.ContainsFunc(queues, func(q *admission.Queue) bool {
+				used, waiting := q.Load()
+				return used != 0 || waiting != 0
+			})
+		}
+		for end := time.Now().Add(5 * time.Second); left() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		for i, q := range queues {
+			if used, waiting := q.Load(); used != 0 || waiting != 0 {
+				rt.Errorf("queue %d: %d admitted and %d waiting are left", i, used, waiting)
+			}
+		}
+	})
+}
