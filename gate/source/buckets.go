@@ -72,7 +72,8 @@ func newGCS(c Config) (Source, error) {
 			// The error may contain a part of the key.
 			return nil, c.invalid("BUCKET_CREDENTIALSJSON", "is not the key of a service account")
 		}
-		tokens = account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, w.client))
+		client := newIdentityClient(c, newGuard(w.base)) // all requests wait for a token
+		tokens = account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, client))
 	default:
 		return w, nil
 	}

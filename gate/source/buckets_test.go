@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -77,6 +79,21 @@ func TestCredentialsDoNotFollowRedirects(t *testing.T) {
 	}
 }
 
+// serviceAccount returns the key of an account whose tokens are given at a URL.
+func serviceAccount(t *testing.T, url string) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, _ := x509.MarshalPKCS8PrivateKey(key)
+	account, _ := json.Marshal(map[string]string{
+		"type": "service_account", "client_email": "a@example.com", "token_uri": url + "/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+	})
+	return string(account)
+}
+
 func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 	tokens := 0
 	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
@@ -93,16 +110,9 @@ func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 			_, _ = w.Write([]byte("image"))
 		}
 	})
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, _ := x509.MarshalPKCS8PrivateKey(key)
-	account, _ := json.Marshal(map[string]string{
-		"type": "service_account", "client_email": "a@example.com", "token_uri": server.URL + "/token",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+	s, err := New(Config{
+		Kind: "gcs", Bucket: "photos", CredentialsJSON: serviceAccount(t, server.URL), Endpoint: server.URL,
 	})
-	s, err := New(Config{Kind: "gcs", Bucket: "photos", CredentialsJSON: string(account), Endpoint: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,5 +144,38 @@ func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
 		if _, err := make(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// A service that does not end its response must not delay requests for longer than the source may.
+func TestATokenIsNotWaitedForForever(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits ten seconds")
+	}
+	t.Parallel()
+	server := serveFolder(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	t.Cleanup(server.CloseClientConnections)
+	s, err := New(Config{
+		Kind: "gcs", Bucket: "photos", CredentialsJSON: serviceAccount(t, server.URL), Endpoint: server.URL,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := s.Open(context.Background(), Request{Path: "/a.jpg"})
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		if problem.Of(err).Status != http.StatusBadGateway {
+			t.Error(err)
+		}
+	case <-time.After(Timeout):
+		t.Error("it still waits")
 	}
 }
