@@ -42,8 +42,8 @@ func newWeb(variable, baseURL string, c Config) (*web, error) {
 	return &web{base: base, client: client, id: c.Gate}, nil
 }
 
-// newTransport never connects to addresses that are refused. Responses are not decompressed,
-// because the size of the result would be unknown.
+// newTransport never connects to addresses that are refused. Responses are decompressed: some sources store drawings
+// compressed, and send them so to all.
 func newTransport(c Config, g guard) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout, ControlContext: g.control}).DialContext
@@ -51,7 +51,6 @@ func newTransport(c Config, g guard) *http.Transport {
 	transport.ResponseHeaderTimeout = headerTimeout
 	transport.MaxResponseHeaderBytes = 64 << 10
 	transport.MaxIdleConnsPerHost = 64
-	transport.DisableCompression = true
 	return transport
 }
 
