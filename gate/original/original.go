@@ -46,7 +46,9 @@ type Info struct {
 func Inspect(body []byte) (Info, error) {
 	info := Info{ContentType: Type(body)}
 	if info.ContentType == "" {
-		return Info{}, problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
+		failure := problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
+		failure.Unrelated = true // a page about maintenance, or a file that is being written
+		return Info{}, failure
 	}
 	config, format, err := decodeConfig(body)
 	if err == nil && config.Width > 0 && config.Height > 0 {

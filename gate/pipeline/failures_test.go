@@ -76,6 +76,42 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
+// A page about maintenance, a file that is being written and credentials that are refused take no known image away.
+func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
+	refused := problem.New(http.StatusForbidden, "the credentials have expired")
+	refused.Unrelated = true
+	for name, answer := range map[string]opening{
+		"a page": func(context.Context, source.Request) (*source.Response, error) {
+			return respond([]byte("<html>Back soon"), nil)
+		},
+		"nothing":     func(context.Context, source.Request) (*source.Response, error) { return respond(nil, nil) },
+		"credentials": func(context.Context, source.Request) (*source.Response, error) { return nil, refused },
+	} {
+		asked := 0
+		p := newPipeline(func(ctx context.Context, r source.Request) (*source.Response, error) {
+			if asked++; asked%2 == 1 {
+				return respond(pixel(uint8(asked)), nil)
+			}
+			return answer(ctx, r)
+		})
+		synctest.Test(t, func(t *testing.T) {
+			for _, want := range []State{Miss, Revalidated, Stale, Revalidated, Hit} {
+				if _, state, status := get(t, p, "/a.png"); status != http.StatusOK || state != want {
+					t.Errorf("%s: %s %d, want %s", name, state, status, want)
+				}
+				if synctest.Wait(); want == Miss {
+					time.Sleep(time.Hour)
+				} else if want == Stale {
+					time.Sleep(time.Hour / 2)
+				}
+			}
+			if _, _, status := get(t, p, "/other.png"); status == http.StatusOK || status >= http.StatusInternalServerError {
+				t.Errorf("%s: %d without a known image", name, status)
+			}
+		})
+	}
+}
+
 // What a client sends never decides what others get, before, beside and after its request for the same
 // original: neither names of proxies that the source refuses, or has another image for, nor many requests, of
 // which some lose their places.

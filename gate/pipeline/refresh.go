@@ -101,7 +101,7 @@ func (p *Pipeline) recover(name, key string, known *cache.Entry, err error) (res
 // fail returns the known entry if it may be served for a failure, or else the failure.
 func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (result, error) {
 	switch {
-	case failure.Status < http.StatusInternalServerError:
+	case failure.Status < http.StatusInternalServerError && !failure.Unrelated:
 		p.cache.Remove(key) // the image is gone, or has become one that is refused
 	case known != nil && p.servable(known):
 		return result{known, Stale}, nil

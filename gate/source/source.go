@@ -133,7 +133,7 @@ const (
 )
 
 // statusProblem returns the problem for a status of the source, or nil for 200.
-func statusProblem(status int) error {
+func statusProblem(status int) *problem.Problem {
 	switch status {
 	case http.StatusOK:
 		return nil

@@ -3,8 +3,10 @@ package source
 import (
 	"context"
 	"crypto/tls"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -103,7 +105,8 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 		return &Response{Unchanged: true, Body: http.NoBody, Validators: r.Known, Control: control}, nil
 	}
 	if err := statusProblem(response.StatusCode); err != nil {
-		response.Body.Close()
+		defer response.Body.Close()
+		err.Unrelated = w.authorize != nil && refusesCredentials(response)
 		return nil, err
 	}
 	return &Response{
@@ -113,4 +116,12 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 			LastModified: response.Header.Get("Last-Modified"),
 		},
 	}, nil
+}
+
+// refusesCredentials reports whether a response is about the credentials or the clock of the gate. S3 says so in
+// its body.
+func refusesCredentials(response *http.Response) bool {
+	var refusal struct{ Code string }
+	_ = xml.NewDecoder(io.LimitReader(response.Body, 16<<10)).Decode(&refusal)
+	return response.StatusCode == http.StatusUnauthorized || refusal.Code != "" && refusal.Code != "AccessDenied"
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
 func TestRedirectsAreFewAndNeverLeaveTLS(t *testing.T) {
@@ -139,4 +140,40 @@ func TestAnOriginalIsTheSameHoweverItIsSent(t *testing.T) {
 			rt.Errorf("%d bytes of %d, %v", len(got), len(body), err)
 		}
 	})
+}
+
+// What is said of the credentials is not said of the image, which a source may have before and after.
+func TestRefusedCredentialsAreNoAnswerAboutTheImage(t *testing.T) {
+	code := func(code string) string { return `<?xml version="1.0"?><Error><Code>` + code + `</Code></Error>` }
+	for _, test := range []struct {
+		kind, body string
+		status     int
+		unrelated  bool
+	}{
+		{kind: "s3", status: 403, body: code("InvalidAccessKeyId"), unrelated: true},
+		{kind: "s3", status: 403, body: code("SignatureDoesNotMatch"), unrelated: true},
+		{kind: "s3", status: 403, body: code("RequestTimeTooSkewed"), unrelated: true},
+		{kind: "s3", status: 401, unrelated: true},
+		{kind: "s3", status: 403, body: code("AccessDenied")},
+		{kind: "s3", status: 403, body: "<html>"},
+		{kind: "s3", status: 403},
+		{kind: "webfolder", status: 401},
+		{kind: "webfolder", status: 403, body: code("InvalidAccessKeyId")},
+	} {
+		server := serveFolder(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(test.status)
+			_, _ = w.Write([]byte(test.body))
+		})
+		s, err := New(Config{
+			Kind: test.kind, BaseURL: server.URL, Endpoint: server.URL,
+			Bucket: "photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = read(t, s, "/a.jpg", original.Validators{}, 100)
+		if failure := problem.Of(err); failure.Status != http.StatusForbidden || failure.Unrelated != test.unrelated {
+			t.Errorf("%+v: %+v", test, failure)
+		}
+	}
 }
