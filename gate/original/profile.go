@@ -2,6 +2,7 @@ package original
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
@@ -20,11 +21,12 @@ const maxProfile = 60 << 10
 // Profile returns the color profile of an image (ICC); nil if it has none.
 func Profile(body []byte) []byte {
 	var profile []byte
+	var numbered [][]byte
 	parts(body, func(kind string, data []byte) {
 		switch kind {
 		case profileData:
 			if rest, ok := bytes.CutPrefix(data, []byte("ICC_PROFILE\x00")); ok && len(rest) > 2 {
-				profile = append(profile, rest[2:]...) // parts are in order
+				numbered = append(numbered, rest)
 			}
 		case "iCCP":
 			if _, packed, ok := bytes.Cut(data, []byte{0}); ok && len(packed) > 1 {
@@ -34,6 +36,10 @@ func Profile(body []byte) []byte {
 			profile = data
 		}
 	})
+	slices.SortStableFunc(numbered, func(a, b []byte) int { return cmp.Compare(a[0], b[0]) })
+	for _, part := range numbered {
+		profile = append(profile, part[2:]...)
+	}
 	if len(profile) < 128 || len(profile) > maxProfile {
 		return nil
 	}
