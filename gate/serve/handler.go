@@ -122,6 +122,10 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
+	// Only GET has ranges, and others than those of bytes are unknown: net/http would serve and refuse them.
+	if unit, _, _ := strings.Cut(r.Header.Get("Range"), "="); r.Method != http.MethodGet || unit != "bytes" {
+		r.Header.Del("Range")
+	}
 	// Ranges, conditional requests and HEAD.
 	http.ServeContent(content{w}, r, "", time.Time{}, bytes.NewReader(entry.Body))
 	return entry, state, nil
