@@ -11,9 +11,9 @@ import (
 type Control struct {
 	// NoStore is set for originals that must not be kept.
 	NoStore bool
-	// Bounded is set if the original may be kept for MaxAge only.
-	Bounded bool
-	MaxAge  time.Duration
+	// Bounded is set if the original may be kept for MaxAge only, and by browsers for BrowserAge, which is not longer.
+	Bounded            bool
+	MaxAge, BrowserAge time.Duration
 }
 
 // ParseControl parses the headers of a source as RFC 9111 defines them for shared caches. What its
@@ -39,11 +39,18 @@ func ParseControl(header http.Header, now time.Time) (c Control) {
 		ages["expires"] = at.Sub(now)
 	}
 	used, _ := seconds(header.Get("Age"))
-	for _, name := range []string{"no-cache", "s-maxage", "max-age", "expires"} { // the first counts
-		if age, found := ages[name]; found {
-			c.Bounded, c.MaxAge = true, max(age, used)-used
-			break
+	first := func(names ...string) (time.Duration, bool) {
+		for _, name := range names {
+			if age, found := ages[name]; found {
+				return max(age, used) - used, true
+			}
 		}
+		return 0, false
+	}
+	c.MaxAge, c.Bounded = first("no-cache", "s-maxage", "max-age", "expires")
+	c.BrowserAge = c.MaxAge
+	if age, found := first("no-cache", "max-age", "expires"); found {
+		c.BrowserAge = min(c.MaxAge, age)
 	}
 	return c
 }

@@ -22,7 +22,8 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 		rarely := func(name string) bool {
 			return rapid.SampledFrom([]bool{false, false, false, false, true}).Draw(t, name)
 		}
-		bound := func(age int) { want.Bounded, want.MaxAge = true, time.Duration(max(age, 0))*time.Second }
+		shared, browsers := -1, -1
+		bound := func(age int) { shared, browsers = max(age, 0), max(age, 0) }
 		directives := rapid.SliceOf(rapid.SampledFrom([]string{
 			"public", "must-revalidate", "immutable", "max-age", "max-age=", "max-age=soon",
 			"stale-while-revalidate=5", "x-max-age=1", "",
@@ -48,7 +49,9 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 				directives = append(directives, name+"="+rapid.SampledFrom([]string{"%d", `"%d"`}).Draw(t, "form"))
 				directives[len(directives)-1] = fmt.Sprintf(directives[len(directives)-1], each)
 			}
-			if len(seconds) > 0 {
+			if len(seconds) > 0 && name == "s-maxage" {
+				shared = max(slices.Min(seconds), 0)
+			} else if len(seconds) > 0 {
 				bound(slices.Min(seconds))
 			}
 		}
@@ -66,10 +69,17 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			directives = append(directives, name)
 			want.NoStore = true
 		}
+		used := 0
 		if rarely("used") {
-			age := rapid.IntRange(1, 200).Draw(t, "Age")
-			header.Set("Age", strconv.Itoa(age))
-			want.MaxAge = max(want.MaxAge-time.Duration(age)*time.Second, 0)
+			used = rapid.IntRange(1, 200).Draw(t, "Age")
+			header.Set("Age", strconv.Itoa(used))
+		}
+		if shared >= 0 {
+			want.Bounded, want.MaxAge = true, time.Duration(max(shared-used, 0))*time.Second
+			want.BrowserAge = want.MaxAge
+		}
+		if browsers >= 0 {
+			want.BrowserAge = min(want.MaxAge, time.Duration(max(browsers-used, 0))*time.Second)
 		}
 		for _, directive := range rapid.Permutation(directives).Draw(t, "order") {
 			if rapid.Bool().Draw(t, "upper case") {

@@ -161,14 +161,18 @@ func cacheControl(entry *cache.Entry, state pipeline.State, maxAge time.Duration
 	if entry.Control.NoStore {
 		return "private, no-store"
 	}
+	age := max(time.Since(entry.Validated), 0).Truncate(time.Second)
 	if entry.Control.Bounded {
-		age := max(time.Since(entry.Validated), 0).Truncate(time.Second)
 		maxAge = min(maxAge, max(entry.Control.MaxAge-age, 0))
 	}
 	if state == pipeline.Stale || state == pipeline.Revalidated {
 		maxAge = min(maxAge, time.Minute)
 	}
-	return "public, max-age=" + strconv.Itoa(int(maxAge/time.Second))
+	text := func(age time.Duration) string { return strconv.Itoa(int(age / time.Second)) }
+	if browsers := max(entry.Control.BrowserAge-age, 0); entry.Control.Bounded && browsers < maxAge {
+		return "public, max-age=" + text(browsers) + ", s-maxage=" + text(maxAge)
+	}
+	return "public, max-age=" + text(maxAge)
 }
 
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {

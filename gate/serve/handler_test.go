@@ -44,7 +44,8 @@ func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
 
 func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 	const ttl = time.Hour
-	minute := original.Control{Bounded: true, MaxAge: 30 * time.Second}
+	minute := original.Control{Bounded: true, MaxAge: 30 * time.Second, BrowserAge: 30 * time.Second}
+	cdn := original.Control{Bounded: true, MaxAge: 2 * ttl, BrowserAge: 30 * time.Second}
 	for _, test := range []struct {
 		control original.Control
 		age     time.Duration
@@ -61,7 +62,14 @@ func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 		{control: minute, state: pipeline.Miss, want: "public, max-age=30"},
 		{control: minute, state: pipeline.Stale, want: "public, max-age=30"},
 		{control: original.Control{Bounded: true}, state: pipeline.Hit, want: "public, max-age=0"},
-		{control: original.Control{Bounded: true, MaxAge: 2 * ttl}, state: pipeline.Hit, want: "public, max-age=3600"},
+		{
+			control: original.Control{Bounded: true, MaxAge: 2 * ttl, BrowserAge: 2 * ttl}, state: pipeline.Hit,
+			want: "public, max-age=3600",
+		},
+		{control: cdn, state: pipeline.Hit, want: "public, max-age=30, s-maxage=3600"},
+		{control: cdn, age: 9 * time.Second, state: pipeline.Stale, want: "public, max-age=21, s-maxage=60"},
+		{control: cdn, age: ttl, state: pipeline.Hit, want: "public, max-age=0, s-maxage=3600"},
+		{control: cdn, age: 2*ttl + 1, state: pipeline.Revalidated, want: "public, max-age=0"},
 		{control: original.Control{NoStore: true}, state: pipeline.Miss, want: "private, no-store"},
 	} {
 		got := cacheControl(&cache.Entry{Origin: cache.Origin{Control: test.control, Validated: time.Now().Add(-test.age)}},
