@@ -44,7 +44,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "operator.podLabels" -}}
 {{ include "operator.selector" .root }}
 app.kubernetes.io/component: {{ .component }}
-{{- with merge (dict) .labels (.root.Values.commonLabels | default dict) }}
+{{- with merge (dict) (.labels | default dict) (.root.Values.commonLabels | default dict) }}
 {{ toYaml . }}
 {{- end }}
 {{- end }}
@@ -73,6 +73,39 @@ Helm 4 removes values that are null. index returns null for these, where get ret
 {{- /* Large numbers must not become 1e+06. */}}
 - {{ printf "--%s=%s" $flag (ternary $value (toJson $value) (kindIs "string" $value)) | quote }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The variables of a container. extraEnv replaces one of the same name, because names are the merge key of this list. Arguments: dict root,
+component, which is the name of the container too, and values, those of the component. */}}
+{{- define "operator.env" -}}
+{{- $extra := dict }}
+{{- range .values.extraEnv }}
+{{- if eq .name "WATCH_NAMESPACE" }}
+{{- fail (printf "%s.extraEnv: WATCH_NAMESPACE cannot be set here, because the roles would not follow; set %s.watchNamespaces" $.component $.component) }}
+{{- end }}
+{{- if hasKey $extra .name }}
+{{- fail (printf "%s.extraEnv: duplicate name %s; remove one of the entries" $.component .name) }}
+{{- end }}
+{{- $_ := set $extra .name true }}
+{{- end }}
+- name: WATCH_NAMESPACE
+  value: {{ include "operator.watched" (dict "root" .root "namespaces" .values.watchNamespaces) | quote }}
+{{- if not (hasKey $extra "GOMEMLIMIT") }}
+- name: GOMEMLIMIT
+  valueFrom:
+    resourceFieldRef:
+      containerName: {{ .component }}
+      resource: limits.memory
+{{- end }}
+{{- range $name, $image := dict "RELATED_IMAGE_DARKROOM" .root.Values.darkroomImage "RELATED_IMAGE_GATE" .root.Values.gateImage }}
+{{- if and $image (not (hasKey $extra $name)) }}
+- name: {{ $name }}
+  value: {{ $image | quote }}
+{{- end }}
+{{- end }}
+{{- with .values.extraEnv }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 

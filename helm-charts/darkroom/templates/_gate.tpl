@@ -263,5 +263,5 @@ httpGet:
 {{- if eq (include "darkroom.workloadIdentity" .) "S3" -}}
   {{- $annotations = dict "eks.amazonaws.com/skip-containers" "darkroom,gate-install" -}}
 {{- end -}}
-{{- with mergeOverwrite $annotations .Values.podAnnotations }}{{ toYaml . }}{{ end -}}
+{{- with mergeOverwrite $annotations (.Values.podAnnotations | default dict) }}{{ toYaml . }}{{ end -}}
 {{- end -}}

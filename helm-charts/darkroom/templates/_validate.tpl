@@ -16,7 +16,7 @@ message names the value and the remedy.
 {{- if and .Values.gateway.enabled (not .Values.gateway.parentRefs) -}}
   {{- fail "gateway.parentRefs: at least one Gateway is required, for example [{name: public, namespace: gateways}]; to use an Ingress, set gateway.enabled: false" -}}
 {{- end -}}
-{{- if and .Values.gateway.enabled (gt (len .Values.hosts) 16) -}}
+{{- if and .Values.gateway.enabled (gt (len (.Values.hosts | default list)) 16) -}}
   {{- fail (printf "hosts: an HTTPRoute supports at most 16 hosts, got %d; remove some, or use an Ingress (gateway.enabled: false)" (len .Values.hosts)) -}}
 {{- end -}}
 {{- if and .Values.autoscaling.enabled (gt (int64 .Values.autoscaling.minReplicas) (int64 .Values.autoscaling.maxReplicas)) -}}
@@ -27,6 +27,9 @@ message names the value and the remedy.
 {{- end -}}
 {{- if and .Values.gate.enabled (ge (add (int64 .Values.preStopSleepSeconds) 15) (int64 .Values.terminationGracePeriodSeconds)) -}}
   {{- fail (printf "gate.enabled: terminationGracePeriodSeconds (%d) must exceed preStopSleepSeconds (%d) by more than 15 seconds, in which the gate drains" (int64 .Values.terminationGracePeriodSeconds) (int64 .Values.preStopSleepSeconds)) -}}
+{{- end -}}
+{{- if and .Values.gate.enabled (not (or .Values.gate.image.tag .Values.gate.image.digest)) -}}
+  {{- fail "gate.image.tag: a tag or a digest is required" -}}
 {{- end -}}
 {{- if and .Values.source.caBundle.name (not .Values.gate.enabled) -}}
   {{- fail "source.caBundle.name: requires gate.enabled: true, because Darkroom itself is not given the certificates" -}}

@@ -1,0 +1,276 @@
+package install
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+)
+
+// valueSchema is what the tests read of values.schema.json.
+type valueSchema struct {
+	Ref                  string                  `json:"$ref"`
+	Type                 any                     `json:"type"`
+	Enum                 []any                   `json:"enum"`
+	Pattern              string                  `json:"pattern"`
+	Minimum              *float64                `json:"minimum"`
+	Items                *valueSchema            `json:"items"`
+	AnyOf                []valueSchema           `json:"anyOf"`
+	AllOf                []valueSchema           `json:"allOf"`
+	Properties           map[string]propertyOf   `json:"properties"`
+	AdditionalProperties *propertyOf             `json:"additionalProperties"`
+	Definitions          map[string]*valueSchema `json:"definitions"`
+}
+
+// propertyOf is a schema; false is one that admits nothing.
+type propertyOf struct {
+	valueSchema
+	isFalse bool
+}
+
+func (p *propertyOf) UnmarshalJSON(text []byte) error {
+	if p.isFalse = string(text) == "false"; p.isFalse {
+		return nil
+	}
+	return json.Unmarshal(text, &p.valueSchema)
+}
+
+// resolve follows references; of several parts it takes the first.
+func (s *valueSchema) resolve(root *valueSchema) *valueSchema {
+	switch {
+	case s.Ref != "":
+		return root.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")].resolve(root)
+	case len(s.AnyOf) > 0:
+		return s.AnyOf[0].resolve(root)
+	case len(s.AllOf) > 0 && s.Properties == nil:
+		return s.AllOf[0].resolve(root)
+	}
+	return s
+}
+
+// types returns the types that a schema admits.
+func (s *valueSchema) types() (types []string) {
+	switch named := s.Type.(type) {
+	case string:
+		return []string{named}
+	case []any:
+		for _, name := range named {
+			types = append(types, name.(string))
+		}
+	}
+	return types
+}
+
+// walk calls visit with the path of each value, and its schema.
+func (s *valueSchema) walk(root *valueSchema, path []string, visit func(path []string, schema *valueSchema)) {
+	resolved := s.resolve(root)
+	visit(path, resolved)
+	for _, name := range slices.Sorted(maps.Keys(resolved.Properties)) {
+		if property := resolved.Properties[name]; !property.isFalse && name != "global" {
+			property.walk(root, append(slices.Clone(path), name), visit)
+		}
+	}
+}
+
+// at returns the schema of the value at a path.
+func (s *valueSchema) at(root *valueSchema, path []string) *valueSchema {
+	schema := s.resolve(root)
+	for _, name := range path {
+		property := schema.Properties[name]
+		schema = property.resolve(root)
+	}
+	return schema
+}
+
+// loadChart returns a chart, and the schema of its values.
+func loadChart(t *testing.T, folder string) (*chart.Chart, *valueSchema) {
+	t.Helper()
+	loaded, err := loader.Load(filepath.Join(repository, folder))
+	must(t, err)
+	schema := &valueSchema{}
+	must(t, json.Unmarshal(loaded.Schema, schema))
+	return loaded, schema
+}
+
+// documentsOf renders a chart with values, each template as a document of its own.
+func documentsOf(chart *chart.Chart, values map[string]any) (string, error) {
+	options := chartutil.ReleaseOptions{Name: "darkroom", Namespace: "darkroom-system", Revision: 1, IsInstall: true}
+	toRender, err := chartutil.ToRenderValues(chart, values, options, chartutil.DefaultCapabilities)
+	if err != nil {
+		return "", err
+	}
+	files, err := engine.Render(chart, toRender)
+	var documents strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(name, ".yaml") {
+			documents.WriteString("\n---\n" + files[name])
+		}
+	}
+	return documents.String(), err
+}
+
+// place returns the map that has the last name of a path, and makes those around it.
+func place(values map[string]any, path []string) (at map[string]any, name string) {
+	at = values
+	for _, name := range path[:len(path)-1] {
+		if _, found := at[name].(map[string]any); !found {
+			at[name] = map[string]any{}
+		}
+		at = at[name].(map[string]any)
+	}
+	return at, path[len(path)-1]
+}
+
+// removable are values that users remove with null. Kubernetes or others have defaults of their own for them.
+var removable = regexp.MustCompile(
+	`(^|\.)resources(\.|$)|(^|\.)(podS|s)ecurityContext\.|^(startup|readiness|liveness)Probe(\.|$)|` +
+		`^dashboards\.labels|^replicaCount$`)
+
+// enabled are values that turn on the parts with most values, whose own values are the defaults.
+var enabled = map[string]string{
+	"charts/darkroom-operator": "{apiserver: {enabled: true, ingress: {enabled: true}}, policies: {enabled: true}}",
+	"helm-charts/darkroom":     "{gate: {enabled: true}, hosts: [photos.example.com], networkPolicy: {enabled: true}}",
+}
+
+// TestNullInPlaceOfAValueIsItsDefaultOrRefused: YAML has null where nothing follows a name, as in a file whose other
+// lines are comments. Helm then removes the default too, and "crds: {keep: }" must not delete the CRD with the release.
+func TestNullInPlaceOfAValueIsItsDefaultOrRefused(t *testing.T) {
+	for folder, full := range settings {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			t.Parallel()
+			chart, schema := loadChart(t, folder)
+			schema.walk(schema, nil, func(path []string, _ *valueSchema) {
+				if len(path) == 0 || removable.MatchString(strings.Join(path, ".")) {
+					return
+				}
+				for _, base := range []string{"{}", enabled[folder], full} {
+					defaults, null := parse(t, base), parse(t, base)
+					at, name := place(defaults, path)
+					delete(at, name)
+					at, name = place(null, path)
+					at[name] = nil
+					got, err := documentsOf(chart, null)
+					if err != nil {
+						if strings.Contains(err.Error(), "executing") || !strings.Contains(err.Error(), name) {
+							t.Errorf("%s: null is refused without a name: %v", strings.Join(path, "."), err)
+						}
+						continue
+					}
+					if want, err := documentsOf(chart, defaults); err != nil || got != want {
+						t.Errorf("%s: null is neither refused nor the default (%v)", strings.Join(path, "."), err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestAMisspelledValueIsRefused in each object whose names the chart knows.
+func TestAMisspelledValueIsRefused(t *testing.T) {
+	for folder, full := range settings {
+		chart, schema := loadChart(t, folder)
+		schema.walk(schema, nil, func(path []string, at *valueSchema) {
+			if len(at.Properties) == 0 {
+				return
+			}
+			values := parse(t, full)
+			in, name := place(values, append(slices.Clone(path), "misspelled"))
+			in[name] = "x"
+			if _, err := documentsOf(chart, values); err == nil || !strings.Contains(err.Error(), "misspelled") {
+				t.Errorf("%s: an unknown value in %q is refused with %v", folder, strings.Join(path, "."), err)
+			}
+		})
+	}
+}
+
+// shaped are valid values of types of Kubernetes, which the schemas pass on.
+var shaped = map[string]string{
+	"affinity":                  "{podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}",
+	"behavior":                  "{scaleDown: {stabilizationWindowSeconds: 60}}",
+	"claims":                    "[]",
+	"extraEnv":                  "[{name: GOMEMLIMIT, value: 1GiB}, {name: GATE_MEMORY_LIMIT, value: '1'}]",
+	"extraEnvFrom":              "[{secretRef: {name: a}}]",
+	"extraVolumeMounts":         "[]",
+	"extraVolumes":              "[{name: extra, emptyDir: {}}]",
+	"ingressFrom":               "[{namespaceSelector: {}}]",
+	"parentRefs":                "[{name: public, namespace: gateways, sectionName: https}]",
+	"podSecurityContext":        "{fsGroup: 1000650000}",
+	"pullSecrets":               "[{name: a}]",
+	"resources":                 "{limits: {memory: 1Gi}}",
+	"securityContext":           "{runAsUser: 1000650000}",
+	"tolerations":               "[{key: a, operator: Exists}]",
+	"topologySpreadConstraints": "[{topologyKey: a, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway}]",
+	"additionalSources":         "[{name: a, path: /a, type: WebFolder, baseUrl: 'https://a.example.com'}]",
+}
+
+// awkward are texts that a careless administrator writes, besides odd ones.
+var awkward = append([]string{
+	"", "a", "A_b", "a.b", "-a", strings.Repeat("a", 64), strings.Repeat("a", 300), "ü", "a,b", `a"b`,
+	"10s", "0", ":0", ":70000", "[::1]:9443", "10.0.0.0/99", "fd00::/8",
+	"https://example.com", "*.example.com", "registry.example.com/operator:v1",
+}, odd...)
+
+// keys are keys of maps, among them some that the charts set themselves.
+var keys = []string{
+	"a", "example.com/a", "true", "1", "~", "a b", "a: b", "{{ a }}",
+	"app.kubernetes.io/name", "app.kubernetes.io/component", "app.kubernetes.io/managed-by",
+	"kubectl.kubernetes.io/default-container", "helm.sh/chart",
+}
+
+// draw returns a value of about the type that a schema admits.
+func draw(t *rapid.T, root, schema *valueSchema, path []string) any {
+	schema = schema.resolve(root)
+	name := path[len(path)-1]
+	if text, found := shaped[name]; found {
+		var value any
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	if schema.Enum != nil {
+		return rapid.SampledFrom(append(slices.Clone(schema.Enum), "other")).Draw(t, name)
+	}
+	if len(schema.types()) == 0 {
+		t.Fatalf("%s has no type, and the test has no value for it", name)
+	}
+	switch rapid.SampledFrom(schema.types()).Draw(t, name+" type") {
+	case "boolean":
+		return rapid.Bool().Draw(t, name)
+	case "integer", "number":
+		return rapid.SampledFrom([]float64{0, 1, 2, 0.5, 80, 1000, 65535, 65536, 1e6, 1 << 31, 1e15}).Draw(t, name)
+	case "array":
+		var values []any
+		for range rapid.IntRange(0, 2).Draw(t, name+" length") {
+			values = append(values, draw(t, root, schema.Items, append(path, "item")))
+		}
+		return values
+	case "object":
+		values := map[string]any{}
+		if schema.AdditionalProperties == nil || schema.AdditionalProperties.isFalse {
+			t.Fatalf("the test has no value for %s", name)
+		}
+		distinct := rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, 2, rapid.ID[string])
+		for _, key := range distinct.Draw(t, name+" keys") {
+			values[key] = draw(t, root, &schema.AdditionalProperties.valueSchema, append(path, key))
+		}
+		return values
+	case "string":
+		texts := rapid.SampledFrom(awkward)
+		if _, err := regexp.Compile(schema.Pattern); err == nil && schema.Pattern != "" {
+			texts = rapid.OneOf(texts, rapid.StringMatching(schema.Pattern))
+		}
+		return texts.Draw(t, name)
+	}
+	return nil
+}
