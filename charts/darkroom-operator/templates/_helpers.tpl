@@ -17,10 +17,10 @@ long, or not that of a Service, has a hash. With the longest suffix, 27 of the 6
 {{- end }}
 
 {{/* The prefix of names in the cluster and in other namespaces. Releases of one name in several namespaces must not share a ClusterRole. In
-the namespace of the documents it is the name that config/ has. No namespace has a dot. */}}
+the namespace of the documents it is the name that config/ has, unless the name has a dot: no namespace has one. */}}
 {{- define "operator.clusterName" -}}
 {{- include "operator.longName" . }}
-{{- if ne .Release.Namespace "darkroom-system" }}.{{ .Release.Namespace }}{{ end }}
+{{- if or (ne .Release.Namespace "darkroom-system") (contains "." (include "operator.longName" .)) }}.{{ .Release.Namespace }}{{ end }}
 {{- end }}
 
 {{- define "operator.selector" -}}
