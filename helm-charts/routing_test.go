@@ -78,6 +78,11 @@ func TestOpenShiftChoosesTheUser(t *testing.T) {
 	if user, group, fsGroup := template(onOpenShift(t, "")); user != nil || group != nil || fsGroup != nil {
 		t.Errorf("the IDs are %v, %v and %v, want none", user, group, fsGroup)
 	}
+	for _, pod := range manifests.All[*corev1.Pod](onOpenShift(t, "")) {
+		if context := pod.Spec.SecurityContext; context.RunAsUser != nil || context.RunAsGroup != nil {
+			t.Errorf("the pod %s of helm test has the IDs %v and %v", pod.Name, context.RunAsUser, context.RunAsGroup)
+		}
+	}
 	user, _, fsGroup = template(onOpenShift(t, `{podSecurityContext: {runAsUser: 1000650000}}`))
 	if ptr.Deref(user, 0) != 1000650000 || fsGroup != nil {
 		t.Errorf("the user is %v and the group of volumes %v, want the user that was set", user, fsGroup)
