@@ -53,8 +53,8 @@ const absent = "1"
 // three.
 func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
-		live, err := c.lookUp(object)
-		return err != nil || live != nil
+		live, _ := c.lookUp(object) // an error will be met again by the apply
+		return live != nil
 	}
 	for _, wave := range manifest.Waves(objects, exists) {
 		// An error does not cancel the other writes, because they are needed anyway.

@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -103,4 +104,22 @@ func TestAnObjectIsDeletedWhileItIsTheDarkrooms(t *testing.T) {
 			t.Errorf("after %d attempts: %v", attempts, err)
 		}
 	})
+}
+
+// The failure of a write does not cancel the others of its group, so it shows the groups.
+func TestAnIngressThatExistsIsAppliedAfterItsServices(t *testing.T) {
+	for name, test := range map[string]struct {
+		cached cached
+		want   []string
+	}{
+		"new":      {want: []string{"apply Ingress"}},
+		"existing": {cached: cached{ingressKind: {metadata("photos", nil)}}},
+	} {
+		server, c := &refusing{kinds: []string{"Service"}}, clientWith(test.cached)
+		c.Client = server
+		err := c.apply([]*unstructured.Unstructured{objectOf(services), objectOf(ingressKind)})
+		if !apierrors.IsForbidden(err) || !slices.Equal(server.writes, test.want) {
+			t.Errorf("%s: got %q, want %q (%v)", name, server.writes, test.want, err)
+		}
+	}
 }
