@@ -35,7 +35,9 @@ type installation struct {
 
 	name     string
 	recorder release.Recorder
-	leases   leases
+	// lease is that of this operator's leader, as NAMESPACE/NAME; empty without leader election.
+	lease  string
+	leases leases
 	// seen are the Darkrooms of other installations, by name: a foreign of each.
 	seen sync.Map
 }

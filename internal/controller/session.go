@@ -238,7 +238,8 @@ func (s *session) report(cause error, now time.Time) {
 		part.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name, Digest: s.parts.releases.Digest(s.darkroom)}
 	}
 	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
-	if !equality.Semantic.DeepEqual(part, current) {
+	// The lease may be that of an operator that has ended, such as one with an earlier selector.
+	if !equality.Semantic.DeepEqual(part, current) || s.darkroom.Status.Lease != s.parts.installation.lease {
 		s.parts.reports.Report(s.darkroom, part)
 	}
 }

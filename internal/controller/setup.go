@@ -178,7 +178,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}
 	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
 	installation := &installation{
-		patcher: patcher, name: options.Installation, recorder: recorder,
+		patcher: patcher, name: options.Installation, recorder: recorder, lease: options.Lease,
 		leases: leases{live: mgr.GetAPIReader(), namespaces: options.Namespaces},
 	}
 	versions := &credentials.Versions{
@@ -283,7 +283,8 @@ func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 		}
 	}
 	if darkrooms := options.Darkrooms; darkrooms != nil {
-		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.Installation
+		darkrooms.Cache, darkrooms.Leads = mgr.GetClient(), leads
+		darkrooms.Installation, darkrooms.Lease = options.Installation, options.Lease
 	}
 	return metrics.New(options.Metrics, options.Version, options.Chart.Metadata.Version)
 }

@@ -37,6 +37,8 @@ type Darkrooms struct {
 	// Installation is the name of the operator's installation. Darkrooms of others are only
 	// counted.
 	Installation string
+	// Lease is the lease of the leader, as NAMESPACE/NAME; empty without leader election.
+	Lease string
 	// Probe returns the last probe of a Darkroom, and whether there was one; nil means
 	// that none is probed.
 	Probe func(types.NamespacedName) (probe.Sample, bool)
@@ -58,7 +60,7 @@ func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
 		return nil
 	}
 	out := &text{Writer: bufio.NewWriterSize(writer, bufferSize)}
-	count(list.Items, d.Installation).write(out)
+	count(list.Items, d.Installation, d.Lease).write(out)
 	if d.TotalsOnly {
 		return out.Flush()
 	}
@@ -80,12 +82,13 @@ type kind struct {
 
 // totals are numbers of Darkrooms.
 type totals struct {
-	kinds                                            map[kind]int
-	ready, conflicts, credentials, others, unhandled int
+	kinds map[kind]int
+
+	ready, conflicts, credentials, others, unhandled, overlapping int
 }
 
 // count counts Darkrooms in one pass, without changing them.
-func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
+func count(darkrooms []v1alpha1.Darkroom, installation, lease string) totals {
 	t := totals{kinds: map[kind]int{}}
 	for i := range darkrooms {
 		status := &darkrooms[i].Status
@@ -97,6 +100,9 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 				t.unhandled++
 			}
 			continue
+		}
+		if overlaps(status, lease) {
+			t.overlapping++
 		}
 		t.kinds[kind{
 			cmp.Or(status.Phase, v1alpha1.PhasePending),
@@ -116,6 +122,11 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 	return t
 }
 
+// overlaps reports whether another operator than the one with a lease wrote a status last.
+func overlaps(status *v1alpha1.DarkroomStatus, lease string) bool {
+	return lease != "" && status.Phase != "" && status.Lease != lease
+}
+
 func (t totals) write(out *text) {
 	out.header(namespace+"_darkrooms", "Darkrooms that the operator handles, by phase and type of source.")
 	for kind, number := range t.kinds {
@@ -133,6 +144,7 @@ func (t totals) write(out *text) {
 			"unhandled_darkrooms", "Darkrooms of other installations that are gone, or have not reported on the last change.",
 			t.unhandled,
 		},
+		{"overlapping_darkrooms", "Darkrooms whose status another shard wrote last.", t.overlapping},
 	} {
 		out.header(namespace+"_"+total.name, total.help)
 		out.sample(float64(total.value))

@@ -82,7 +82,7 @@ func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
 	expect.NoError(t, appsv1.AddToScheme(scheme))
 	return &Darkrooms{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
-		Leads: func() bool { return true }, Installation: "own",
+		Leads: func() bool { return true }, Installation: "own", Lease: "operators/a",
 	}
 }
 
@@ -145,7 +145,7 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 	of := func(name, installation string, phase v1alpha1.Phase, condition v1alpha1.Condition) *darkrooms.Builder {
 		return darkrooms.New(name, "a").Generation(2).Annotation(v1alpha1.AnnotationInstallation,
 			installation).Condition(condition).
-			Status(func(status *v1alpha1.DarkroomStatus) { status.Phase = phase })
+			Status(func(status *v1alpha1.DarkroomStatus) { status.Phase, status.Lease = phase, "operators/a" })
 	}
 	conflict := v1alpha1.Condition{
 		Type: v1alpha1.ConditionDomainsReady, Status: "False",
@@ -163,6 +163,8 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 		darkrooms.New("seen", "b").Obj(),
 		of("others", "another", v1alpha1.PhaseReady, isReady).
 			Status(func(status *v1alpha1.DarkroomStatus) { status.ObservedGeneration = 2 }).Obj(),
+		of("also of b", "own", v1alpha1.PhaseReady, v1alpha1.Condition{}).
+			Status(func(status *v1alpha1.DarkroomStatus) { status.Lease = "operators/b" }).Obj(),
 		of("orphan", "gone", v1alpha1.PhaseReady, isReady).Obj(),
 	)
 	reported.TotalsOnly = true
@@ -172,12 +174,17 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 		`darkroom_operator_darkrooms{phase="Degraded",source_type="S3"} 1`,
 		`darkroom_operator_darkrooms{phase="Degraded",source_type="WebFolder"} 1`,
 		`darkroom_operator_darkrooms{phase="Pending",source_type="WebFolder"} 1`,
-		`darkroom_operator_darkrooms{phase="Ready",source_type="WebFolder"} 1`,
+		`darkroom_operator_darkrooms{phase="Ready",source_type="WebFolder"} 2`,
 		`darkroom_operator_domain_conflicts 1`,
 		`darkroom_operator_other_installation_darkrooms 2`,
+		`darkroom_operator_overlapping_darkrooms 1`,
 		`darkroom_operator_unhandled_darkrooms 1`,
 	}
 	expect.Equal(t, "the metrics", want, written(t, reported))
+	reported.Lease = "" // without leader election nothing is known of others
+	if got := written(t, reported); !slices.Contains(got, "darkroom_operator_overlapping_darkrooms 0") {
+		t.Errorf("without a lease it reports %v", got)
+	}
 	reported.Leads = func() bool { return false }
 	if got := written(t, reported); len(got) != 0 {
 		t.Errorf("one that stands by reports %v", got)

@@ -28,7 +28,9 @@ import (
 func recorded(t *testing.T) []byte {
 	t.Helper()
 	reported := func(name, namespace string, conditions ...v1alpha1.Condition) *darkrooms.Builder {
-		return darkrooms.New(name, namespace).Status(func(status *v1alpha1.DarkroomStatus) { status.Conditions = conditions })
+		return darkrooms.New(name, namespace).Status(func(status *v1alpha1.DarkroomStatus) {
+			status.Conditions, status.Lease = conditions, "operators/a"
+		})
 	}
 	photos := reported("photos", "team-a",
 		v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "True", Reason: v1alpha1.ReasonAllReplicasReady},
