@@ -5,17 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
@@ -245,19 +247,55 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 	must(t, operator.Create(t.Context(), parsed(pod("", "")), client.DryRunAll))
 }
 
-// TestTheGuardKnowsTheOperatorOfTheChart under any name.
-func TestTheGuardKnowsTheOperatorOfTheChart(t *testing.T) {
-	var accounts []string
-	condition := ""
-	for _, object := range mustRender(t, "") {
-		switch object.GetKind() {
-		case "ServiceAccount":
-			accounts = append(accounts, convert[corev1.ServiceAccount](t, object).Name)
-		case "ValidatingAdmissionPolicy":
-			condition = convert[admissionv1.ValidatingAdmissionPolicy](t, object).Spec.MatchConditions[0].Expression
-		}
+// TestTheGuardKnowsTheOperatorByEachOfItsNames: the name of its ServiceAccount has a prefix or suffix of a
+// kustomization, or is derived from that of a release. A guard that does not match it limits nothing.
+func TestTheGuardKnowsTheOperatorByEachOfItsNames(t *testing.T) {
+	installations := map[string][]*unstructured.Unstructured{}
+	for _, names := range []string{
+		"namePrefix: team-a-", "nameSuffix: -b", "{namePrefix: team-a-, nameSuffix: -c, namespace: other}",
+	} {
+		directory := t.TempDir()
+		config, err := filepath.Abs(filepath.Join(repository, "config", "default"))
+		must(t, err)
+		relative, err := filepath.Rel(directory, config)
+		must(t, err)
+		kustomization := parse(t, names)
+		kustomization["resources"] = []string{relative}
+		text, err := yaml.Marshal(kustomization)
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(directory, "kustomization.yaml"), text, 0o600))
+		installations[names] = build(t, directory)
 	}
-	if len(accounts) != 1 || !strings.Contains(condition, ":"+accounts[0]+"$") {
-		t.Errorf("the ServiceAccounts are %q, and the condition is %s", accounts, condition)
+	for _, release := range []string{
+		"darkroom-operator", "shop", "a.b", "a-darkroom-operator", "2026", strings.Repeat("a", 53),
+	} {
+		objects, err := renderChart(t, release, "")
+		must(t, err)
+		installations["release "+release] = objects
+	}
+	quoted := regexp.MustCompile(`matches\("(.*)"\)`)
+	for names, objects := range installations {
+		account, condition := "", ""
+		for _, object := range objects {
+			switch object.GetKind() {
+			case "ServiceAccount":
+				account = object.GetName()
+			case "ValidatingAdmissionPolicy":
+				condition = convert[admissionv1.ValidatingAdmissionPolicy](t, object).Spec.MatchConditions[0].Expression
+			}
+		}
+		expression := quoted.FindStringSubmatch(condition)
+		if expression == nil {
+			t.Fatalf("%s: the condition is %q", names, condition)
+		}
+		known := regexp.MustCompile(expression[1])
+		if !known.MatchString("system:serviceaccount:other:" + account) {
+			t.Errorf("%s: the guard does not know %s by %s", names, account, condition)
+		}
+		for _, other := range []string{"controller-manager", "prometheus-operator-controller-manager", account + ":x"} {
+			if known.MatchString("system:serviceaccount:other:" + other) {
+				t.Errorf("%s: the guard takes %s for the operator", names, other)
+			}
+		}
 	}
 }

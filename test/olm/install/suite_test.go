@@ -39,6 +39,12 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	if strings.Contains(folder, "+") {
 		directory = combined(t, strings.Split(folder, "+"))
 	}
+	return build(t, directory)
+}
+
+// build builds a folder with a kustomization.
+func build(t *testing.T, directory string) []*unstructured.Unstructured {
+	t.Helper()
 	must(t, noteInputs())
 	command := exec.CommandContext(t.Context(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"),
 		"kustomize", directory)
@@ -46,7 +52,7 @@ func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil || stderr.Len() > 0 {
-		t.Fatalf("build config/%s: %v: %s", folder, err, stderr.String())
+		t.Fatalf("build %s: %v: %s", directory, err, stderr.String())
 	}
 	return decode(t, out)
 }
