@@ -25,6 +25,12 @@ func TestAClientThatHasLeftDecidesNothing(t *testing.T) {
 			release, _ := q.Acquire(t.Context(), 1)
 			var joins []func(context.Context) func()
 			var leave []func()
+			leaveAll := func() {
+				for _, left := range leave {
+					left()
+				}
+				leave = nil
+			}
 			for _, s := range steps {
 				switch {
 				case s.asks:
@@ -42,6 +48,9 @@ func TestAClientThatHasLeftDecidesNothing(t *testing.T) {
 						done(0)
 					}()
 				case len(joins) > 0 && (noise || !s.leaves):
+					if !s.leaves { // who joins again without having left has waited since the first time
+						leaveAll()
+					}
 					left := joins[s.at%len(joins)](For(t.Context(), s.client))
 					if s.leaves && s.at%2 == 0 {
 						left()
@@ -51,9 +60,7 @@ func TestAClientThatHasLeftDecidesNothing(t *testing.T) {
 				}
 				synctest.Wait()
 			}
-			for _, left := range leave {
-				left()
-			}
+			leaveAll()
 			release(0)
 			synctest.Wait()
 			if used, waiting := q.Load(); used != 0 || waiting != 0 || len(q.clients) != 0 {

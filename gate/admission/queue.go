@@ -5,6 +5,7 @@ package admission
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"slices"
 	"sync"
@@ -26,8 +27,9 @@ type Queue struct {
 	used int64
 	// turn is that of the last waiter that was admitted.
 	turn int
-	// waiters are in the order in which they came.
+	// waiters are in the order in which they came, and joined in that in which clients joined them.
 	waiters []*waiter
+	joined  []joining
 	// clients are those that wait or have work; nobody has the work that all its clients have left.
 	clients map[string]*client
 	nobody  client
@@ -44,12 +46,19 @@ type client struct {
 	next int
 }
 
+// joining is that a client waits for a waiter.
+type joining struct {
+	client *client
+	waiter *waiter
+}
+
 type waiter struct {
-	weight  int64
-	clients []*client
+	weight int64
 	// client is the one whose turn the waiter has.
 	client *client
 	turn   int
+	// gone is set when it does not wait any more.
+	gone bool
 	// admitted receives true once, or false if the place went to another client.
 	admitted chan bool
 }
@@ -105,23 +114,38 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 func (q *Queue) join(w *waiter, name string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	c := q.clients[name]
-	if c == nil {
-		c = &client{name: name}
-		q.clients[name] = c
+	if w.gone {
+		return
 	}
-	if c.waits == 0 {
-		c.turn = q.turn
-	}
-	if c.waits += n; n > 0 {
-		w.clients = append(w.clients, c)
+	if n < 0 {
+		q.part(func(j joining) bool { return j.waiter == w && j.client.name == name })
 	} else {
-		w.clients = slices.DeleteFunc(w.clients, func(other *client) bool { return other == c })
+		c := q.clients[name]
+		if c == nil {
+			c = &client{name: name}
+			q.clients[name] = c
+		}
+		if c.waits == 0 {
+			c.turn = q.turn
+		}
+		c.waits++
+		q.joined = append(q.joined, joining{c, w})
 	}
 	if slices.Contains(q.waiters, w) {
 		q.admit()
 	}
-	q.forget(c)
+}
+
+// part removes clients from waiters.
+func (q *Queue) part(gone func(joining) bool) {
+	q.joined = slices.DeleteFunc(q.joined, func(j joining) bool {
+		if !gone(j) {
+			return false
+		}
+		j.client.waits--
+		q.forget(j.client)
+		return true
+	})
 }
 
 // enter lets a waiter wait, and refuses that of the last turn if there are too many.
@@ -151,6 +175,8 @@ func (q *Queue) remove(w *waiter) bool {
 	if at >= 0 {
 		q.waiters = slices.Delete(q.waiters, at, at+1)
 	}
+	w.gone = true
+	q.part(func(j joining) bool { return j.waiter == w })
 	return at >= 0
 }
 
@@ -176,26 +202,26 @@ func (q *Queue) forget(c *client) {
 // allows reports whether a client may have more work of a weight.
 func (q *Queue) allows(c *client, weight int64) bool { return c.admitted+weight <= q.forClient }
 
-// order gives the waiters their turns, in the order in which they came: of the clients that may have more work,
-// or else of all, the client with the earliest turn spends it. It returns the waiter to admit next and that of
-// the last turn, or nil.
+// order gives the waiters their turns: each client, in the order in which it joined them, spends its next one on
+// those that have no earlier turn of a client that may have more work. It returns the waiter to admit next and that
+// of the last turn, or nil.
 func (q *Queue) order() (first, last *waiter) {
-	q.nobody.next = q.turn + 1
 	for _, w := range q.waiters {
-		for _, c := range w.clients {
-			c.next = max(c.turn+1, q.turn) // who may not have more work meanwhile saves no turns
+		w.client, w.turn = &q.nobody, math.MaxInt
+	}
+	for _, j := range q.joined { // some are about to wait
+		j.waiter.client, j.waiter.turn = &q.nobody, math.MaxInt
+		j.client.next = max(j.client.turn+1, q.turn) // who may not have more work meanwhile saves no turns
+	}
+	for _, j := range q.joined {
+		w, c := j.waiter, j.client
+		may, other := q.allows(c, w.weight), w.client != &q.nobody && q.allows(w.client, w.weight)
+		if may && !other || may == other && c.next < w.turn {
+			w.client, w.turn = c, c.next
+			c.next++
 		}
 	}
 	for _, w := range q.waiters {
-		w.client = &q.nobody
-		for i, c := range w.clients {
-			may, other := q.allows(c, w.weight), q.allows(w.client, w.weight)
-			if i == 0 || may && !other || may == other && c.next < w.client.next {
-				w.client = c
-			}
-		}
-		w.turn = w.client.next
-		w.client.next++
 		if q.allows(w.client, w.weight) && (first == nil || w.turn < first.turn) {
 			first = w
 		}
@@ -213,11 +239,12 @@ func (q *Queue) admit() {
 		if w == nil || q.used+w.weight > q.capacity {
 			return
 		}
-		q.remove(w)
 		q.used += w.weight
-		q.turn = max(q.turn, w.turn)
-		w.client.turn = w.turn
 		w.client.admitted += w.weight
+		if w.client != &q.nobody {
+			q.turn, w.client.turn = max(q.turn, w.turn), w.turn
+		}
+		q.remove(w)
 		w.admitted <- true
 	}
 }
