@@ -8,8 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -96,12 +94,9 @@ func onlyInSecrets(t *testing.T, darkroom *v1alpha1.Darkroom, text string) {
 	if !inSecret {
 		t.Error("no Secret holds the credentials")
 	}
-	written := &eventsv1.EventList{}
-	if err := kube.List(t.Context(), written, client.InNamespace(darkroom.Namespace)); err != nil {
-		t.Fatal(err)
-	}
 	status := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).Status
-	if seen := encoded(written) + encoded(status); strings.Contains(seen, text) || strings.Contains(seen, "manifest") {
+	seen := encoded(events(t, darkroom.Namespace, "")) + encoded(status)
+	if strings.Contains(seen, text) || strings.Contains(seen, "manifest") {
 		t.Errorf("events or status hold a credential or a manifest: %s", seen)
 	}
 }

@@ -132,13 +132,14 @@ func installed(namespace, name string) func(context.Context) error {
 	}
 }
 
+// events returns the events with a reason in a namespace, or all if the reason is empty.
 func events(t *testing.T, namespace, reason string) []eventsv1.Event {
 	t.Helper()
 	list := &eventsv1.EventList{}
 	if err := kube.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason != reason })
+	return slices.DeleteFunc(list.Items, func(e eventsv1.Event) bool { return reason != "" && e.Reason != reason })
 }
 
 func eventuallyEvent(t *testing.T, namespace, reason string) {

@@ -188,8 +188,8 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 // saysTheSame restarts the operator, and compares what statuses say in the end with what they said: nothing has
 // changed since, so a difference is something that a process was not woken by.
 func (w *world) saysTheSame(limits wait.Limits) error {
-	if !w.rests(limits) {
-		return nil // it may still be told
+	if rests, err := w.rests(limits.Timeout, quietPeriod, w.isTold); !rests {
+		return err // it may still be told
 	}
 	before, err := w.said()
 	if err != nil {
@@ -219,25 +219,6 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 
 // quietPeriod is how long operators send nothing when they have nothing left to do, on a busy machine too.
 const quietPeriod = 2 * time.Second
-
-// rests waits until the operators have been told of everything, and have done all that they were told.
-func (w *world) rests(limits wait.Limits) bool {
-	sent, since := w.sent(), time.Now()
-	return limits.Until(w.ctx, "the operators rest", func(context.Context) error {
-		if err := w.revive(); err != nil {
-			return wait.Permanent(err)
-		}
-		if now := w.sent(); now != sent || !w.isTold() {
-			sent, since = now, time.Now()
-		}
-		if time.Since(since) < quietPeriod {
-			return errStillAtWork
-		}
-		return nil
-	}) == nil
-}
-
-var errStillAtWork = errors.New("an operator is at work, or waits for a lease or a watch")
 
 // isTold reports whether the main installation is led, and all watches of its processes are open.
 func (w *world) isTold() bool {

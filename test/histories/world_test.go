@@ -325,31 +325,37 @@ func (w *world) removeByUser(object client.Object) error {
 	return w.remove(object)
 }
 
-// settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed. They have
-// nothing to do unless an operator wrote.
+// settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed.
 func (w *world) settle(most time.Duration) error {
+	_, err := w.rests(most, restPeriod, func() bool { return true })
+	return err
+}
+
+// rests plays the controllers of Kubernetes, which have nothing to do unless an operator wrote, and reports whether no
+// operator has sent a request for a period, while a condition held, before a time has passed.
+func (w *world) rests(most, period time.Duration, holds func() bool) (bool, error) {
 	deadline := time.Now().Add(most)
 	sent, since, changed := count{-1, -1}, time.Now(), false
 	for time.Now().Before(deadline) {
 		err := w.revive()
 		if err != nil {
-			return err
+			return false, err
 		}
 		now := w.sent()
-		if changed || now != sent {
+		if changed || now != sent || !holds() {
 			since = time.Now()
 		}
 		if changed || now.writes != sent.writes {
 			if changed, err = w.control(); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if sent = now; time.Since(since) > restPeriod {
-			return nil
+		if sent = now; time.Since(since) > period {
+			return true, nil
 		}
 		time.Sleep(restPeriod / 5)
 	}
-	return nil
+	return false, nil
 }
 
 // sent is the number of requests of all operators so far.
