@@ -102,9 +102,8 @@ func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	}
 }
 
-// Whoever asks for what others wait for already, in whatever sizes: the only request of a client waits for the
-// work under way, and for at most two works of each other client, of the turn that has begun and of its own
-// one.
+// The request may be for an image that others wait for already, in any size. The only request of a client waits for the
+// work in progress, and for at most two works of each other client: one of the current turn, and one of its own.
 func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 	const takes = time.Second
 	type asking struct {

@@ -108,7 +108,7 @@ func (c *ActionClient) measure(operation string, err *error) func() {
 }
 
 // isWaiting reports whether an error is no failure: the namespace is being deleted, and the Darkroom with it, another
-// Helm client is changing the release, or somebody has deleted a revision.
+// Helm client is changing the release, or a revision was deleted.
 func isWaiting(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy) ||
 		errors.Is(err, storage.ErrDeleted)

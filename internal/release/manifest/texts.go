@@ -1,15 +1,20 @@
 package manifest
 
-import "github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+import (
+	"maps"
+	"slices"
 
-// EachText returns a part of an object with each of its texts replaced, keys of maps included. What it is
-// given stays as it is.
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// EachText returns a part of an object with each of its texts replaced, keys of maps included, in the order of
+// the keys. What it is given stays as it is.
 func EachText(value any, replace func(string) string) any {
 	switch value := value.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(value))
-		for key, field := range value {
-			out[replace(key)] = EachText(field, replace)
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			out[replace(key)] = EachText(value[key], replace)
 		}
 		return out
 	case []any:

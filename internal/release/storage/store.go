@@ -40,7 +40,7 @@ var (
 	// ErrPredecessor is returned while revisions of a deleted Darkroom of the same name are
 	// still there. Kubernetes deletes them, because their owner is gone.
 	ErrPredecessor = errors.New("the release of a deleted Darkroom of this name is still being removed")
-	// ErrDeleted is returned if somebody has deleted a revision since it was read. The next reconcile stores another.
+	// ErrDeleted is returned if a revision was deleted since it was read. The next reconcile stores another.
 	ErrDeleted = errors.New("a revision of the release has been deleted since it was read")
 )
 
