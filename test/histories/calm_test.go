@@ -86,13 +86,13 @@ const mostReports = 1
 // textsAreWhole looks for texts that were cut inside a character: the API server stores the replacement
 // character instead.
 func textsAreWhole(w *world) error {
-	all, err := w.allDarkrooms()
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		if text := encoded(all[i].Status); strings.ContainsRune(text, '\uFFFD') || strings.Contains(text, `\ufffd`) {
-			return fmt.Errorf("the status of %s/%s has a part of a character", all[i].Namespace, all[i].Name)
+	for _, e := range w.timeline.recorded().events {
+		d, isDarkroom := e.object.(*v1alpha1.Darkroom)
+		if !isDarkroom {
+			continue
+		}
+		if text := encoded(d.Status); strings.ContainsRune(text, '\uFFFD') || strings.Contains(text, `\ufffd`) {
+			return fmt.Errorf("the status of %s/%s has a part of a character", d.Namespace, d.Name)
 		}
 	}
 	events, err := w.events()

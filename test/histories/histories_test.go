@@ -179,7 +179,7 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	if err != nil {
 		return violated, err
 	}
-	if violated, err := w.judge(always); err != nil {
+	if violated, err := w.judge(slices.Concat(always, afterwards)); err != nil {
 		return violated, err
 	}
 	return "truth: the next process says what this one said", w.saysTheSame(limits)

@@ -39,17 +39,19 @@ var always = []invariant{
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
 	{"cost: requests are bounded, whatever other tenants created", isCheap},
 	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
-	{
-		"calm: a status is written, and an event recorded, if there is news",
-		func(w *world) error { return errors.Join(newsOnly(w), reportedOnce(w)) },
-	},
-	{"truth: texts are stored as they were reported", textsAreWhole},
+	{"calm: a status is written if there is news", newsOnly},
 	{"lease: a process writes only while it leads", onlyLeadersWrite},
 	{"shards: a process writes only what is of its shard", shardsAreSeparate},
 	{"history: revisions are kept, unless a quota leaves no room for another", keepsHistory},
 	{"desired: the number of pods that an autoscaler set stays", scaleStays},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
 	{"truth: a deletion is no failure", deletionIsNoFailure},
+}
+
+// afterwards are those that are judged once, by all statuses and events that there were.
+var afterwards = []invariant{
+	{"calm: an event is recorded if there is news", reportedOnce},
+	{"truth: texts are stored as they were reported", textsAreWhole},
 }
 
 // atRest are those that hold once all faults have ended and the cluster is at rest.
