@@ -5,7 +5,6 @@ package admission
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"slices"
 	"sync"
@@ -25,40 +24,18 @@ type Queue struct {
 
 	mu   sync.Mutex
 	used int64
+	// admitted is the weight of each client's work.
+	admitted map[string]int64
 	// turn is that of the last waiter that was admitted.
 	turn int
-	// waiters are in the order in which they came, and joined in that in which clients joined them.
+	// waiters are sorted by turn. Each client has at most one waiter in a turn.
 	waiters []*waiter
-	joined  []joining
-	// clients are those that wait or have work; nobody has the work that all its clients have left.
-	clients map[string]*client
-	nobody  client
-}
-
-type client struct {
-	name string
-	// admitted is the weight of its work, and waits the number of works that it waits for.
-	admitted int64
-	waits    int
-	// turn is that of its last work, or that of the queue when it began to wait.
-	turn int
-	// next is the turn of its next waiter, while waiters are given their turns.
-	next int
-}
-
-// joining is that a client waits for a waiter.
-type joining struct {
-	client *client
-	waiter *waiter
 }
 
 type waiter struct {
+	client string
 	weight int64
-	// client is the one whose turn the waiter has.
-	client *client
 	turn   int
-	// gone is set when it does not wait any more.
-	gone bool
 	// admitted receives true once, or false if the place went to another client.
 	admitted chan bool
 }
@@ -70,7 +47,7 @@ func New(capacity int64, maxWaiting int, forClient int64) *Queue {
 	if forClient == 0 {
 		forClient = capacity
 	}
-	return &Queue{capacity: capacity, maxWaiting: maxWaiting, forClient: forClient, clients: map[string]*client{}}
+	return &Queue{capacity: capacity, maxWaiting: maxWaiting, forClient: forClient, admitted: map[string]int64{}}
 }
 
 // errFull has the status 503.
@@ -84,17 +61,19 @@ const maxWait = 45 * time.Second
 // Release gives back the admitted weight but for a part, which is zero when the work is done.
 type Release func(keep int64)
 
-// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work heavier
-// than the capacity is admitted alone. The error is a problem if the queue is full, or that of the context.
+// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work
+// heavier than the capacity is admitted alone. The error is a problem if the queue is full, or that of the
+// context.
 func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	if q.Waited != nil {
 		defer func(ctx context.Context, start time.Time) { q.Waited(ctx, time.Since(start)) }(ctx, time.Now())
 	}
-	w := &waiter{weight: min(max(weight, 1), q.forClient), admitted: make(chan bool, 1)}
-	defer of(ctx).follow(func(name string, n int) { q.join(w, name, n) })()
+	clients := of(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errFull())
 	defer cancel()
-	q.enter(w)
+	w := &waiter{weight: min(max(weight, 1), q.forClient), admitted: make(chan bool, 1)}
+	clients.follow(func(client string) { q.join(w, client) })
+	q.refuse()
 	select {
 	case admitted := <-w.admitted:
 		if !admitted {
@@ -110,53 +89,38 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	}
 }
 
-// join adds a client to those of a waiter, or removes it if n is negative.
-func (q *Queue) join(w *waiter, name string, n int) {
+// join lets a waiter have the next turn of a client, if that is its first client or brings it forward. It may
+// be admitted at once.
+func (q *Queue) join(w *waiter, client string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if w.gone {
-		return
-	}
-	if n < 0 {
-		q.part(func(j joining) bool { return j.waiter == w && j.client.name == name })
-	} else {
-		c := q.clients[name]
-		if c == nil {
-			c = &client{name: name}
-			q.clients[name] = c
+	turn := q.turn + 1
+	for _, other := range q.waiters {
+		if other.client == client {
+			turn = other.turn + 1
 		}
-		if c.waits == 0 {
-			c.turn = q.turn
+	}
+	if w.turn > 0 {
+		at := slices.Index(q.waiters, w)
+		earlier := turn < w.turn || turn == w.turn && !q.allows(w.client, w.weight)
+		if at < 0 || !earlier || !q.allows(client, w.weight) {
+			return
 		}
-		c.waits++
-		q.joined = append(q.joined, joining{c, w})
+		q.waiters = slices.Delete(q.waiters, at, at+1)
 	}
-	if slices.Contains(q.waiters, w) {
-		q.admit()
-	}
+	w.client, w.turn = client, turn
+	at, _ := slices.BinarySearchFunc(q.waiters, turn+1, func(other *waiter, turn int) int { return other.turn - turn })
+	q.waiters = slices.Insert(q.waiters, at, w)
+	q.admit()
 }
 
-// part removes clients from waiters.
-func (q *Queue) part(gone func(joining) bool) {
-	q.joined = slices.DeleteFunc(q.joined, func(j joining) bool {
-		if !gone(j) {
-			return false
-		}
-		j.client.waits--
-		q.forget(j.client)
-		return true
-	})
-}
-
-// enter lets a waiter wait, and refuses that of the last turn if there are too many.
-func (q *Queue) enter(w *waiter) {
+// refuse refuses the waiters of the last turn if there are too many.
+func (q *Queue) refuse() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiters = append(q.waiters, w)
-	if q.admit(); len(q.waiters) > q.maxWaiting {
-		_, last := q.order()
-		last.admitted <- false
-		q.remove(last)
+	for last := len(q.waiters) - 1; last >= q.maxWaiting; last-- {
+		q.waiters[last].admitted <- false
+		q.waiters = q.waiters[:last]
 	}
 }
 
@@ -164,20 +128,13 @@ func (q *Queue) enter(w *waiter) {
 func (q *Queue) leave(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waited := q.remove(w)
-	q.admit() // the next one may be lighter
-	return waited
-}
-
-// remove removes a waiter and reports whether it was in the queue.
-func (q *Queue) remove(w *waiter) bool {
 	at := slices.Index(q.waiters, w)
-	if at >= 0 {
-		q.waiters = slices.Delete(q.waiters, at, at+1)
+	if at < 0 {
+		return false
 	}
-	w.gone = true
-	q.part(func(j joining) bool { return j.waiter == w })
-	return at >= 0
+	q.waiters = slices.Delete(q.waiters, at, at+1)
+	q.admit() // the next one may be lighter
+	return true
 }
 
 // release gives back the weight of admitted work but for a part.
@@ -187,65 +144,30 @@ func (q *Queue) release(w *waiter, keep int64) {
 	given := max(w.weight-keep, 0)
 	w.weight -= given
 	q.used -= given
-	w.client.admitted -= given
-	q.forget(w.client)
+	if q.admitted[w.client] -= given; q.admitted[w.client] <= 0 {
+		delete(q.admitted, w.client)
+	}
 	q.admit()
 }
 
-// forget drops a client that neither waits nor has work.
-func (q *Queue) forget(c *client) {
-	if c.waits == 0 && c.admitted == 0 && c != &q.nobody {
-		delete(q.clients, c.name)
-	}
+// allows reports whether a client may have more work of a weight.
+func (q *Queue) allows(client string, weight int64) bool {
+	return q.admitted[client]+weight <= q.forClient
 }
 
-// allows reports whether a client may have more work of a weight.
-func (q *Queue) allows(c *client, weight int64) bool { return c.admitted+weight <= q.forClient }
-
-// order gives the waiters their turns: each client, in the order in which it joined them, spends its next one on
-// those that have no earlier turn of a client that may have more work. It returns the waiter to admit next and that
-// of the last turn, or nil.
-func (q *Queue) order() (first, last *waiter) {
-	for _, w := range q.waiters {
-		w.client, w.turn = &q.nobody, math.MaxInt
-	}
-	for _, j := range q.joined { // some are about to wait
-		j.waiter.client, j.waiter.turn = &q.nobody, math.MaxInt
-		j.client.next = max(j.client.turn+1, q.turn) // who may not have more work meanwhile saves no turns
-	}
-	for _, j := range q.joined {
-		w, c := j.waiter, j.client
-		may, other := q.allows(c, w.weight), w.client != &q.nobody && q.allows(w.client, w.weight)
-		if may && !other || may == other && c.next < w.turn {
-			w.client, w.turn = c, c.next
-			c.next++
-		}
-	}
-	for _, w := range q.waiters {
-		if q.allows(w.client, w.weight) && (first == nil || w.turn < first.turn) {
-			first = w
-		}
-		if last == nil || w.turn >= last.turn {
-			last = w
-		}
-	}
-	return first, last
+// next returns the place of the first waiter whose client does not have all that it may have.
+func (q *Queue) next() int {
+	return slices.IndexFunc(q.waiters, func(w *waiter) bool { return q.allows(w.client, w.weight) })
 }
 
 // admit lets waiters in. A heavy request is not overtaken, so that it cannot wait forever.
 func (q *Queue) admit() {
-	for q.used < q.capacity {
-		w, _ := q.order()
-		if w == nil || q.used+w.weight > q.capacity {
-			return
-		}
-		q.used += w.weight
-		w.client.admitted += w.weight
-		if w.client != &q.nobody {
-			q.turn, w.client.turn = max(q.turn, w.turn), w.turn
-		}
-		q.remove(w)
-		w.admitted <- true
+	for at := q.next(); at >= 0 && q.used+q.waiters[at].weight <= q.capacity; at = q.next() {
+		next := q.waiters[at]
+		q.waiters = slices.Delete(q.waiters, at, at+1)
+		q.used, q.turn = q.used+next.weight, max(q.turn, next.turn)
+		q.admitted[next.client] += next.weight
+		next.admitted <- true
 	}
 }
 

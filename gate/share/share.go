@@ -24,7 +24,7 @@ type run[V any] struct {
 	value  V
 	err    error
 	cancel context.CancelFunc
-	join   func(context.Context) (quit func())
+	join   func(context.Context)
 	// holders wait for the value or hold it.
 	holders int
 }
@@ -37,20 +37,15 @@ func (g *Group[K, V]) Hold(
 ) (value V, made bool, done func(), err error) {
 	g.mu.Lock()
 	r, found := g.runs[key]
-	var shared context.Context
 	if !found {
 		r = &run[V]{ready: make(chan struct{})}
+		var shared context.Context
 		shared, r.join = admission.Share(ctx)
 		shared, r.cancel = context.WithCancel(shared) //nolint:gosec // leave calls it
 		if g.runs == nil {
 			g.runs = map[K]*run[V]{}
 		}
 		g.runs[key] = r
-	}
-	r.holders++
-	quit := r.join(ctx)
-	g.mu.Unlock()
-	if !found {
 		go func() {
 			defer close(r.ready)
 			if r.value, r.err = create(shared); r.err != nil {
@@ -60,11 +55,15 @@ func (g *Group[K, V]) Hold(
 			}
 		}()
 	}
+	r.holders++
+	g.mu.Unlock()
+	if found {
+		r.join(ctx)
+	}
 	done = sync.OnceFunc(func() { g.leave(key, r) })
 	select {
 	case <-r.ready:
 	case <-ctx.Done():
-		quit()
 		done()
 		return value, !found, done, ctx.Err()
 	}
