@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
@@ -19,8 +21,8 @@ import (
 )
 
 const (
-	// maxLog bounds a log, in bytes; logTimeout and maxFollow limit how long it is read
-	// and followed.
+	// maxLog bounds a log that is sent as text, in bytes; logTimeout and maxFollow limit how long a log is read and
+	// followed.
 	maxLog     = 8 << 20
 	logTimeout = 30 * time.Second
 	maxFollow  = 15 * time.Minute
@@ -39,6 +41,25 @@ type logInput struct {
 	Previous   bool   `query:"previous" doc:"The log before the last restart of the container"`
 	Container  string `query:"container" enum:"darkroom,gate" default:"darkroom" doc:"Whose log; others may be injected"`
 	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
+	Accept     string `header:"Accept" doc:"text/event-stream: with follow, each line is an event"`
+	LastLine   string `header:"Last-Event-ID" doc:"id of the last event received: the lines after it follow"`
+}
+
+// events reports whether the log is sent as events.
+func (in *logInput) events() bool { return in.Follow && strings.Contains(in.Accept, reply.TypeEvents) }
+
+// options are those of the log at the Kubernetes API. Events name lines by their times, and have no limit.
+func (in *logInput) options() *corev1.PodLogOptions {
+	out := &corev1.PodLogOptions{
+		Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps || in.events(),
+		TailLines: &in.Lines,
+	}
+	if !in.events() {
+		out.LimitBytes = ptr.To(int64(maxLog))
+	} else if after := live.ParseLine(in.LastLine); after.N > 0 {
+		out.TailLines, out.SinceTime = nil, ptr.To(metav1.NewTime(after.Time.Truncate(time.Second)))
+	}
+	return out
 }
 
 // podLog sends the log of a pod, which is read with the caller's own token.
@@ -72,23 +93,31 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 		if in.Follow {
 			go s.guardLog(ctx, in, cancel)
 		}
-		out := reply.NewPieces(w)
-		reason := out.Open("text/plain; charset=utf-8")
-		if reason == nil {
-			_, reason = io.Copy(out, io.LimitReader(log, maxLog))
-		}
+		reason := s.sendLog(ctx, in, w, log)
 		s.log.V(1).Info("Log ended", "user", who, "pod", in.Pod, "reason", fmt.Sprint(reason))
 	}), nil
 }
 
+// sendLog sends a log until there is a reason to end, which it returns.
+func (s *Server) sendLog(ctx context.Context, in *logInput, w http.ResponseWriter, log io.Reader) error {
+	if in.events() {
+		lines := &live.Lines{
+			Log: log, After: live.ParseLine(in.LastLine), Timestamps: in.Timestamps, Heartbeat: s.options.Heartbeat,
+		}
+		return lines.Run(ctx, w)
+	}
+	out := reply.NewPieces(w)
+	if err := out.Open("text/plain; charset=utf-8"); err != nil {
+		return err
+	}
+	_, err := io.Copy(out, io.LimitReader(log, maxLog))
+	return err
+}
+
 // openLog opens the log of a pod at the Kubernetes API.
 func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, error) {
-	limit := int64(maxLog)
 	log, err := s.auth.Clients.Logs.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
-		VersionedParams(&corev1.PodLogOptions{
-			Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
-			TailLines: &in.Lines, LimitBytes: &limit,
-		}, s.auth.Clients.Parameters).
+		VersionedParams(in.options(), s.auth.Clients.Parameters).
 		// Without it the time limit of other requests becomes a parameter.
 		Timeout(0).MaxRetries(0).Stream(ctx)
 	switch {

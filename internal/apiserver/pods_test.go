@@ -40,7 +40,16 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "previous terminated container not found", http.StatusBadRequest)
 		return
 	}
-	fmt.Fprint(w, "first\nsecond\n")
+	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
+	for i, line := range []string{"first", "second"} {
+		at := firstLine.Add(time.Duration(i) * time.Millisecond)
+		if r.URL.Query().Get("timestamps") == "true" {
+			line = at.Format(time.RFC3339Nano) + " " + line
+		}
+		if !at.Before(since) {
+			fmt.Fprintln(w, line)
+		}
+	}
 	if r.URL.Query().Get("follow") != "true" {
 		return
 	}
@@ -50,7 +59,10 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		select {
-		case line := <-k.more:
+		case line, running := <-k.more:
+			if !running {
+				return
+			}
 			fmt.Fprint(w, line)
 		case <-r.Context().Done():
 			select {
@@ -61,6 +73,9 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
+
+// firstLine is the time of the first line of the logs of a kubelet.
+var firstLine = time.Date(2026, 1, 1, 0, 0, 0, 500_000_000, time.UTC)
 
 // newKubelet starts the kubelet of a node; the Kubernetes API reads logs from it.
 func newKubelet(t *testing.T, node string) *kubelet {
@@ -129,7 +144,9 @@ func TestLogOfAPod(t *testing.T) {
 	}
 
 	got := s.want(http.StatusOK, reader.token, "GET", pods+"photos-1/log?lines=2&timestamps=true", "")
-	if got.body != "first\nsecond\n" || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
+	mediaType := got.header.Get("Content-Type")
+	if got.body != "2026-01-01T00:00:00.5Z first\n2026-01-01T00:00:00.501Z second\n" ||
+		!strings.HasPrefix(mediaType, "text/plain") {
 		t.Errorf("the log is %s, of type %s", got, got.header.Get("Content-Type"))
 	}
 	contains(t, "the request to the kubelet", <-k.asked,
@@ -185,6 +202,49 @@ func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
 			<-k.closed
 		})
 	}
+}
+
+func TestAFollowedLogIsResumedAndHasHeartbeats(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t, quick), newNamespace(t)
+	editor, reader := newEditor(t, namespace), newUserWho(t, namespace, "reader", canReadLogs)
+	k := newKubelet(t, namespace)
+	installed(t, s, editor.token, namespace, namespace)
+	target := path(namespace, "photos") + "/pods/photos-1/log?follow=true&lines=7"
+	s.becomes(http.StatusOK, reader.token, "GET", path(namespace, "photos")+"/pods/photos-1/log", "")
+
+	<-k.asked
+	first := s.follow(reader.token, target, "Accept", "text/event-stream")
+	contains(t, "the request to the kubelet", <-k.asked, "tailLines=7", "timestamps=true")
+	var events []message
+	for i, want := range []string{`"first"`, `"second"`, `"third"`} {
+		if want == `"third"` {
+			k.more <- firstLine.Add(time.Minute).Format(time.RFC3339Nano) + " third\n"
+		}
+		if got := first.next(); got.kind != "line" || got.data != want {
+			t.Errorf("event %d is %v, want the line %s", i, got, want)
+		} else {
+			events = append(events, got)
+		}
+	}
+	for m, open := first.receive(); m.kind != "heartbeat"; m, open = first.receive() {
+		if !open {
+			t.Fatal("the log has ended without a heartbeat")
+		}
+	}
+	first.end()
+	<-k.closed
+
+	again := s.follow(reader.token, target, "Accept", "text/event-stream", "Last-Event-ID", events[0].id)
+	if asked := <-k.asked; strings.Contains(asked, "tailLines") || !strings.Contains(asked, "sinceTime=2026-01-01T00%3A00%3A00Z") {
+		t.Errorf("resumed, the kubelet is asked %s", asked)
+	}
+	if got := again.next(); got.data != `"second"` || got.id != events[1].id {
+		t.Errorf("the log is resumed with %v, want the second line", got)
+	}
+	// The container ends.
+	close(k.more)
+	again.until("ended")
 }
 
 func TestACallerReadsSoManyLogs(t *testing.T) {

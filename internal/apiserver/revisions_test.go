@@ -135,6 +135,27 @@ func TestARollBackRestoresTheSettingsOfARevisionAndKeepsWhatIsWriteOnly(t *testi
 	}
 }
 
+// TestAWriteThatIsDoneChangesNothing: clients whose answer was lost repeat a write as a dry run to know that.
+func TestAWriteThatIsDoneChangesNothing(t *testing.T) {
+	t.Parallel()
+	s, darkroom, token := withRevisions(t)
+	one := path(darkroom.Namespace, darkroom.Name)
+	body := s.want(http.StatusOK, token, "GET", one, "").body
+	for name, c := range map[string]struct{ method, path, body, mediaType string }{
+		"PUT":       {"PUT", one, strings.Replace(body, `"replicas":1`, `"replicas":4`, 1), "application/json"},
+		"keys":      {"PATCH", one, `{"source":{"accessKey":"a","secretKey":"b"}}`, "application/merge-patch+json"},
+		"PATCH":     {"PATCH", one, `{"labels":{"team":"a"},"annotations":{"note":"b"}}`, "application/merge-patch+json"},
+		"roll-back": {"POST", one + "/rollback", `{"revision":1}`, "application/json"},
+	} {
+		done := s.want(http.StatusOK, token, c.method, c.path, c.body, "If-Match", "*", "Content-Type", c.mediaType)
+		again := s.want(http.StatusOK, token, c.method, c.path+"?dryRun=All", c.body,
+			"If-Match", done.header.Get("ETag"), "Content-Type", c.mediaType)
+		if again.body != done.body {
+			t.Errorf("%s: the dry run answers %s, want %s", name, again.body, done.body)
+		}
+	}
+}
+
 func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)

@@ -41,7 +41,7 @@ func newWriter(w http.ResponseWriter, packed bool) *writer {
 }
 
 func (o *writer) open() error {
-	if err := o.Open("text/event-stream"); err != nil {
+	if err := o.Open(reply.TypeEvents); err != nil {
 		return err
 	}
 	return o.write(fmt.Sprintf("retry: %d\n\n", retryAfter.Milliseconds()))

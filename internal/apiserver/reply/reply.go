@@ -15,6 +15,7 @@ import (
 const (
 	TypeJSON       = "application/json"
 	TypeMergePatch = "application/merge-patch+json"
+	TypeEvents     = "text/event-stream"
 )
 
 // JSON is a response with a body in JSON.
