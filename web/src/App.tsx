@@ -33,14 +33,13 @@ type Session =
       settings: ServerSettings;
       /** The session has expired over a form, which stays. */
       expired: boolean;
-      /** Counts sign-ins, so that the stream of events begins again. */
-      round: number;
     };
 
 /** Tells other tabs who has signed in: all have the same session. */
 const tabs = new BroadcastChannel("darkroom-user");
 
-const isForm = (): boolean => ["create", "edit"].includes(routeOf(location.pathname).view);
+/** Whether there is something that users may have typed into, which stays. */
+const hasForm = (): boolean => document.querySelector("form, [role=dialog]") !== null;
 
 export function App() {
   const [session, setSession] = useState<Session>({ state: "asking" });
@@ -60,43 +59,46 @@ export function App() {
     },
     [settle],
   );
+  /** Reads who has signed in. A failure changes nothing: it is for the form that sent the token. */
   const enter = useCallback(async () => {
+    const [who, settings] = await Promise.all([
+      reads.query({ queryKey: ["session"], queryFn: api.whoAmI }),
+      reads.query({ queryKey: ["settings"], queryFn: api.settings }),
+    ]);
+    const isAnother = user.current !== undefined && user.current !== who.username;
+    reads.removeQueries(isAnother ? {} : { type: "inactive" });
+    signedIn.current = true;
+    user.current = who.username;
+    keepDraftsOf(who.username);
+    tabs.postMessage(who.username);
+    setSession({ state: "signedIn", who, settings, expired: false });
+    // What one user has sent is not done as another.
+    settle(!isAnother);
+  }, [settle]);
+  /** Enters without a form. */
+  const begin = useCallback(async () => {
     try {
-      const [who, settings] = await Promise.all([
-        reads.query({ queryKey: ["session"], queryFn: api.whoAmI }),
-        reads.query({ queryKey: ["settings"], queryFn: api.settings }),
-      ]);
-      const isAnother = user.current !== undefined && user.current !== who.username;
-      reads.removeQueries(isAnother ? {} : { type: "inactive" });
-      signedIn.current = true;
-      user.current = who.username;
-      keepDraftsOf(who.username);
-      tabs.postMessage(who.username);
-      setSession((before) => ({ state: "signedIn", who, settings, expired: false, round: before.state === "signedIn" ? before.round + 1 : 0 }));
-      // What one user has sent is not done as another.
-      settle(!isAnother);
+      await enter();
     } catch (thrown) {
       const problem = asProblem(thrown);
-      setSession((before) =>
-        problem.status === 401 ? { state: "signedOut", expired: before.state === "signedIn" } : { state: "failed", problem },
-      );
+      setSession((before) => (before.state === "signedIn" ? { ...before, expired: true } : problem.status === 401 ? { state: "signedOut", expired: false } : { state: "failed", problem }));
     }
-  }, [settle]);
+  }, [enter]);
   useEffect(() => {
     const follow = ({ data }: MessageEvent) => {
       if (signedIn.current && data !== user.current) {
-        void enter();
+        void begin();
       }
     };
     tabs.addEventListener("message", follow);
     return () => tabs.removeEventListener("message", follow);
-  }, [enter]);
+  }, [begin]);
   useEffect(() => {
     onSignedOut(() => {
       if (!signedIn.current) {
         return Promise.resolve(false);
       }
-      if (!isForm()) {
+      if (!hasForm()) {
         leave(true);
         return Promise.resolve(false);
       }
@@ -104,8 +106,8 @@ export function App() {
       return new Promise((resolve) => waiting.current.push(resolve));
     });
     // eslint-disable-next-line react-hooks/set-state-in-effect -- it is set after the answer
-    void enter();
-  }, [enter, leave]);
+    void begin();
+  }, [begin, leave]);
 
   switch (session.state) {
     case "asking":
@@ -117,14 +119,13 @@ export function App() {
         </Suspense>
       );
     case "failed":
-      return <ProblemState problem={session.problem} onRetry={enter} />;
+      return <ProblemState problem={session.problem} onRetry={begin} />;
     case "signedIn":
       return (
         <SettingsContext value={session.settings}>
           <SignedIn
             key={session.who.username}
             who={session.who}
-            round={session.round}
             onSignOut={() => {
               clearDrafts();
               leave(false);
@@ -140,8 +141,8 @@ export function App() {
   }
 }
 
-function SignedIn({ who, round, onSignOut }: { who: Who; round: number; onSignOut: () => void }) {
-  const store = useFollowing(round);
+function SignedIn({ who, onSignOut }: { who: Who; onSignOut: () => void }) {
+  const store = useFollowing();
   useEffect(loadInIdleTime, []);
   return (
     <LiveContext value={store}>

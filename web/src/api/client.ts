@@ -6,9 +6,10 @@ interface Call {
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
-  /** How long the whole answer may take, in milliseconds: the server itself takes less, and a lost connection may end without a word. */
-  patience?: number;
 }
+
+/** How long a whole answer may take, in milliseconds: the server itself takes less, and a lost connection may end without a word. */
+const patience = 60_000;
 
 /** Called when the session has expired. It resolves to true once the user has signed in again. */
 let signedOut: () => Promise<boolean> = () => Promise.resolve(false);
@@ -16,14 +17,15 @@ export const onSignedOut = (listener: () => Promise<boolean>): void => {
   signedOut = listener;
 };
 
-/** Reports that the session has expired. */
-export const tellSignedOut = (): void => void signedOut();
+/** Reports that the session has expired. It resolves to true once the same user has signed in again. */
+export const signInAgain = (): Promise<boolean> => signedOut();
 
 const session = "/session";
+const settings = "/settings";
 
 /** Sends a request, and reads its answer if it is a success. */
 async function call<T>(path: string, read: (response: Response) => T | Promise<T>, options: Call = {}): Promise<T> {
-  const { method = "GET", body, ifMatch, signal, patience = 60_000 } = options;
+  const { method = "GET", body, ifMatch, signal } = options;
   const headers = {
     ...(body === undefined ? {} : { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" }),
     ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
@@ -48,8 +50,8 @@ async function call<T>(path: string, read: (response: Response) => T | Promise<T
   } finally {
     clearTimeout(timer);
   }
-  // A token that is refused at sign-in ends no session.
-  if (problem.status === 401 && path !== session && (await signedOut())) {
+  // A token that is refused at sign-in, or right after it, ends no session.
+  if (problem.status === 401 && path !== session && path !== settings && (await signedOut())) {
     return call(path, read, options);
   }
   throw problem;
@@ -62,7 +64,7 @@ const items = async <T>(path: string, signal?: AbortSignal): Promise<T[]> => (aw
 const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 const dry = (dryRun = false): string => (dryRun ? "?dryRun=All" : "");
 
-interface Write {
+export interface Options {
   dryRun?: boolean;
   signal?: AbortSignal;
 }
@@ -75,12 +77,23 @@ export interface FetchedImage {
   at: string;
 }
 
+export interface LogQuery {
+  container: string;
+  previous: boolean;
+  follow?: boolean;
+  lines?: number;
+}
+
+/** The path of the log of a pod, which can also be followed as a stream of events. */
+export const logPath = (key: Key, pod: string, { container, previous, follow = false, lines = 500 }: LogQuery): string =>
+  `${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`;
+
 export const api = {
   whoAmI: () => json<Who>(session),
   signIn: (token: string) => json<Who>(session, { method: "POST", body: { token } }),
   signOut: () => call(session, () => undefined, { method: "DELETE" }),
   waysToSignIn: () => json<WaysToSignIn>("/sign-in"),
-  settings: () => json<ServerSettings>("/settings"),
+  settings: () => json<ServerSettings>(settings),
   access: ({ namespace, name }: { namespace: string; name?: string }, signal?: AbortSignal) =>
     json<Access>(`/access?${new URLSearchParams(name ? { namespace, name } : { namespace }).toString()}`, { signal }),
 
@@ -89,25 +102,19 @@ export const api = {
   createSecret: (body: NewSecret) => json<Secret>("/secrets", { method: "POST", body }),
 
   get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),
-  create: (body: DarkroomInput, { dryRun, signal }: Write = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body, signal }),
-  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun, signal }: Write = {}) =>
+  create: (body: DarkroomInput, { dryRun, signal }: Options = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body, signal }),
+  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun, signal }: Options = {}) =>
     json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch, signal }),
-  patch: (key: Key, body: DarkroomPatch, ifMatch: string) => json<Darkroom>(one(key), { method: "PATCH", body, ifMatch }),
+  patch: (key: Key, body: DarkroomPatch, ifMatch: string, dryRun = false) => json<Darkroom>(one(key) + dry(dryRun), { method: "PATCH", body, ifMatch }),
   remove: (key: Key, ifMatch: string) => call(one(key), () => undefined, { method: "DELETE", ifMatch }),
 
   revisions: (key: Key, signal?: AbortSignal) => items<Revision>(one(key) + "/revisions", signal),
-  rollBack: (key: Key, revision: number, ifMatch: string) => json<Darkroom>(one(key) + "/rollback", { method: "POST", body: { revision }, ifMatch }),
+  rollBack: (key: Key, revision: number, ifMatch: string, dryRun = false) => json<Darkroom>(one(key) + "/rollback" + dry(dryRun), { method: "POST", body: { revision }, ifMatch }),
   pods: (key: Key, signal?: AbortSignal) => items<Pod>(one(key) + "/pods", signal),
   figures: (key: Key, signal?: AbortSignal) => json<Figures>(one(key) + "/figures", { signal }),
   events: (key: Key, signal?: AbortSignal) => items<DarkroomEvent>(one(key) + "/events", signal),
   podEvents: (key: Key, pod: string, signal?: AbortSignal) => items<DarkroomEvent>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, signal),
-  /** The log of a pod, which can be read as it arrives. */
-  log: <T>(key: Key, pod: string, { container, follow, previous, lines = 500 }: { container: string; follow: boolean; previous: boolean; lines?: number }, read: (response: Response) => Promise<T>, signal?: AbortSignal) =>
-    call(`${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`, read, {
-      signal,
-      // The server follows it for 15 minutes.
-      ...(follow ? { patience: 16 * 60_000 } : {}),
-    }),
+  log: <T>(key: Key, pod: string, query: LogQuery, read: (response: Response) => Promise<T>, signal?: AbortSignal) => call(logPath(key, pod, query), read, { signal }),
   manifest: (key: Key, signal?: AbortSignal) => call(one(key) + "/manifest", (response) => response.text(), { signal }),
   review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
   /** The URL of an image, without its host, with the signature that the Darkroom demands. */

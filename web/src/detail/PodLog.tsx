@@ -1,11 +1,11 @@
 import { Alert, Button, Checkbox, TextInput, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
-import { Fragment, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api } from "../api/client";
-import { asProblem, type Problem } from "../api/problem";
 import type { Key } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
-import { matching, maxLines } from "./log";
+import { matching, maxLines, partsOf } from "./log";
 import { useLog } from "./useLog";
+import { useSending } from "../useSending";
 import { plural } from "../words/format";
 
 /** The log of a pod: live, searchable, and as a file. */
@@ -15,23 +15,11 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
   const [previous, setPrevious] = useState(false);
   const [search, setSearch] = useState("");
   const [round, setRound] = useState(0);
-  const [saving, setSaving] = useState<Problem | "busy">();
-  const { lines, ended, problem } = useLog(of, pod, { container, follow: follow && !previous, previous }, round);
-  if (problem?.status === 403) {
-    return <MissingRight to="logs" namespace={of.namespace} />;
-  }
+  const { lines, lost, ended, problem } = useLog(of, pod, { container, follow: follow && !previous, previous }, round);
   const found = matching(lines, search);
-  const save = async () => {
-    setSaving("busy");
-    try {
-      await download(of, pod, container, previous);
-      setSaving(undefined);
-    } catch (thrown) {
-      setSaving(asProblem(thrown));
-    }
-  };
+  const saving = useSending(() => download(of, pod, container, previous));
   const shown = search === "" ? counted(lines.length) : `${found.length} of ${counted(lines.length)}`;
-  const failed = problem ?? (saving === "busy" ? undefined : saving);
+  const failed = problem ?? saving.problem;
   return (
     <div className="dr-stack">
       <div className="dr-row">
@@ -44,11 +32,12 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
         <TextInput type="search" aria-label="Search the log" placeholder="Search" value={search} onChange={(_, value) => setSearch(value)} className="dr-log__search" />
         <Checkbox id="log-follow" label="Follow" isChecked={follow && !previous} isDisabled={previous} onChange={(_, value) => setFollow(value)} />
         {hasRestarted && <Checkbox id="log-previous" label="Before the last restart" isChecked={previous} onChange={(_, value) => setPrevious(value)} />}
-        <Button variant="secondary" isDisabled={saving === "busy"} isLoading={saving === "busy"} onClick={() => void save()}>
+        <Button variant="secondary" isDisabled={saving.busy} isLoading={saving.busy} onClick={saving.run}>
           Download
         </Button>
       </div>
-      {failed && (
+      {problem?.status === 403 && <MissingRight to="logs" namespace={of.namespace} />}
+      {failed && problem?.status !== 403 && (
         <Alert component="p" isInline variant="warning" title={problem ? "The log cannot be read" : "Download failed"} role="alert">
           {failed.message}
         </Alert>
@@ -56,7 +45,7 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
       <Lines lines={found} search={search} label={`Log of ${pod}`} />
       <div className="dr-row dr-row--apart">
         <span role="status" className="dr-quiet">
-          {ended && follow && !previous ? `${shown}, no longer following` : shown}
+          {lost ? `${shown}, connecting again` : ended && follow && !previous ? `${shown}, no longer following` : shown}
         </span>
         {ended && (
           <Button variant="link" isInline onClick={() => setRound(round + 1)}>
@@ -92,32 +81,13 @@ function Lines({ lines, search, label }: { lines: readonly string[]; search: str
         atEnd.current = scrollHeight - scrollTop - clientHeight < 20;
       }}
     >
-      {search === "" ? lines.join("\n") : lines.slice(-1000).map((line, i) => <Marked key={i} line={line} search={search} />)}
+      {search === "" ? lines.join("\n") : lines.slice(-1000).flatMap((line, i) => partsOf(`${line}\n`, search).map((part, at) => (at % 2 === 0 ? part : <mark key={`${i} ${at}`}>{part}</mark>)))}
     </pre>
   );
 }
 
-/** A line with the text that was searched for marked. */
-function Marked({ line, search }: { line: string; search: string }) {
-  const parts: React.ReactNode[] = [];
-  const lower = line.toLowerCase();
-  const wanted = search.toLowerCase();
-  let from = 0;
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
-    parts.push(line.slice(from, at), <mark key={at}>{line.slice(at, at + search.length)}</mark>);
-    from = at + search.length;
-  }
-  return (
-    <Fragment>
-      {parts}
-      {line.slice(from)}
-      {"\n"}
-    </Fragment>
-  );
-}
-
 async function download(of: Key, pod: string, container: string, previous: boolean): Promise<void> {
-  const log = await api.log(of, pod, { container, follow: false, previous, lines: maxLines }, (response) => response.blob());
+  const log = await api.log(of, pod, { container, previous, lines: maxLines }, (response) => response.blob());
   const url = URL.createObjectURL(log);
   const link = document.createElement("a");
   link.href = url;

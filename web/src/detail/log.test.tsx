@@ -1,29 +1,16 @@
 // @vitest-environment jsdom
 import { act, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import fc from "fast-check";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
-import { LogBuffer, matching } from "./log";
+import { LogBuffer, matching, partsOf } from "./log";
 import { Pods } from "./Pods";
 
-test("a log arrives in pieces, and only its last lines are kept", () => {
+test("only the last lines of a log are kept, and long ones are cut", () => {
   const log = new LogBuffer(3);
-  log.feed("one\r\ntw");
-  expect(log.read()).toEqual(["one"]);
-  log.feed("o\nthree\nfour\nfi");
-  expect(log.read()).toEqual(["two", "three", "four"]);
-  log.end();
-  log.end();
-  expect(log.read()).toEqual(["three", "four", "fi"]);
-});
-
-test("lines without an end do not fill the memory", () => {
-  const log = new LogBuffer(3);
-  for (let i = 0; i < 10; i++) {
-    log.feed("x".repeat(9_000));
-  }
-  log.end();
-  expect(log.read()).toEqual(["x".repeat(10_000)]);
+  ["one\r", "two\n", "three", "four\r\n", "", "x".repeat(20_000), "seven"].forEach((line) => log.add(line));
+  expect(log.read()).toEqual(["", "x".repeat(10_000), "seven"]);
 });
 
 test.each([
@@ -34,20 +21,59 @@ test.each([
   expect(matching(["GET /a", "get /b", "error"], text)).toEqual(want);
 });
 
+/** All letters that have another length in lower or upper case. */
+const odd = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code)).filter((letter) => [letter.toLowerCase(), letter.toUpperCase()].some(({ length }) => length !== letter.length));
+const texts = fc.string({ unit: fc.oneof(fc.constantFrom(...odd, ...Array.from("aAiIsS\\.*[]{}()|^$+?-/")), fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 })), maxLength: 6 });
+
+test("what is found is marked, letter by letter, and nothing else", () => {
+  expect(odd).toContain("İ");
+  fc.assert(
+    fc.property(texts, texts, texts, (before, text, after) => {
+      fc.pre(text !== "");
+      const line = before + text + after;
+      const parts = partsOf(line, text);
+      const marked = parts.filter((_, at) => at % 2 === 1);
+      expect(parts.join("")).toBe(line);
+      expect(matching([line], text)).toEqual([line]);
+      expect(marked.length).toBeGreaterThan(0);
+      for (const mark of marked) {
+        expect([mark.toLowerCase(), mark.toUpperCase()].some((same) => [text.toLowerCase(), text.toUpperCase()].includes(same)), `${mark} is marked for ${text}`).toBe(true);
+      }
+      // Nothing is found in what has no mark.
+      expect(marked.length > 0).toBe(matching([line], text).length > 0);
+    }),
+  );
+});
+
 const pod = { name: "cats-1", phase: "Running", ready: true, restarts: 1 };
 const event = { type: "Warning", reason: "BackOff", message: "restarting a failed container", count: 2 };
 let asked: string[];
+/** The ids that streams were resumed with. */
+let resumed: (string | null)[];
 let log: ReadableStreamDefaultController<Uint8Array>;
 const send = (text: string) => act(() => log.enqueue(new TextEncoder().encode(text)));
+/** Sends lines as the server does, the number of each as its id. */
+const sendLines = (from: number, ...lines: string[]) => send(lines.map((line, at) => `id: ${from + at}\nevent: line\ndata: ${JSON.stringify(line)}\n\n`).join(""));
+const ended = 'event: ended\ndata: {}\n\n';
 
 beforeEach(() => {
   asked = [];
-  vi.stubGlobal("fetch", (path: string) => {
+  resumed = [];
+  vi.stubGlobal("fetch", (path: string, { headers, signal }: RequestInit) => {
     asked.push(path);
     if (path.endsWith("/events")) {
       return Promise.resolve(new Response(JSON.stringify({ items: [event] })));
     }
-    return Promise.resolve(path.includes("/log") ? new Response(new ReadableStream<Uint8Array>({ start: (controller) => void (log = controller) })) : new Response(JSON.stringify({ items: [pod] })));
+    if (!path.includes("/log")) {
+      return Promise.resolve(new Response(JSON.stringify({ items: [pod] })));
+    }
+    if (path.includes("follow=true")) {
+      resumed.push(new Headers(headers).get("Last-Event-ID"));
+    }
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (log = controller) });
+    const opened = log;
+    signal?.addEventListener("abort", () => opened.error(new DOMException("over", "AbortError")));
+    return Promise.resolve(new Response(body));
   });
 });
 
@@ -61,15 +87,47 @@ async function open() {
 test("the log of a pod is followed and searched", async () => {
   const { user, box } = await open();
   expect(asked.filter((path) => path.includes("/log"))).toEqual(["/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=true&previous=false"]);
-  send("GET /cat.jpg\nerror: no source\n");
+  sendLines(1, "GET /cat.jpg", "error: no source");
   await waitFor(() => expect(box.textContent).toBe("GET /cat.jpg\nerror: no source"));
   fireEvent.change(screen.getByLabelText("Search the log"), { target: { value: "ERROR" } });
   expect(box.textContent).toBe("error: no source\n");
   expect(box.querySelector("mark")?.textContent).toBe("error");
   expect(screen.getByText("1 of 2 lines")).toBeTruthy();
-  act(() => log.close());
+  send(ended);
   await user.click(await screen.findByRole("button", { name: "Follow again" }));
-  expect(asked.filter((path) => path.includes("/log"))).toHaveLength(2);
+  expect(resumed).toEqual([null, null]);
+});
+
+test("what was searched for is marked behind letters that are longer in lower case", async () => {
+  const { box } = await open();
+  sendLines(1, ...odd.map((letter) => `${letter}${letter} Error ${letter}`));
+  fireEvent.change(screen.getByLabelText("Search the log"), { target: { value: "eRROR" } });
+  await waitFor(() => expect(box.querySelectorAll("mark")).toHaveLength(odd.length));
+  expect(new Set(Array.from(box.querySelectorAll("mark"), ({ textContent }) => textContent))).toEqual(new Set(["Error"]));
+});
+
+test("a log whose connection is lost goes on where it was, whether it breaks or is silent", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  const { box } = await open();
+  sendLines(1, "one", "two");
+  await waitFor(() => expect(box.textContent).toBe("one\ntwo"));
+  act(() => log.error(new TypeError("network error")));
+  await screen.findByText("2 lines, connecting again");
+  await waitFor(() => expect(resumed).toEqual([null, "2"]));
+  sendLines(3, "three");
+  await waitFor(() => expect(box.textContent).toBe("one\ntwo\nthree"));
+  // Heartbeats are signs of life; without them the connection is dead.
+  for (let beats = 0; beats < 10; beats++) {
+    send(": heartbeat\n\n");
+    await act(() => vi.advanceTimersByTimeAsync(15_000));
+  }
+  expect(resumed).toHaveLength(2);
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  await waitFor(() => expect(resumed.slice(0, 3)).toEqual([null, "2", "3"]));
+  sendLines(4, "four");
+  await waitFor(() => expect(box.textContent).toBe("one\ntwo\nthree\nfour"));
+  expect(screen.getByText("4 lines")).toBeTruthy();
+  vi.useRealTimers();
 });
 
 test("the log before the last restart is not followed", async () => {

@@ -2,43 +2,33 @@
 export const maxLines = 10_000;
 const maxLine = 10_000;
 
-/**
- * The last lines of a log that arrives piece by piece. It is bounded: the oldest lines are
- * dropped, and long ones are cut.
- */
+/** The last lines of a log. It is bounded: the oldest lines are dropped, and long ones are cut. */
 export class LogBuffer {
   private lines: string[] = [];
-  private rest = "";
 
   constructor(private readonly most = maxLines) {}
 
-  feed(piece: string): void {
-    const lines = (this.rest + piece).split("\n");
-    this.rest = (lines.pop() ?? "").slice(0, maxLine);
-    this.add(lines);
-  }
-
-  /** Ends the last line, which may lack a line break. */
-  end(): void {
-    if (this.rest !== "") {
-      this.add([this.rest]);
-      this.rest = "";
+  add(line: string): void {
+    this.lines.push(line.slice(0, maxLine).replace(/\r?\n?$/, ""));
+    if (this.lines.length > 2 * this.most) {
+      this.lines = this.read();
     }
   }
 
   /** The lines so far; a copy. */
   read(): string[] {
-    return [...this.lines];
-  }
-
-  private add(lines: string[]): void {
-    const all = this.lines.concat(lines.slice(-this.most).map((line) => line.slice(0, maxLine).replace(/\r$/, "")));
-    this.lines = all.slice(-this.most);
+    return this.lines.slice(-this.most);
   }
 }
 
-/** The lines that contain a text, in any case. */
+/** A text in any case. It is looked for in the line itself: in lower case, some letters have another length. */
+const patternOf = (text: string): RegExp => new RegExp(`(${text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")})`, "iu");
+
+/** The lines that contain a text. */
 export function matching(lines: readonly string[], text: string): readonly string[] {
-  const wanted = text.toLowerCase();
-  return wanted === "" ? lines : lines.filter((line) => line.toLowerCase().includes(wanted));
+  const pattern = patternOf(text);
+  return text === "" ? lines : lines.filter((line) => pattern.test(line));
 }
+
+/** The parts of a line: every second one is the text. */
+export const partsOf = (line: string, text: string): string[] => line.split(patternOf(text));

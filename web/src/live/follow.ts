@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { signInAgain } from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 
 /** The server sends a sign of life every 15 seconds; after three of them it is taken for gone. */
@@ -16,30 +17,32 @@ export interface Follower {
   refused: (problem: Problem) => void;
 }
 
-/** The last event that was read, from which a later stream resumes. */
-export interface Position {
-  lastId?: string | undefined;
-}
-
 /**
- * follow reads live events until the signal ends it. After a break it resumes with the last
- * id, so that no change is lost.
+ * follow reads live events until the signal ends it. After a break it resumes with the last id, so that no change is
+ * lost; also after a new sign-in of the same user, and when the page becomes visible: hidden pages have no stream,
+ * because over HTTP/1.1 browsers open six connections per server, and a seventh tab would wait forever.
  */
-export async function follow(path: string, follower: Follower, signal: AbortSignal, position: Position = {}): Promise<void> {
+export async function follow(path: string, follower: Follower, signal: AbortSignal): Promise<void> {
   let failures = 0;
-  while (!signal.aborted) {
+  let lastId: string | undefined;
+  while (await isVisible(signal)) {
     const attempt = new AbortController();
     const stop = () => attempt.abort();
+    const hide = () => isHidden() && stop();
     signal.addEventListener("abort", stop);
+    document.addEventListener("visibilitychange", hide);
     let watchdog = setTimeout(stop, silence);
     try {
       const response = await fetch(path, {
         credentials: "same-origin",
-        headers: position.lastId ? { Accept: "text/event-stream", "Last-Event-ID": position.lastId } : { Accept: "text/event-stream" },
+        headers: lastId ? { Accept: "text/event-stream", "Last-Event-ID": lastId } : { Accept: "text/event-stream" },
         signal: attempt.signal,
       });
       if (!response.ok || !response.body) {
         const problem = await problemOf(response);
+        if (problem.status === 401 && (await signInAgain())) {
+          continue;
+        }
         if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) {
           follower.refused(problem);
           return;
@@ -52,7 +55,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
       const parser = createParser({
         onEvent: (event) => {
           follower.event(event);
-          position.lastId = event.id ?? position.lastId;
+          lastId = event.id ?? lastId;
         },
       });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -70,17 +73,28 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
     } finally {
       clearTimeout(watchdog);
       signal.removeEventListener("abort", stop);
+      document.removeEventListener("visibilitychange", hide);
     }
-    if (isOver(signal)) {
-      return;
+    if (signal.aborted || isHidden()) {
+      continue;
     }
     follower.lost();
     await pause(waits[Math.min(failures++, waits.length - 1)] ?? 0, signal);
   }
 }
 
-// A function, because the compiler takes what was false before a wait for false after it.
-const isOver = (signal: AbortSignal): boolean => signal.aborted;
+const isHidden = (): boolean => document.visibilityState === "hidden";
+
+/** Waits until the page is visible. It resolves to false once that is over. */
+async function isVisible(signal: AbortSignal): Promise<boolean> {
+  while (isHidden() && !signal.aborted) {
+    await new Promise((resolve) => {
+      document.addEventListener("visibilitychange", resolve, { once: true });
+      signal.addEventListener("abort", resolve, { once: true });
+    });
+  }
+  return !signal.aborted;
+}
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -1,7 +1,6 @@
-import { createContext, use, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { tellSignedOut } from "../api/client";
+import { createContext, use, useEffect, useState, useSyncExternalStore } from "react";
 import type { Darkroom, Key } from "../api/types";
-import { follow, type Position } from "./follow";
+import { follow } from "./follow";
 import { Store, type Connection, type Schedule, type Snapshot } from "./store";
 
 /** The least time between two renders caused by events, in milliseconds. */
@@ -30,10 +29,12 @@ export function useStore(): Store {
   return store;
 }
 
-export const useSnapshot = (): Snapshot => {
+function useSelected<T>(select: (snapshot: Snapshot) => T): T {
   const store = useStore();
-  return useSyncExternalStore(store.subscribe, store.read);
-};
+  return useSyncExternalStore(store.subscribe, () => select(store.read()));
+}
+
+export const useSnapshot = (): Snapshot => useSelected((snapshot) => snapshot);
 
 /** One Darkroom as it is now. It renders only when that one changes. */
 export function useDarkroom(key: Key): Darkroom | undefined {
@@ -42,37 +43,14 @@ export function useDarkroom(key: Key): Darkroom | undefined {
 }
 
 /** Whether the initial list is complete. */
-export function useSynced(): boolean {
-  const store = useStore();
-  return useSyncExternalStore(store.subscribe, () => store.read().synced);
-}
+export const useSynced = (): boolean => useSelected(({ synced }) => synced);
 
-export function useConnection(): Connection {
-  const store = useStore();
-  return useSyncExternalStore(store.subscribe, () => store.read().connection);
-}
+export const useConnection = (): Connection => useSelected(({ connection }) => connection);
 
-function onVisibility(listener: () => void): () => void {
-  document.addEventListener("visibilitychange", listener);
-  return () => document.removeEventListener("visibilitychange", listener);
-}
-
-/**
- * Creates a store that follows the server while the page is visible; it begins again with each round. Hidden pages
- * have no stream: over HTTP/1.1 browsers open six connections per server, and a seventh tab would wait forever.
- */
-export function useFollowing(round: number): Store {
+/** Creates a store that follows the server. */
+export function useFollowing(): Store {
   const [store] = useState(() => new Store(paced()));
-  const visible = useSyncExternalStore(onVisibility, () => document.visibilityState !== "hidden");
-  /** Where the stream of a round resumes once the page is visible again. */
-  const last = useRef<{ round: number; position: Position }>({ round, position: {} });
   useEffect(() => {
-    if (!visible) {
-      return undefined;
-    }
-    if (last.current.round !== round) {
-      last.current = { round, position: {} };
-    }
     const following = new AbortController();
     void follow(
       "/events/stream",
@@ -80,17 +58,11 @@ export function useFollowing(round: number): Store {
         opened: () => store.connect("live"),
         event: (event) => store.take(event),
         lost: () => store.connect("lost"),
-        refused: (problem) => {
-          if (problem.status === 401) {
-            tellSignedOut();
-          }
-          store.connect("refused", problem);
-        },
+        refused: (problem) => store.connect("refused", problem),
       },
       following.signal,
-      last.current.position,
     );
     return () => following.abort();
-  }, [store, round, visible]);
+  }, [store]);
   return store;
 }
