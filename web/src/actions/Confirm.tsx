@@ -1,9 +1,9 @@
 import { Alert, Button, Form, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
-import { useState, type ReactNode } from "react";
-import { asProblem, type Problem } from "../api/problem";
+import type { ReactNode } from "react";
 import { CopyButton } from "../detail/CopyButton";
 import { Dialog } from "../layout/Dialog";
 import { Folded } from "../layout/Folded";
+import { useSending } from "../useSending";
 
 const titles: Record<number, string> = { 403: "Permission denied", 409: "Darkroom replaced", 412: "Darkroom changed" };
 
@@ -27,31 +27,14 @@ interface Props {
 
 /** Explains a change and its kubectl command, and performs it. A refusal is shown beside it. */
 export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, canStop = false, run, onClose, children }: Props) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
-  const submit = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await run();
-    } catch (thrown) {
-      setProblem(asProblem(thrown));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, problem, run: submit } = useSending(run);
   return (
     <Dialog variant={isWide ? "medium" : "small"} onClose={onClose} aria-labelledby="confirm-title" aria-describedby="confirm-text">
       <ModalHeader title={title} labelId="confirm-title" {...(isDanger ? { titleIconVariant: "warning", titleScreenReaderText: "Warning alert:" } : {})} />
       <ModalBody>
         <Form
           id="confirm-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!isDisabled && !busy) {
-              void submit();
-            }
-          }}
+          onSubmit={(event) => (isDisabled || busy ? event.preventDefault() : submit(event))}
         >
           {problem && (
             <Alert component="p" isInline variant="danger" title={titles[problem.status] ?? "Request failed"} role="alert">

@@ -1,10 +1,11 @@
 import { Alert, Button, FormGroup, TextArea } from "@patternfly/react-core";
 import { useState } from "react";
 import { api } from "../api/client";
-import { asProblem, type Problem } from "../api/problem";
+import type { Problem } from "../api/problem";
 import { missingRight } from "../layout/MissingRight";
 import { PlainField } from "../layout/PlainField";
 import { useAccess } from "../useAccess";
+import { useSending } from "../useSending";
 import { useForm } from "./fields";
 import { suffixes, type WithCredentials } from "./secrets";
 
@@ -16,24 +17,15 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
   const { input, disabled } = useForm();
   const [typed, setTyped] = useState<string>();
   const [key, setKey] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
   const { name: ofDarkroom = "", namespace = "", source } = input;
   const mayCreate = useAccess(namespace)?.createSecret;
   const name = typed ?? `${ofDarkroom || "darkroom"}-${suffixes[type]}`;
   const { accessKey, secretKey } = source;
   const complete = name !== "" && (type === "S3" ? Boolean(accessKey && secretKey) : key.trim() !== "");
-  const create = async () => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await api.createSecret({ namespace, name, ...(type === "S3" ? { accessKey, secretKey } : { credentialsJson: key }) });
-      onCreated(name);
-    } catch (thrown) {
-      setProblem(asProblem(thrown));
-      setBusy(false);
-    }
-  };
+  const { busy, problem, run } = useSending(async () => {
+    await api.createSecret({ namespace, name, ...(type === "S3" ? { accessKey, secretKey } : { credentialsJson: key }) });
+    onCreated(name);
+  });
   const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? incomplete[type] : undefined;
   return (
     <div className="dr-stack">
@@ -72,7 +64,7 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
         </Alert>
       )}
       <div>
-        <Button variant="secondary" isDisabled={disabled || busy || reason !== undefined} isLoading={busy} onClick={() => void create()}>
+        <Button variant="secondary" isDisabled={disabled || busy || reason !== undefined} isLoading={busy} onClick={run}>
           {type === "S3" ? "Create a Secret from these keys" : "Create the Secret"}
         </Button>
       </div>

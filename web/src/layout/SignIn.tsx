@@ -1,11 +1,11 @@
 import { ActionGroup, Alert, Button, Card, CardBody, Content, Form, Title } from "@patternfly/react-core";
-import { useState, type SyntheticEvent } from "react";
+import { useState } from "react";
 import { api } from "../api/client";
-import { asProblem, type Problem } from "../api/problem";
 import { Logo } from "./Logo";
 import { PlainField } from "./PlainField";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { ThemeMenu } from "./ThemeMenu";
+import { useSending } from "../useSending";
 
 /** The sign-in view. */
 export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSignedIn: () => Promise<void> }) {
@@ -36,25 +36,13 @@ export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSi
 /** Sends a token to the server, which keeps it in a cookie that scripts cannot read. */
 export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const [token, setToken] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
-  const submit = async (event: SyntheticEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await api.signIn(token.trim());
-      setToken("");
-      await onSignedIn();
-    } catch (thrown) {
-      setProblem(asProblem(thrown));
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, problem, run } = useSending(async () => {
+    await api.signIn(token.trim());
+    await onSignedIn();
+  });
   return (
     <>
-      <Form onSubmit={(event) => void submit(event)}>
+      <Form onSubmit={run}>
         {problem && (
           <Alert component="p" isInline variant="danger" title="Sign-in failed" role="alert">
             {problem.message}
