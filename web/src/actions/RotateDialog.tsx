@@ -3,7 +3,7 @@ import { useRef, useState } from "react";
 import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
 import { nextName, suffixes, type WithCredentials } from "../form/secrets";
-import { writeSeen } from "../form/versions";
+import { patchSeen } from "../form/versions";
 import { PlainField } from "../layout/PlainField";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
@@ -35,7 +35,7 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
       await api.createSecret({ namespace, name: secret, ...keys });
       created.current = secret;
     }
-    store.put(await writeSeen(seen, (ifMatch) => api.patch(seen, patch, ifMatch)));
+    store.put(await patchSeen(seen, patch));
     onClose();
     toast(`${name} gets its keys from the Secret ${secret}.${before ? ` Once its pods are ready, delete the old one: kubectl -n ${namespace} delete secret ${before.name}` : ""}`);
   };

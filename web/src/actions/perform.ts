@@ -1,11 +1,9 @@
-import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
-import { writeSeen } from "../form/versions";
+import { patchSeen } from "../form/versions";
 import { patchOf, type ActionName } from "./actions";
 
 /** The present time, as an action writes it. */
 export const timestamp = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 /** Performs an action on the version of a Darkroom that the user has seen. */
-export const perform = (action: ActionName, seen: Darkroom, now: string, replicas?: number): Promise<Darkroom> =>
-  writeSeen(seen, (ifMatch) => api.patch(seen, patchOf(action, now, replicas), ifMatch));
+export const perform = (action: ActionName, seen: Darkroom, now: string, replicas?: number): Promise<Darkroom> => patchSeen(seen, patchOf(action, now, replicas));

@@ -1,10 +1,9 @@
 import { useState } from "react";
-import { api } from "../api/client";
 import type { Darkroom } from "../api/types";
 import { deleteCommandOf } from "../actions/actions";
 import { Confirm } from "../actions/Confirm";
 import { draftAgain } from "../form/drafts";
-import { writeSeen } from "../form/versions";
+import { removeSeen } from "../form/versions";
 import { PlainField } from "../layout/PlainField";
 import { toast } from "../layout/toasts";
 import { navigate, paths } from "../router";
@@ -14,7 +13,7 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
   const [typed, setTyped] = useState("");
   const [seen] = useState(of);
   const run = async () => {
-    await writeSeen(seen, (ifMatch) => api.remove(seen, ifMatch));
+    await removeSeen(seen);
     onClose();
     navigate(paths.list);
     // Its history and the keys that are never shown are gone: the user sees what is created.

@@ -15,7 +15,7 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
   const [seen] = useState(darkroom);
   const lines = changesTo(seen, revision);
   const run = async () => {
-    store.put(await writeSeen(seen, (ifMatch) => api.rollBack(seen, revision.revision, ifMatch)));
+    store.put(await writeSeen(seen, revision.settings ?? {}, (ifMatch, dryRun) => api.rollBack(seen, revision.revision, ifMatch, dryRun)));
     onClose();
     toast(`Rolled back to the settings of revision ${revision.revision}`);
   };

@@ -5,6 +5,7 @@ import { valueAt } from "../model/model";
 import { useLoaded } from "../useLoaded";
 import { useSettled } from "../useSettled";
 import { fromServer, type FieldError } from "./validate";
+import { createOnce } from "./versions";
 
 /** For how long an input rests before the server is asked, in milliseconds. */
 const rest = 500;
@@ -19,7 +20,7 @@ export function useChecked(input: DarkroomInput, base: Darkroom | undefined, ena
   const check = async (signal: AbortSignal) => {
     const dryRun = { dryRun: true, signal };
     try {
-      await (base ? api.replace(base, rested, "*", dryRun) : api.create(rested, dryRun));
+      await (base ? api.replace(base, rested, "*", dryRun) : createOnce(rested, dryRun));
       return { of: rested, errors: [] };
     } catch (thrown) {
       signal.throwIfAborted();

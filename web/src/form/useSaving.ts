@@ -3,7 +3,7 @@ import { api } from "../api/client";
 import { asProblem, type Problem } from "../api/problem";
 import { reads } from "../api/reads";
 import { keyOf, type Darkroom, type DarkroomInput, type Outcome } from "../api/types";
-import { Changed, writeSeen } from "./versions";
+import { Changed, createOnce, replaceSeen } from "./versions";
 import { objectChanges, type ObjectChange } from "../diff/objects";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
@@ -46,10 +46,10 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
   /** Writes. It returns nothing if others changed something; that is for the user to see. */
   const write = async (input: DarkroomInput, dryRun: boolean): Promise<Darkroom | undefined> => {
     if (!base) {
-      return api.create(input, { dryRun });
+      return createOnce(input, { dryRun });
     }
     try {
-      return await writeSeen(base, (ifMatch) => api.replace(base, input, ifMatch, { dryRun }));
+      return await replaceSeen(base, input, dryRun);
     } catch (thrown) {
       if (!(thrown instanceof Changed)) {
         throw thrown;

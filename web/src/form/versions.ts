@@ -1,6 +1,9 @@
-import { api } from "../api/client";
-import { Problem } from "../api/problem";
-import type { Darkroom } from "../api/types";
+import { api, type Options } from "../api/client";
+import { asProblem, Problem } from "../api/problem";
+import type { Darkroom, DarkroomInput, DarkroomPatch } from "../api/types";
+import { same } from "../model/merge";
+import { toInput } from "../model/model";
+import { withoutSecrets } from "./drafts";
 
 /** Reads until there is another version than that: reads may be a moment behind. */
 async function newer(than: Darkroom): Promise<Darkroom> {
@@ -24,8 +27,8 @@ export class Changed extends Problem {
   }
 }
 
-/** Writes to the version that the user has seen. The error is a Changed if there is another one. */
-export async function writeSeen<T>(seen: Darkroom, write: (ifMatch: string) => Promise<T>): Promise<T> {
+/** Writes to the version that the user has seen, unless it is done. The error is a Changed if there is another version. */
+async function ifUnchanged<T>(seen: Darkroom, write: (ifMatch: string) => Promise<T>, isDone: (now: Darkroom) => Promise<boolean>): Promise<T | Darkroom> {
   try {
     return await write(seen.etag ?? "");
   } catch (thrown) {
@@ -36,6 +39,61 @@ export async function writeSeen<T>(seen: Darkroom, write: (ifMatch: string) => P
     if (now.uid !== seen.uid) {
       throw new Problem(409, "Conflict", "The Darkroom was deleted and created again. Reload the page to edit the new one.");
     }
+    if (await isDone(now)) {
+      return now;
+    }
     throw new Changed(thrown.title, now);
+  }
+}
+
+/** What the server shows of an input. */
+const shownOf = (input: DarkroomInput): DarkroomPatch => withoutSecrets(input).input;
+
+type Write = (ifMatch: string, dryRun: boolean) => Promise<Darkroom>;
+
+/** Whether a value has all of another one. */
+const has = (now: unknown, sent: unknown): boolean =>
+  typeof sent === "object" && sent !== null ? Object.entries(sent).every(([name, value]) => has((now as Record<string, unknown> | undefined)?.[name], value)) : (now ?? null) === (sent ?? null);
+
+/**
+ * Whether a write is done, perhaps by a request whose answer was lost: what it sent is there, and it would change
+ * nothing, neither what it removes nor what is never shown.
+ */
+async function isDone(now: Darkroom, sent: DarkroomPatch, write: Write): Promise<boolean> {
+  const then = has(now, sent) ? await write(now.etag ?? "", true).catch(() => undefined) : undefined;
+  return then !== undefined && then.generation === now.generation && same(toInput(then), toInput(now));
+}
+
+/** Writes to the version that the user has seen, unless it is done. */
+export const writeSeen = (seen: Darkroom, sent: DarkroomPatch, write: Write): Promise<Darkroom> =>
+  ifUnchanged(seen, (ifMatch) => write(ifMatch, false), (now) => isDone(now, sent, write));
+
+export const patchSeen = (seen: Darkroom, patch: DarkroomPatch): Promise<Darkroom> => writeSeen(seen, patch, (ifMatch, dryRun) => api.patch(seen, patch, ifMatch, dryRun));
+
+export const replaceSeen = (seen: Darkroom, input: DarkroomInput, dryRun: boolean): Promise<Darkroom> =>
+  writeSeen(seen, shownOf(input), (ifMatch, again) => api.replace(seen, input, ifMatch, { dryRun: dryRun || again }));
+
+/** Creates a Darkroom, unless it is done. */
+export async function createOnce(input: DarkroomInput, options: Options): Promise<Darkroom> {
+  try {
+    return await api.create(input, options);
+  } catch (thrown) {
+    const { name = "", namespace = "" } = input;
+    const now = asProblem(thrown).status === 409 ? await api.get({ namespace, name }).catch(() => undefined) : undefined;
+    if (now && (await isDone(now, shownOf(input), (ifMatch) => api.replace(now, input, ifMatch, { dryRun: true })))) {
+      return now;
+    }
+    throw thrown;
+  }
+}
+
+/** Deletes the version that the user has seen, unless it is gone or going. */
+export async function removeSeen(seen: Darkroom): Promise<void> {
+  try {
+    await ifUnchanged(seen, (ifMatch) => api.remove(seen, ifMatch), (now) => Promise.resolve(now.deletedAt !== undefined));
+  } catch (thrown) {
+    if (asProblem(thrown).status !== 404) {
+      throw thrown;
+    }
   }
 }
