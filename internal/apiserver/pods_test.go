@@ -236,7 +236,8 @@ func TestAFollowedLogIsResumedAndHasHeartbeats(t *testing.T) {
 	<-k.closed
 
 	again := s.follow(reader.token, target, "Accept", "text/event-stream", "Last-Event-ID", events[0].id)
-	if asked := <-k.asked; strings.Contains(asked, "tailLines") || !strings.Contains(asked, "sinceTime=2026-01-01T00%3A00%3A00Z") {
+	const since = "sinceTime=2026-01-01T00%3A00%3A00Z"
+	if asked := <-k.asked; strings.Contains(asked, "tailLines") || !strings.Contains(asked, since) {
 		t.Errorf("resumed, the kubelet is asked %s", asked)
 	}
 	if got := again.next(); got.data != `"second"` || got.id != events[1].id {

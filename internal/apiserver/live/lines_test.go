@@ -132,7 +132,9 @@ func TestALogOfAnotherContainerIsSentAsAWhole(t *testing.T) {
 	if !slices.Equal(texts, []string{"new"}) {
 		t.Errorf("the lines are %q", texts)
 	}
-	for _, invalid := range []string{"", "x", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z/0", "2026-01-01T00:00:00Z/x", "E-7/*"} {
+	for _, invalid := range []string{
+		"", "x", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z/0", "2026-01-01T00:00:00Z/x", "E-7/*",
+	} {
 		if line := live.ParseLine(invalid); line != (live.Line{}) {
 			t.Errorf("%q names the line %v", invalid, line)
 		}
