@@ -13,9 +13,8 @@ import (
 // requests to its own server. PatternFly draws arrows by data: URLs, and images of
 // the playground are blobs. Nothing inline runs: React and the YAML editor set styles by
 // the DOM, which a policy does not concern. No text becomes HTML or a script (Trusted Types).
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
-	"img-src 'self' data: blob:; " +
-	"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: " +
+	"blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
 
 // notBuilt is shown if the page was not built.

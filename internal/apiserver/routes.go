@@ -253,10 +253,8 @@ func (s *Server) registerExplain(api huma.API) {
 		Summary: "Explain how the URL of an image is served",
 		Errors:  append([]int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}, always...),
 		Description: "Names the Darkroom that has the host, each hop to the source, the one to blame, and what helps. " +
-			"Only Darkrooms that you " +
-			"may get are considered. The image is requested from the Service of the Darkroom, never from the host of " +
-			"the URL, which requires " +
-			"permission to get services/proxy; what else you may not read is unknown.",
+			"Only Darkrooms that you may get are considered. The image is requested from the Service of the Darkroom, never " +
+			"from the host of the URL, which requires permission to get services/proxy; what else you may not read is unknown.",
 	}, reply.TypeJSON, maxToken, nil), s.explain)
 }
 
@@ -305,8 +303,8 @@ func (s *Server) registerSession(api huma.API) {
 	}, s.waysToSignIn)
 }
 
-const logDescription = "Requires permission to get pods/log in the namespace. A log that is followed ends after " +
-	"15 minutes or 8 MiB. With Accept: text/event-stream it is followed as server-sent events: line has a line in JSON " +
+const logDescription = "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 " +
+	"minutes or 8 MiB. With Accept: text/event-stream it is followed as server-sent events: line has a line in JSON " +
 	"and an id, with which a later request resumes; ended says that all of the log was sent; comments are heartbeats."
 
 // logContent documents a log.

@@ -86,9 +86,8 @@ const (
 		"namespace team-a may not attach."
 	unresolvedWords = "Gateway team-a/public cannot resolve a reference of the HTTPRoute: " +
 		"BackendNotFound: no such Service."
-	awaitedWords = "Gateway team-a/public has not accepted the HTTPRoute yet: check that the Gateway exists, " +
-		"that its controller runs, " +
-		"and that its listeners allow routes from namespace team-a."
+	awaitedWords = "Gateway team-a/public has not accepted the HTTPRoute yet: check that the Gateway exists, that its " +
+		"controller runs, and that its listeners allow routes from namespace team-a."
 )
 
 func TestDomains(t *testing.T) {

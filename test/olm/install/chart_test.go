@@ -253,13 +253,13 @@ admission: {enabled: true, actions: [Deny]}
 	}
 	for deployment, want := range map[string]string{
 		"darkroom-operator-controller-manager": "manager --leader-elect --base-domain=images.example.com " +
-			"--image-pull-secrets=mirror --image-pull-secrets=other " +
-			"--selector=shard=a --max-concurrent-reconciles=8 --max-concurrent-rollouts=0 --reconcile-period=5m " +
-			"--metrics-secure=false --metrics-cert-dir=/certificates/metrics --log-level=debug",
+			"--image-pull-secrets=mirror --image-pull-secrets=other --selector=shard=a --max-concurrent-reconciles=8 " +
+			"--max-concurrent-rollouts=0 --reconcile-period=5m --metrics-secure=false " +
+			"--metrics-cert-dir=/certificates/metrics --log-level=debug",
 		"darkroom-operator-apiserver": "apiserver --bind-address=:5000 --cluster-name=production " +
-			"--oidc-config=/oidc/oidc.yaml --base-domain=images.example.com " +
-			"--image-pull-secrets=mirror --image-pull-secrets=other --requests-per-second=1000000 " +
-			"--tls-cert-file=/certificates/apiserver/tls.crt --tls-private-key-file=/certificates/apiserver/tls.key",
+			"--oidc-config=/oidc/oidc.yaml --base-domain=images.example.com --image-pull-secrets=mirror " +
+			"--image-pull-secrets=other --requests-per-second=1000000 --tls-cert-file=/certificates/apiserver/tls.crt " +
+			"--tls-private-key-file=/certificates/apiserver/tls.key",
 	} {
 		got := strings.Join(podsOf(t, objects["Deployment darkroom-system/"+deployment]).Spec.Containers[0].Args, " ")
 		if got != want {
