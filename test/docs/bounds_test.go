@@ -21,6 +21,7 @@ var ownBounds = map[string]string{
 	"internal/release/apply.go":          "the writes of one reconcile, which ends with them",
 	"internal/release/uninstall.go":      "the deletions of one reconcile, which ends with them",
 	"internal/apiserver/figures.go":      "the gates that one request asks, which ends with them",
+	"internal/apiserver/live/lines.go":   "the end of one log",
 	"internal/apiserver/manifest.go":     "the result of one rendering",
 	"internal/apiserver/limit/shares.go": "the type; its users are listed",
 	"internal/apiserver/limit/rates.go":  "the type; its users are listed",
