@@ -18,8 +18,8 @@ let good: boolean;
 /** Who is signed in, and the only namespace to create Darkrooms in; none: all. */
 let username: string;
 let mayCreateIn: string | undefined;
-/** How many streams of events are open; cut ends them, and keeps the server away. */
-let streams: number;
+/** The streams of events of this test that are open; cut ends them, and keeps the server away. */
+let streams: Set<RequestInit>;
 let cut: () => void;
 let isAway: boolean;
 /** The Darkroom on the server; a write needs its version. */
@@ -50,7 +50,7 @@ const stream = (signal: AbortSignal | null | undefined) =>
 
 beforeEach(() => {
   good = true;
-  streams = 0;
+  streams = new Set();
   isAway = false;
   username = "alice";
   mayCreateIn = undefined;
@@ -87,8 +87,7 @@ beforeEach(() => {
         if (isAway) {
           return Promise.reject(new Error("no connection"));
         }
-        streams++;
-        init.signal?.addEventListener("abort", () => streams--);
+        init.signal?.addEventListener("abort", ((open) => () => open.delete(init))(streams.add(init)));
         return Promise.resolve(new Response(stream(init.signal)));
       default:
         if (path.endsWith("/manifest")) {
@@ -299,12 +298,12 @@ test("only visible tabs have a stream of events", async () => {
   history.replaceState(null, "", "/");
   render(<App />);
   await screen.findByRole("heading", { name: "Darkrooms" });
-  expect(streams).toBe(0);
+  expect(streams.size).toBe(0);
   turn("visible");
   await screen.findByRole("link", { name: "cats" });
-  expect(streams).toBe(1);
+  expect(streams.size).toBe(1);
   turn("hidden");
-  expect(streams).toBe(0);
+  expect(streams.size).toBe(0);
   expect(screen.getByRole("link", { name: "cats" })).toBeTruthy();
 });
 

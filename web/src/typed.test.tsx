@@ -210,6 +210,21 @@ test.each(Object.entries(forms))("nothing that was typed into %s is lost by a si
   await waitFor(() => expect(screen.queryByText("Your session has expired")).toBeNull());
 });
 
+test.each(Object.entries(forms).filter(([name]) => name.startsWith("form/")))("nothing that was typed into %s is lost by a look at the YAML or the review", { timeout: 120_000 }, async (_, { at, source, open, typed }) => {
+  stored = darkroom(source ? { source: source } : {});
+  history.replaceState(null, "", at);
+  render(<App />);
+  await screen.findByRole("heading", { level: 1 });
+  await open?.();
+  await type({ Version: "v0.4.9", ...typed });
+  await click("YAML", "tab");
+  await click("Form", "tab");
+  expect(lost(typed), "after the YAML").toEqual([]);
+  await review();
+  await click("Back");
+  expect(lost(typed), "after the review").toEqual([]);
+});
+
 test("the token is not lost by a sign-in that fails", async () => {
   faultOf = () => 401;
   render(<App />);

@@ -1,5 +1,5 @@
 import { ActionGroup, Alert, AlertActionCloseButton, AlertActionLink, Button, Form, Tab, TabContent, Tabs, TabTitleText } from "@patternfly/react-core";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { Activity, lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { Loading } from "../layout/Loading";
 import { Boundary } from "../layout/Boundary";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
@@ -109,88 +109,90 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     onReload?.();
   };
 
-  if (saving.reviewed) {
-    return (
-      <Review
-        reviewed={saving.reviewed}
-        before={loaded && began}
-        input={input}
-        busy={saving.busy}
-        problem={saving.problem}
-        onSave={() => void saving.save(input)}
-        onBack={saving.back}
-      />
-    );
-  }
   return (
     <FormContext value={form}>
-      <Tabs activeKey={tab} onSelect={(_, key) => setTab(key as "form" | "yaml")} aria-label="Form or YAML" className="dr-tabs">
-        <Tab eventKey="form" title={<TabTitleText>Form</TabTitleText>} isAriaDisabled={yamlBroken} tabContentId="part-form" />
-        <Tab eventKey="yaml" title={<TabTitleText>YAML</TabTitleText>} tabContentId="part-yaml" />
-      </Tabs>
-      <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tab === "form" ? "Form" : "YAML"}>
-        <Form
-          className="dr-form"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            review();
-          }}
-        >
-          {deleted && (
-            <Alert component="p" isInline variant="warning" title="This Darkroom was deleted while you were editing" role="alert">
-              Your changes cannot be saved to it. To use them, copy them from the YAML tab and create a new Darkroom.
-            </Alert>
-          )}
-          {restored && (
-            <Alert
-              component="p"
-              isInline
-              variant="info"
-              title="Your unsaved changes were restored"
-              actionLinks={<AlertActionLink onClick={discard}>Discard changes</AlertActionLink>}
-              actionClose={<AlertActionCloseButton onClose={() => setRestored(false)} />}
-            >
-              {missing.length > 0 && `Secrets are never kept. Enter again: ${list(missing)}.`}
-            </Alert>
-          )}
-          {copied && !restored && (
-            <Alert component="p" isInline variant="info" title={`Copied from ${keyOf(copied.from)}`}>
-              Choose a name and at least one sub-domain: a host belongs to one Darkroom.
-              {missing.length > 0 && ` Secrets are not copied. Enter: ${list(missing)}.`}
-            </Alert>
-          )}
-          {saving.merged && <Conflict merged={saving.merged} onClose={saving.acknowledge} />}
-          <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
-          {tab === "form" ? (
-            <FormFields loaded={base} />
-          ) : (
-            <Boundary>
-              <Suspense fallback={<Loading />}>
-                <YamlEditor
-                  input={input}
-                  text={text}
-                  target={target}
-                  onChange={(next, typed) => {
-                    setText(typed);
-                    form.change(next, "");
-                  }}
-                  onBroken={setYamlBroken}
-                  onArrived={arrived}
-                />
-              </Suspense>
-            </Boundary>
-          )}
-          <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
-            <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
-              Review changes
-            </Button>
-            <Button variant="link" onClick={leave}>
-              Cancel
-            </Button>
-          </ActionGroup>
-        </Form>
-      </TabContent>
+      {saving.reviewed && (
+        <Review
+          reviewed={saving.reviewed}
+          before={loaded && began}
+          input={input}
+          busy={saving.busy}
+          problem={saving.problem}
+          onSave={() => void saving.save(input)}
+          onBack={saving.back}
+        />
+      )}
+      {/* What is hidden keeps what was typed and is no part of the input, such as a service account key. */}
+      <Activity mode={saving.reviewed ? "hidden" : "visible"}>
+        <Tabs activeKey={tab} onSelect={(_, key) => setTab(key as "form" | "yaml")} aria-label="Form or YAML" className="dr-tabs">
+          <Tab eventKey="form" title={<TabTitleText>Form</TabTitleText>} isAriaDisabled={yamlBroken} tabContentId="part-form" />
+          <Tab eventKey="yaml" title={<TabTitleText>YAML</TabTitleText>} tabContentId="part-yaml" />
+        </Tabs>
+        <TabContent id={`part-${tab}`} eventKey={tab} activeKey={tab} aria-label={tab === "form" ? "Form" : "YAML"}>
+          <Form
+            className="dr-form"
+            noValidate
+            onSubmit={(event) => {
+              event.preventDefault();
+              review();
+            }}
+          >
+            {deleted && (
+              <Alert component="p" isInline variant="warning" title="This Darkroom was deleted while you were editing" role="alert">
+                Your changes cannot be saved to it. To use them, copy them from the YAML tab and create a new Darkroom.
+              </Alert>
+            )}
+            {restored && (
+              <Alert
+                component="p"
+                isInline
+                variant="info"
+                title="Your unsaved changes were restored"
+                actionLinks={<AlertActionLink onClick={discard}>Discard changes</AlertActionLink>}
+                actionClose={<AlertActionCloseButton onClose={() => setRestored(false)} />}
+              >
+                {missing.length > 0 && `Secrets are never kept. Enter again: ${list(missing)}.`}
+              </Alert>
+            )}
+            {copied && !restored && (
+              <Alert component="p" isInline variant="info" title={`Copied from ${keyOf(copied.from)}`}>
+                Choose a name and at least one sub-domain: a host belongs to one Darkroom.
+                {missing.length > 0 && ` Secrets are not copied. Enter: ${list(missing)}.`}
+              </Alert>
+            )}
+            {saving.merged && <Conflict merged={saving.merged} onClose={saving.acknowledge} />}
+            <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
+            <Activity mode={tab === "form" ? "visible" : "hidden"}>
+              <FormFields loaded={base} />
+            </Activity>
+            {tab === "yaml" && (
+              <Boundary>
+                <Suspense fallback={<Loading />}>
+                  <YamlEditor
+                    input={input}
+                    text={text}
+                    target={target}
+                    onChange={(next, typed) => {
+                      setText(typed);
+                      form.change(next, "");
+                    }}
+                    onBroken={setYamlBroken}
+                    onArrived={arrived}
+                  />
+                </Suspense>
+              </Boundary>
+            )}
+            <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
+              <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
+                Review changes
+              </Button>
+              <Button variant="link" onClick={leave}>
+                Cancel
+              </Button>
+            </ActionGroup>
+          </Form>
+        </TabContent>
+      </Activity>
     </FormContext>
   );
 }

@@ -17,10 +17,9 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
   const { input, disabled } = useForm();
   const [typed, setTyped] = useState<string>();
   const [key, setKey] = useState("");
-  const { name: ofDarkroom = "", namespace = "", source } = input;
+  const { name: ofDarkroom = "", namespace = "", source: { accessKey, secretKey } } = input;
   const mayCreate = useAccess(namespace)?.createSecret;
   const name = typed ?? `${ofDarkroom || "darkroom"}-${suffixes[type]}`;
-  const { accessKey, secretKey } = source;
   const complete = name !== "" && (type === "S3" ? Boolean(accessKey && secretKey) : key.trim() !== "");
   const { busy, problem, run } = useSending(async () => {
     await api.createSecret({ namespace, name, ...(type === "S3" ? { accessKey, secretKey } : { credentialsJson: key }) });
