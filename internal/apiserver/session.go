@@ -32,13 +32,13 @@ type SignIn struct {
 
 // whoAmI returns the authenticated user.
 func (s *Server) whoAmI(ctx context.Context, _ *struct{}) (*reply.JSON[Who], error) {
-	return reply.With(s.describe(auth.CallerOf(ctx))), nil
+	return reply.With(s.describe(ctx, auth.CallerOf(ctx))), nil
 }
 
-func (s *Server) describe(who *auth.Caller) Who {
+func (s *Server) describe(ctx context.Context, who *auth.Caller) Who {
 	out := Who{Username: who.Name(), Groups: append([]string{}, who.Groups()...), Auth: s.options.Auth}
 	if who.HasSession() {
-		out.Auth, out.SignOutURL = auth.OIDC, s.options.OIDC.SignOutURL()
+		out.Auth, out.SignOutURL = auth.OIDC, s.options.OIDC.SignOutURL(ctx)
 	}
 	return out
 }
@@ -96,7 +96,7 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 		return nil, err
 	}
 	middleware.SetUser(ctx, who.Name())
-	return &signInOutput{Cookie: *kept, Body: s.describe(who)}, nil
+	return &signInOutput{Cookie: *kept, Body: s.describe(ctx, who)}, nil
 }
 
 type signOutInput struct {

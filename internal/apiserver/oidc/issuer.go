@@ -26,12 +26,22 @@ func (p *Provider) discover(ctx context.Context) (*issuer, error) {
 	if known := p.known.Load(); known != nil {
 		return known, nil
 	}
-	found, err, _ := p.flights.Do("discovery", func() (any, error) { return p.request(ctx) })
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	found := p.flights.DoChan("discovery", func() (any, error) {
+		at, err := p.request(ctx)
+		if err == nil {
+			p.known.Store(at)
+		}
+		return at, err
+	})
+	select {
+	case out := <-found:
+		if out.Err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnavailable, out.Err)
+		}
+		return out.Val.(*issuer), nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
 	}
-	p.known.Store(found.(*issuer))
-	return found.(*issuer), nil
 }
 
 // request requests the discovery document.

@@ -70,8 +70,8 @@ func New(config Config) (*Provider, error) {
 	}
 	return &Provider{
 		config: config, secret: secret, client: client, sealer: sealer,
-		refreshed: cache.NewLRUExpireCacheWithClock(maxRemembered, config.Clock),
-		ended:     cache.NewLRUExpireCacheWithClock(maxRemembered, config.Clock),
+		refreshed: cache.NewLRUExpireCacheWithClock(maxRefreshed, config.Clock),
+		ended:     cache.NewLRUExpireCacheWithClock(maxEnded, config.Clock),
 	}, nil
 }
 
@@ -127,7 +127,9 @@ func (p *Provider) Finish(request *http.Request) (session *Session, returnPath s
 	if subtle.ConstantTimeCompare([]byte(begun.State), []byte(query.Get("state"))) != 1 {
 		return nil, "", ErrExpired
 	}
-	if code := query.Get("error"); code != "" {
+	if code := query.Get("error"); isOutage(code) {
+		return nil, "", fmt.Errorf("%w: %q", ErrUnavailable, code)
+	} else if code != "" {
 		return nil, "", fmt.Errorf("%w: %q", ErrRefused, code)
 	}
 	at, err := p.discover(request.Context())
@@ -155,6 +157,10 @@ func (p *Provider) Finish(request *http.Request) (session *Session, returnPath s
 	return session, begun.Return, nil
 }
 
+// withoutKeys begins the error of a token that was not verified, because the issuer did not send its keys. go-oidc has
+// no type for it.
+const withoutKeys = "failed to verify signature: fetching keys "
+
 // verify returns the ID token of an answer if its signature, issuer, audience and time are
 // valid.
 func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) (*gooidc.IDToken, error) {
@@ -163,6 +169,9 @@ func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) 
 		return nil, fmt.Errorf("%w: it sent no ID token", ErrRefused)
 	}
 	verified, err := at.verifier.Verify(p.context(ctx), raw)
+	if err != nil && strings.HasPrefix(err.Error(), withoutKeys) {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: the ID token is invalid: %w", ErrRefused, err)
 	}
@@ -176,25 +185,35 @@ func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) 
 	return verified, nil
 }
 
-// fromIssuer converts an error of the token endpoint: a refusal, or ErrUnavailable. The body
-// of the response is left out.
+// isOutage reports whether an error code of OAuth (RFC 6749, section 4.1.2.1) says that the issuer is not well.
+func isOutage(code string) bool { return code == "server_error" || code == "temporarily_unavailable" }
+
+// fromIssuer converts an error of the token endpoint: a refusal, or ErrUnavailable. Issuers refuse with 400, 401 or
+// an error code; other answers are of a proxy, or of an issuer that is not well. The body of the response is left out.
 func fromIssuer(what string, err, refusal error) error {
 	var response *oauth2.RetrieveError
 	if !errors.As(err, &response) {
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, what, err)
 	}
 	status := response.Response.StatusCode
-	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+	refused := status == http.StatusBadRequest || status == http.StatusUnauthorized || response.ErrorCode != ""
+	if !refused || isOutage(response.ErrorCode) || status >= http.StatusInternalServerError ||
+		status == http.StatusTooManyRequests {
 		return fmt.Errorf("%w: %s: status %d", ErrUnavailable, what, status)
 	}
 	return fmt.Errorf("%w: %s: status %d, error %q", refusal, what, status, response.ErrorCode)
 }
 
+// signOutTimeout is how long those who are signed in wait for an issuer that is not known yet.
+const signOutTimeout = 2 * time.Second
+
 // SignOutURL returns where users sign out at the issuer; empty if it does not support that or
-// is not known yet. The URL has no token.
-func (p *Provider) SignOutURL() string {
-	at := p.known.Load()
-	if at == nil || at.endSession == "" {
+// does not respond. The URL has no token.
+func (p *Provider) SignOutURL(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, signOutTimeout)
+	defer cancel()
+	at, err := p.discover(ctx)
+	if err != nil || at.endSession == "" {
 		return ""
 	}
 	target, err := url.Parse(at.endSession)

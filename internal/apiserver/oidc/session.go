@@ -14,6 +14,9 @@ import (
 const (
 	// CheckPeriod is how long a session is used before it is refreshed at the issuer.
 	CheckPeriod = 10 * time.Minute
+	// ahead is how long before the end of its ID token a session is refreshed: the clock of the cluster may be ahead of
+	// this server's, and a token must outlive the request that it is sent with.
+	ahead = 30 * time.Second
 	// unrefreshed is the longest session without a refresh token: the issuer cannot revoke
 	// it.
 	unrefreshed = time.Hour
@@ -22,8 +25,8 @@ const (
 	reuse = time.Minute
 	// revocationTimeout bounds the revocation at sign-out.
 	revocationTimeout = 5 * time.Second
-	// maxRemembered bounds the sessions that are remembered as refreshed or ended.
-	maxRemembered = 16384
+	// maxRefreshed and maxEnded bound the sessions that are remembered as refreshed, which have tokens, and as ended.
+	maxRefreshed, maxEnded = 4096, 16384
 )
 
 // Session is a user who has signed in. It is stored in the cookie, encrypted.
@@ -52,11 +55,14 @@ func (p *Provider) renewed(session *Session, token *oauth2.Token, verified *gooi
 	}
 	out := *session
 	out.RefreshToken = token.RefreshToken
+	now, expiry := p.config.Clock.Now(), verified.Expiry
 	period := CheckPeriod
 	if out.RefreshToken == "" {
 		period = unrefreshed
+	} else {
+		expiry = expiry.Add(-min(ahead, expiry.Sub(now)/4))
 	}
-	out.Until = earliest(p.config.Clock.Now().Add(period), verified.Expiry, out.End)
+	out.Until = earliest(now.Add(period), expiry, out.End)
 	if p.config.Impersonation == nil {
 		out.IDToken, _ = token.Extra("id_token").(string)
 		return &out, nil
@@ -101,17 +107,14 @@ func (p *Provider) Session(w http.ResponseWriter, request *http.Request) (*Sessi
 	if session.RefreshToken == "" || p.isEnded(session) {
 		return nil, err
 	}
-	if session, err = p.refresh(request.Context(), session); err != nil {
-		return nil, err
+	refreshed := p.refresh(request.Context(), session)
+	if refreshed.err != nil {
+		return nil, refreshed.err
 	}
-	cookies, err := p.Cookies(session)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEnded, err)
-	}
-	for _, each := range cookies {
+	for _, each := range refreshed.cookies {
 		http.SetCookie(w, each)
 	}
-	return session, nil
+	return refreshed.session, nil
 }
 
 // Check returns ErrEnded if a session has to be refreshed, or has ended. Streams call it
@@ -132,49 +135,66 @@ func (p *Provider) isEnded(session *Session) bool {
 // refreshResult is the result of a refresh.
 type refreshResult struct {
 	session *Session
-	err     error
+	// cookies store the session. All requests get the same ones: a browser may keep parts of several answers.
+	cookies []*http.Cookie
+	// refreshToken replaces that of the session, which is used up, although the refresh has failed.
+	refreshToken string
+	err          error
 }
 
 // refresh asks the issuer for new tokens, once for all requests with the same cookie.
-func (p *Provider) refresh(ctx context.Context, session *Session) (*Session, error) {
+func (p *Provider) refresh(ctx context.Context, session *Session) refreshResult {
 	key := session.ID + session.Until.String()
 	result, _, _ := p.flights.Do(key, func() (any, error) {
+		refreshToken := session.RefreshToken
 		if known, found := p.refreshed.Get(key); found {
-			return known, nil
+			known := known.(refreshResult)
+			if known.refreshToken == "" {
+				return known, nil
+			}
+			refreshToken = known.refreshToken
 		}
 		// Other requests wait for the result, and the refresh token may be used up.
-		refreshed, err := p.requestRefresh(context.WithoutCancel(ctx), session)
-		out := refreshResult{refreshed, err}
-		if !errors.Is(err, ErrUnavailable) {
+		out := p.requestRefresh(context.WithoutCancel(ctx), session, refreshToken)
+		switch {
+		case !errors.Is(out.err, ErrUnavailable):
 			p.refreshed.Add(key, out, reuse)
+		case out.refreshToken != "":
+			p.refreshed.Add(key, out, session.End.Sub(p.config.Clock.Now()))
 		}
 		return out, nil
 	})
 	out := result.(refreshResult)
 	if out.err == nil && p.isEnded(out.session) {
-		return nil, ErrEnded
+		return refreshResult{err: ErrEnded}
 	}
-	return out.session, out.err
+	return out
 }
 
-func (p *Provider) requestRefresh(ctx context.Context, session *Session) (*Session, error) {
+func (p *Provider) requestRefresh(ctx context.Context, session *Session, refreshToken string) refreshResult {
 	at, err := p.discover(ctx)
 	if err != nil {
-		return nil, err
+		return refreshResult{err: err}
 	}
-	token, err := at.oauth.TokenSource(p.context(ctx), &oauth2.Token{RefreshToken: session.RefreshToken}).Token()
+	token, err := at.oauth.TokenSource(p.context(ctx), &oauth2.Token{RefreshToken: refreshToken}).Token()
 	if err != nil {
-		return nil, fromIssuer("refresh the session", err, ErrEnded)
+		return refreshResult{err: fromIssuer("refresh the session", err, ErrEnded)}
 	}
 	verified, err := p.verify(ctx, at, token)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEnded, err)
+	if errors.Is(err, ErrUnavailable) {
+		return refreshResult{refreshToken: token.RefreshToken, err: err}
 	}
-	out, err := p.renewed(session, token, verified)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrEnded, err)
+	out := refreshResult{}
+	if err == nil {
+		out.session, err = p.renewed(session, token, verified)
 	}
-	return out, nil
+	if err == nil {
+		out.cookies, err = p.Cookies(out.session)
+	}
+	if err != nil {
+		return refreshResult{err: fmt.Errorf("%w: %w", ErrEnded, err)}
+	}
+	return out
 }
 
 // End ends the session of a request: this replica refuses it from now on, and its refresh

@@ -59,6 +59,8 @@ type Issuer struct {
 	mu sync.Mutex
 	// changes are applied to the ID tokens of users.
 	changes map[string]func(*Token)
+	// failures are the answers of paths in place of those of the issuer.
+	failures map[string]http.HandlerFunc
 }
 
 // Token is an ID token before it is sent.
@@ -70,7 +72,7 @@ type Token struct {
 
 // Start starts an issuer, which Close stops. It sends browsers back to the redirect URL.
 func Start(redirectURL string) (*Issuer, error) {
-	i := &Issuer{redirectURL: redirectURL, changes: map[string]func(*Token){}}
+	i := &Issuer{redirectURL: redirectURL, changes: map[string]func(*Token){}, failures: map[string]http.HandlerFunc{}}
 	i.server = httptest.NewUnstartedServer(i)
 	i.server.StartTLS()
 	i.URL = i.server.URL
@@ -99,6 +101,26 @@ func (i *Issuer) Close() { i.server.Close() }
 
 // SetDown makes the issuer drop all connections, or serve again.
 func (i *Issuer) SetDown(down bool) { i.down.Store(down) }
+
+// The paths of an issuer that servers send requests to.
+const (
+	DiscoveryPath = "/.well-known/openid-configuration"
+	TokenPath     = "/oauth/token" //nolint:gosec // a path
+	KeysPath      = "/keys"
+)
+
+// Fail has a path answered by a handler from now on; nil ends that.
+func (i *Issuer) Fail(path string, by http.HandlerFunc) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.failures[path] = by
+}
+
+func (i *Issuer) failureOf(path string) http.HandlerFunc {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.failures[path]
+}
 
 // AddUser adds a user with groups. The email address is NAME@example.com.
 func (i *Issuer) AddUser(name string, groups ...string) {
@@ -184,6 +206,8 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	switch {
 	case i.down.Load():
 		panic(http.ErrAbortHandler)
+	case i.failureOf(request.URL.Path) != nil:
+		i.failureOf(request.URL.Path)(w, request)
 	case request.URL.Path == "/login/username":
 		_ = form.Execute(w, request.FormValue("authRequestID"))
 	case request.URL.Path == "/login":
