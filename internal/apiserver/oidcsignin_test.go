@@ -226,9 +226,3 @@ func TestIssuerThatTheClusterDoesNotTrust(t *testing.T) {
 	b.issuer = stranger
 	b.signsIn("eve", "/?signIn=notTrusted")
 }
-
-func TestCallbacksThatFailAreLimited(t *testing.T) {
-	t.Parallel()
-	s := start(t, newSettings(t).use(t), func(o *apiserver.Options) { o.SignInBurst = 3 })
-	s.becomes(http.StatusTooManyRequests, "", "GET", "/auth/callback?state=x&code=y", "")
-}

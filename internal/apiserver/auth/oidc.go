@@ -33,18 +33,28 @@ func (a *Authenticator) login(w http.ResponseWriter, request *http.Request) {
 // callback signs in a user whom the issuer has sent back.
 func (a *Authenticator) callback(w http.ResponseWriter, request *http.Request) {
 	address := middleware.AddressOf(request.Context())
-	// An attempt counts as failed until it turns out otherwise.
-	if err := a.callbacks.Take(address); err != nil {
-		middleware.Refuse(request.Context(), w, err)
-		return
+	// An attempt counts as failed until it turns out otherwise. As with tokens, an address without attempts left is
+	// slowed down, because others may share it.
+	counted := a.callbacks.Take(address) == nil
+	if !counted {
+		if err := a.signIns.slow.Wait(request.Context(), "", slowTimeout); err != nil {
+			middleware.Refuse(request.Context(), w, err)
+			return
+		}
 	}
-	http.SetCookie(w, oidc.EndOfFlow())
 	returnPath, cookies, err := a.finish(request)
+	// A callback of another sign-in costs the issuer nothing, and does not end the one that this browser has begun.
+	isOther := errors.Is(err, oidc.ErrExpired)
+	if counted && (err == nil || isOther) {
+		a.callbacks.Return(address)
+	}
+	if !isOther {
+		http.SetCookie(w, oidc.EndOfFlow())
+	}
 	if err != nil {
 		a.notSignedIn(w, request, err)
 		return
 	}
-	a.callbacks.Return(address)
 	for _, each := range cookies {
 		http.SetCookie(w, each)
 	}

@@ -227,11 +227,15 @@ func (p *Provider) SignOutURL(ctx context.Context) string {
 	return target.String()
 }
 
+// maxReturn bounds the path to return to: browsers do not keep a larger cookie.
+const maxReturn = 2048
+
 // localPath returns a path of the page, or / for everything else, such as the URL of another
 // site.
 func localPath(path string) string {
 	u, err := url.Parse(path)
-	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(path, "\\\r\n\t") {
+	if err != nil || len(path) > maxReturn || u.IsAbs() || u.Host != "" || u.Opaque != "" ||
+		strings.ContainsAny(path, "\\\r\n\t") {
 		return "/"
 	}
 	if isList := u.Path == "/"; !isList && !strings.HasPrefix(path, "/ui/") {
