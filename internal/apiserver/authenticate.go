@@ -9,6 +9,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
@@ -32,6 +33,12 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	if ctx.Operation().Metadata[public] == true {
 		next(ctx)
+		return
+	}
+	if ctx.Operation().Metadata[streaming] == true && request.Method == http.MethodHead {
+		// The client sends its next request on this connection, which the stream would hold.
+		middleware.Refuse(ctx.Context(), w, problem.New(http.StatusMethodNotAllowed,
+			"HEAD is not possible here, but GET").WithHeader("Allow", http.MethodGet))
 		return
 	}
 	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true ||

@@ -1,0 +1,56 @@
+package apiserver_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+)
+
+// TestHEADLeavesTheConnectionForTheNextRequest walks the document. A response to HEAD is complete after its headers, so
+// that proxies send the next request, of another user, on the same connection.
+func TestHEADLeavesTheConnectionForTheNextRequest(t *testing.T) {
+	t.Parallel()
+	s, namespace, token := startForEditor(t)
+	s.becomes(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
+	raw, err := apiserver.Document(testVersion)
+	expect.NoError(t, err)
+	document := struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}{}
+	expect.NoError(t, json.Unmarshal(raw, &document))
+	names := strings.NewReplacer("{namespace}", namespace, "{name}", "photos", "{pod}", "photos-1")
+	walked := 0
+	for path, operations := range document.Paths {
+		if operations["get"] == nil {
+			continue
+		}
+		walked++
+		connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		expect.NoError(t, err)
+		defer connection.Close()
+		expect.NoError(t, connection.SetDeadline(time.Now().Add(20*time.Second)))
+		in := bufio.NewReader(connection)
+		for _, request := range []string{"HEAD " + names.Replace(path), "GET /healthz"} {
+			_, err := fmt.Fprintf(connection, "%s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n\r\n", request, token)
+			expect.NoError(t, err)
+			method, _, _ := strings.Cut(request, " ")
+			response, err := http.ReadResponse(in, &http.Request{Method: method})
+			if err != nil {
+				t.Errorf("HEAD %s: %s: %v", path, request, err)
+				break
+			}
+			_ = response.Body.Close()
+		}
+	}
+	if walked < 10 {
+		t.Errorf("the document has %d reads", walked)
+	}
+}
