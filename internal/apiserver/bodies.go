@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -128,7 +129,16 @@ func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, erro
 		return nil, context.Canceled
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	return body, nil
+	return body, checkText(body)
+}
+
+// checkText refuses a body that is not UTF-8: Go's decoder replaces what is not, and a password would be another one.
+func checkText(body []byte) error {
+	if utf8.Valid(body) {
+		return nil
+	}
+	return problem.New(http.StatusBadRequest, "the body is not UTF-8",
+		problem.Field{Location: "body", Message: "must be JSON in UTF-8"})
 }
 
 // request is huma's context of a request, under a name that is not that of its method.

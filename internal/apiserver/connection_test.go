@@ -54,3 +54,39 @@ func TestHEADLeavesTheConnectionForTheNextRequest(t *testing.T) {
 		t.Errorf("the document has %d reads", walked)
 	}
 }
+
+// TestBodiesThatAreNotUTF8AreRefused walks the document: JSON is UTF-8, and decoders replace what is not.
+func TestBodiesThatAreNotUTF8AreRefused(t *testing.T) {
+	t.Parallel()
+	s, namespace, token := startForEditor(t)
+	raw, err := apiserver.Document(testVersion)
+	expect.NoError(t, err)
+	document := struct {
+		Paths map[string]map[string]struct {
+			RequestBody *struct {
+				Content map[string]any `json:"content"`
+			} `json:"requestBody"`
+		} `json:"paths"`
+	}{}
+	expect.NoError(t, json.Unmarshal(raw, &document))
+	names := strings.NewReplacer("{namespace}", namespace, "{name}", "photos")
+	walked := 0
+	for path, operations := range document.Paths {
+		for method, operation := range operations {
+			if operation.RequestBody == nil {
+				continue
+			}
+			for mediaType := range operation.RequestBody.Content {
+				walked++
+				got := s.raw(token, strings.ToUpper(method), names.Replace(path), "{\"token\":\"p\xe4ss\"}",
+					"Content-Type", mediaType, "If-Match", "*")
+				if got.status != http.StatusBadRequest || !strings.Contains(got.body, "UTF-8") {
+					t.Errorf("%s %s answers %s", method, path, got)
+				}
+			}
+		}
+	}
+	if walked < 5 {
+		t.Errorf("the document has %d bodies", walked)
+	}
+}
