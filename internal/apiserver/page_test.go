@@ -23,7 +23,9 @@ func withPage(o *apiserver.Options) {
 func TestPageIsServedAtAllOfItsAddresses(t *testing.T) {
 	t.Parallel()
 	s := start(t, withPage)
-	for _, address := range []string{"/", "/ui/create", "/ui/photos/cats", "/ui/photos/cats/edit"} {
+	for _, address := range []string{
+		"/", "/ui/create", "/ui/photos/cats", "/ui/photos/cats/edit", "/?state=Ready&state=Failed&search=50%",
+	} {
 		got := s.want(http.StatusOK, "", "GET", address, "")
 		if !strings.Contains(got.body, "<title>Darkrooms</title>") {
 			t.Errorf("%s is %s", address, got)

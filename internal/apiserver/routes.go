@@ -125,7 +125,7 @@ func (s *Server) admitted(op huma.Operation, mediaType string, most int64, need 
 
 // register adds all operations to the API.
 func (s *Server) register(api huma.API) {
-	api.UseMiddleware(s.authenticate)
+	api.UseMiddleware(wholeQuery, s.authenticate)
 	s.decoder = wire.NewDecoder(api.OpenAPI().Components.Schemas)
 	darkroom := s.decoder.Schema
 	patch := wire.PatchOf(api.OpenAPI().Components.Schemas, darkroom)
