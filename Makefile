@@ -98,6 +98,8 @@ help:
 
 generate: $(CONTROLLER_GEN) ## Regenerate CRD, roles, deepcopy functions, docs/api.md.
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
+	# Exponents of quantities have two digits: Kubernetes' library computes with all of them.
+	sed 's/(\[eE\](\\+|-)?((\[0-9\]+(\\\.\[0-9\]\*)?)|(\\\.\[0-9\]+)))/([eE](\\+|-)?[0-9]{1,2})/' $(CRD) > $(CRD).new && mv $(CRD).new $(CRD)
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md

@@ -37,6 +37,8 @@ var ourWords = map[string]string{
 	validation.MsgExpectedNumber:     "must be a number",
 	validation.MsgExpectedBoolean:    "must be true or false",
 	validation.MsgUnexpectedProperty: "unknown field",
+	// Of all fields only quantities have several types.
+	validation.MsgExpectedMatchExactlyOneSchema: "must be a quantity such as 500m, 2 or 256Mi",
 }
 
 // inOurWords rewords a message of huma, or of Go's decoder, like the other messages of the API.

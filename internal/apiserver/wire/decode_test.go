@@ -56,8 +56,8 @@ func TestInvalidBodiesAreReportedFieldByField(t *testing.T) {
 		with(`"replicaz":1`):           {Location: "body.replicaz", Message: "unknown field"},
 		with(`"Replicas":1`):           {Location: "body.Replicas", Message: "unknown field"},
 		with(`"resources":{"limits":{"cpu":"much"}}`): {
-			Location: "body.resources",
-			Message:  "must hold quantities such as 500m, 2 or 256Mi",
+			Location: "body.resources.limits.cpu",
+			Message:  "must be a quantity such as 500m, 2 or 256Mi",
 		},
 	} {
 		_, err := decoder.Decode([]byte(body), nil)

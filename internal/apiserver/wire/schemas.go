@@ -89,6 +89,9 @@ func schemaName(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
+// quantityPattern is that of the CRD, with exponents of two digits.
+const quantityPattern = `^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$`
+
 // quantity describes a Kubernetes quantity, which is a string or a number.
 type quantity struct{}
 
@@ -96,6 +99,6 @@ type quantity struct{}
 func (quantity) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Description: "A quantity such as 500m, 2 or 256Mi",
-		OneOf:       []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}},
+		OneOf:       []*huma.Schema{{Type: huma.TypeString, Pattern: quantityPattern}, {Type: huma.TypeNumber}},
 	}
 }
