@@ -283,13 +283,6 @@ func (w *town) restart(t *rapid.T) {
 
 func (w *town) start() {
 	w.ledger = &Ledger{Cache: townCache, Wake: w.wake}
-	for _, key := range keysOfTests {
-		if darkroom := w.live.darkroom(key); darkroom != nil && darkroom.DeletionTimestamp == nil && w.isLeaving(key) {
-			// That an earlier process routed other hosts cannot be told from a forgery.
-			w.written[key] = slices.DeleteFunc(slices.Clone(w.written[key]),
-				func(host string) bool { return !slices.Contains(darkroom.Spec.SubDomains, host) })
-		}
-	}
 	w.syncDarkrooms(nil)
 	w.syncRoutes(nil)
 	w.wake(keysOfTests...)
@@ -423,8 +416,8 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 				w.write(darkroom, judgement.Given)
 			}
 			w.written[key] = w.unforged(key, append(w.carried(key), judgement.Given...))
-			if outcome != killed && !slices.Equal(live.Status.Domains, judgement.Given) {
-				live.Status.Domains = judgement.Given
+			if domains := w.reported(live, judgement.Given); outcome != killed && !slices.Equal(live.Status.Domains, domains) {
+				live.Status.Domains = domains
 				w.put(live)
 			}
 		}
@@ -434,6 +427,14 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 			w.due[key] = true // it is tried again
 		}
 	}
+}
+
+// reported returns the domains in the status: the hosts of the route that are or were assigned. A route that a
+// load balancer does not let go keeps them there.
+func (w *town) reported(darkroom *v1alpha1.Darkroom, given []string) []string {
+	return slices.DeleteFunc(w.routed(client.ObjectKeyFromObject(darkroom)), func(host string) bool {
+		return !slices.Contains(given, host) && !slices.Contains(darkroom.Status.Domains, host)
+	})
 }
 
 // unforged returns the hosts that no user has written into the route of a Darkroom.
