@@ -486,7 +486,7 @@ const steps = [
       await editor.getByText("Invalid YAML").waitFor();
       await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  logLevel: loud"));
       await editor.locator(".cm-lintRange-error", { hasText: "loud" }).hover();
-      await editor.getByText("Must be one of debug, info").waitFor();
+      await editor.getByText("Must be one of debug, info").filter({ visible: true }).waitFor();
       await inspect(editor, "create-yaml");
       await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: 2"));
       await editor.keyboard.press("Control+End");
@@ -502,8 +502,8 @@ const steps = [
       await editor.keyboard.press("Escape");
       await editor.keyboard.press("Tab");
       assert(await editor.getByRole("button", { name: "Review changes" }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");
+      // More settings are open since one of them had an error.
       await editor.getByRole("tab", { name: "Form" }).click();
-      await editor.getByRole("button", { name: "More settings" }).click();
       const pods = editor.getByLabel("Number of pods", { exact: true });
       assert.equal(await pods.inputValue(), "2");
       await editor.getByRole("button", { name: "Number of pods: decrease" }).click();
