@@ -18,7 +18,8 @@ type Problem struct {
 	Detail string
 	// RetryAfter is the time after which a retry may succeed; zero omits the header.
 	RetryAfter time.Duration
-	// Unrelated is set if the source refuses something else than the image, of which it says nothing.
+	// Unrelated is set if the failure says nothing about the image, such as expired credentials or a maintenance page.
+	// A known image is still served then.
 	Unrelated bool
 	// Cause is for the log only.
 	Cause error
