@@ -234,14 +234,18 @@ func (w *world) isTold() bool {
 	return leads
 }
 
-// said returns what the statuses of Darkrooms say, but of those that are retried, and without what a process
-// counts, such as contests.
+// said returns what the statuses of Darkrooms say, but of those that are retried or that another claimant of a host
+// keeps waiting meanwhile, and without what a process counts, such as contests.
 func (w *world) said() (map[types.NamespacedName]string, error) {
 	all, err := w.allDarkrooms()
 	said := map[types.NamespacedName]string{}
+	isRetried := func(d v1alpha1.Darkroom) bool { return explains(&d) != "" }
+	anyIsRetried := slices.ContainsFunc(all, isRetried)
 	for i := range all {
 		status := all[i].Status
-		if explains(&all[i]) != "" {
+		domains := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDomainsReady)
+		waits := domains != nil && domains.Reason == v1alpha1.ReasonDomainConflict
+		if isRetried(all[i]) || waits && anyIsRetried {
 			continue
 		}
 		status.Lease = ""
