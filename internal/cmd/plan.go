@@ -8,12 +8,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -63,7 +60,7 @@ after an error.`,
   darkroom-operator plan -n team-a --base-domain img.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return options.run(cmd.Context(), cmd.Flags(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return options.run(cmd.Context(), cmd.Flags(), cmd.OutOrStdout())
 		},
 	}
 	flags := command.Flags()
@@ -82,7 +79,7 @@ after an error.`,
 	return command
 }
 
-func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progress io.Writer) error {
+func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out io.Writer) error {
 	selector, err := labels.Parse(o.selector)
 	switch {
 	case err != nil:
@@ -105,7 +102,6 @@ func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out, progre
 		return err
 	}
 	planner.Capabilities, planner.Kinds = served.Capabilities(), served.Managed()
-	planner.Progress = showProgress(progress)
 	made, err := planner.Make(ctx, o.namespace, selector)
 	if err != nil {
 		return err
@@ -170,27 +166,4 @@ func onlyInstallation(ctx context.Context, cluster client.Client) (string, error
 	slices.Sort(found)
 	return "", fmt.Errorf("the installations %s handle Darkrooms: choose one by --installation or --flags-from",
 		strings.Join(found, ", "))
-}
-
-// showProgress writes progress to a terminal, and to nothing else, twice a second and after a second.
-func showProgress(out io.Writer) func(done, total int) {
-	file, isFile := out.(*os.File)
-	if !isFile || !term.IsTerminal(int(file.Fd())) {
-		return nil
-	}
-	var mu sync.Mutex
-	next := time.Now().Add(time.Second)
-	var written bool
-	return func(done, total int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if done == total && written {
-			fmt.Fprint(out, "\r\033[K")
-		}
-		if done == total || time.Now().Before(next) {
-			return
-		}
-		written, next = true, time.Now().Add(500*time.Millisecond)
-		fmt.Fprintf(out, "\r%d of %d Darkrooms compared", done, total)
-	}
 }

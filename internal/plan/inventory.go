@@ -80,9 +80,6 @@ func (i inventory) add(item runtime.Object) error {
 	return nil
 }
 
-// of returns the objects of a Darkroom.
-func (i inventory) of(darkroom *v1alpha1.Darkroom) objects { return i[darkroom.UID] }
-
 // prune removes what changes without the operator.
 func prune(object *unstructured.Unstructured) {
 	object.SetManagedFields(nil)

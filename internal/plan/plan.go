@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,14 +48,8 @@ type Planner struct {
 	Installation string
 	Namespaces   []string
 	Selector     labels.Selector
-	// Progress is called after each Darkroom, by several goroutines.
-	Progress func(done, total int)
-}
 
-// comparison is what the Darkrooms of one plan share.
-type comparison struct {
-	Planner
-
+	// These are shared by the Darkrooms of one plan.
 	translator *values.Translator
 	renderer   *render.Renderer
 	rules      *definition.Definition
@@ -69,40 +62,36 @@ type comparison struct {
 
 // Make compares the Darkrooms of a namespace that match a selector; of all namespaces if it is empty.
 func (p Planner) Make(ctx context.Context, namespace string, selector labels.Selector) (*Plan, error) {
-	c := &comparison{Planner: p, credentials: &credentials.Versions{Caches: p.Client, Live: p.Client}}
+	p.credentials = &credentials.Versions{Caches: p.Client, Live: p.Client}
 	var err error
-	if c.translator, err = values.New(p.Values); err != nil {
+	if p.translator, err = values.New(p.Values); err != nil {
 		return nil, err
 	}
-	if c.renderer, err = render.NewRenderer(p.Chart, p.Capabilities); err != nil {
+	if p.renderer, err = render.NewRenderer(p.Chart, p.Capabilities); err != nil {
 		return nil, err
 	}
-	if c.rules, err = definition.New(); err != nil {
+	if p.rules, err = definition.New(); err != nil {
 		return nil, err
 	}
-	all, err := c.darkrooms(ctx)
+	all, err := p.darkrooms(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.refused = claims.Refused(handled(all), c.translator.Hosts)
+	p.refused = claims.Refused(handled(all), p.translator.Hosts)
 	chosen := slices.DeleteFunc(all, func(s subject) bool {
 		return namespace != "" && s.darkroom.Namespace != namespace || !selector.Matches(labels.Set(s.darkroom.Labels)) ||
 			!p.Selector.Matches(labels.Set(s.darkroom.Labels)) ||
 			len(p.Namespaces) > 0 && !slices.Contains(p.Namespaces, s.darkroom.Namespace)
 	})
-	if c.live, err = p.inventory(ctx, namespace); err != nil {
+	if p.live, err = p.inventory(ctx, namespace); err != nil {
 		return nil, err
 	}
 	plan := &Plan{Darkrooms: make([]Darkroom, len(chosen))}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelism)
-	var done atomic.Int64
 	for i := range chosen {
 		group.Go(func() (err error) {
-			plan.Darkrooms[i], err = c.compare(groupCtx, chosen[i])
-			if p.Progress != nil {
-				p.Progress(int(done.Add(1)), len(chosen))
-			}
+			plan.Darkrooms[i], err = p.compare(groupCtx, chosen[i])
 			return err
 		})
 	}
@@ -118,15 +107,15 @@ type subject struct {
 }
 
 // darkrooms reads all Darkrooms: those of other namespaces may claim the same hosts.
-func (c *comparison) darkrooms(ctx context.Context) ([]subject, error) {
+func (p *Planner) darkrooms(ctx context.Context) ([]subject, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.Kind + "List"))
-	if err := c.Client.List(ctx, list); err != nil {
+	if err := p.Client.List(ctx, list); err != nil {
 		return nil, fmt.Errorf("list Darkrooms of all namespaces, which may claim the same hosts: %w", err)
 	}
 	subjects := make([]subject, 0, len(list.Items))
 	for i := range list.Items {
-		darkroom, dropped, err := c.rules.Read(list.Items[i].Object)
+		darkroom, dropped, err := p.rules.Read(list.Items[i].Object)
 		if err != nil {
 			return nil, fmt.Errorf("read Darkroom %s: %w", client.ObjectKeyFromObject(&list.Items[i]), err)
 		}
@@ -134,7 +123,7 @@ func (c *comparison) darkrooms(ctx context.Context) ([]subject, error) {
 		switch {
 		case darkroom.DeletionTimestamp != nil:
 			s.skipped = "it is being deleted"
-		case !v1alpha1.MayBeHandledBy(c.Installation, darkroom):
+		case !v1alpha1.MayBeHandledBy(p.Installation, darkroom):
 			s.skipped = "installation " + v1alpha1.HandledBy(darkroom) + " handles it"
 		case v1alpha1.IsPaused(darkroom):
 			s.skipped = "it is paused"
@@ -156,18 +145,18 @@ func handled(subjects []subject) []*v1alpha1.Darkroom {
 }
 
 // compare returns what would change for one Darkroom. The error is one of the whole plan.
-func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
+func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 	out := Darkroom{Namespace: s.darkroom.Namespace, Name: s.darkroom.Name, Skipped: s.skipped, Dropped: s.dropped}
 	if s.skipped != "" {
 		out.Dropped = nil
 		return out, nil
 	}
-	live := c.live.of(s.darkroom)
-	version, err := c.credentials.Version(ctx, s.darkroom)
+	live := p.live[s.darkroom.UID]
+	version, err := p.credentials.Version(ctx, s.darkroom)
 	if err != nil {
 		return out, err
 	}
-	desired, err := c.render(s.darkroom, version)
+	desired, err := p.render(s.darkroom, version)
 	if err != nil {
 		out.Refused = values.Redact(s.darkroom, err.Error())
 		return out, nil
@@ -176,7 +165,7 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 	for _, object := range desired {
 		key := manifest.KeyOf(object)
 		before := live[key]
-		if after[key], err = c.dryRun(ctx, s.darkroom, object, before); err == nil {
+		if after[key], err = p.dryRun(ctx, s.darkroom, object, before); err == nil {
 			continue
 		}
 		if ctx.Err() != nil || !isAnswer(err) {
@@ -191,18 +180,18 @@ func (c *comparison) compare(ctx context.Context, s subject) (Darkroom, error) {
 }
 
 // render returns the objects of a Darkroom.
-func (c *comparison) render(
+func (p *Planner) render(
 	darkroom *v1alpha1.Darkroom, credentialsVersion string,
 ) ([]*unstructured.Unstructured, error) {
 	state := values.ClusterState{
-		RefusedHosts:       c.refused[client.ObjectKeyFromObject(darkroom)],
+		RefusedHosts:       p.refused[client.ObjectKeyFromObject(darkroom)],
 		CredentialsVersion: credentialsVersion,
 	}
-	vals, err := c.translator.ValuesIn(darkroom, state)
+	vals, err := p.translator.ValuesIn(darkroom, state)
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := c.renderer.Render(client.ObjectKeyFromObject(darkroom), vals)
+	rendered, err := p.renderer.Render(client.ObjectKeyFromObject(darkroom), vals)
 	if err != nil {
 		return nil, err
 	}
@@ -210,13 +199,13 @@ func (c *comparison) render(
 }
 
 // dryRun returns an object as it would be after an apply. New objects and Secrets are returned as they were rendered.
-func (c *comparison) dryRun(
+func (p *Planner) dryRun(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, object, live *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
 	if live == nil || object.GetKind() == "Secret" {
 		return object, nil
 	}
-	out, err := release.Apply(ctx, c.Client, darkroom, object, live.GetUID(), client.DryRunAll)
+	out, err := release.Apply(ctx, p.Client, darkroom, object, live.GetUID(), client.DryRunAll)
 	if err != nil {
 		return nil, err
 	}
