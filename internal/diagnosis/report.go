@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -90,11 +88,5 @@ func plainObject(object client.Object) (map[string]any, error) {
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); !isDarkroom {
 		manifest.ConcealVariables(plain.Object)
 	}
-	// Numbers as they were, and nothing that is shared with the caches.
-	raw, err := json.Marshal(plain.Object)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", object.GetName(), err)
-	}
-	out := map[string]any{}
-	return out, utiljson.Unmarshal(raw, &out)
+	return plain.Object, nil
 }

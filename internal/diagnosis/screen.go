@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,12 +22,7 @@ import (
 const shownEvents = 8
 
 func lastSeen(event *corev1.Event) time.Time {
-	for _, at := range []time.Time{event.LastTimestamp.Time, event.EventTime.Time} {
-		if !at.IsZero() {
-			return at
-		}
-	}
-	return event.CreationTimestamp.Time
+	return cmp.Or(event.LastTimestamp, metav1.Time(event.EventTime), event.CreationTimestamp).Time
 }
 
 // Ready reports whether the Darkroom is ready in its current generation.
@@ -46,7 +40,7 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	if d.Status.Message != "" {
 		fmt.Fprintf(&b, "  %s\n", e.line(d.Status.Message))
 	}
-	for _, advice := range e.advice() {
+	if advice := e.advice(); advice != "" {
 		fmt.Fprintf(&b, "  → %s\n", advice)
 	}
 	if d.Status.ObservedGeneration != d.Generation {
@@ -97,26 +91,21 @@ func (e *Evidence) line(text any) string {
 	return terminal.Line(values.Redact(e.Darkroom, fmt.Sprint(text)))
 }
 
-// advice says what to do about a Darkroom that is not ready.
-func (e *Evidence) advice() []string {
+// advice says what to do about a Darkroom that is not ready; empty if the documents do not.
+func (e *Evidence) advice() string {
 	if e.Ready() {
-		return nil
+		return ""
 	}
-	var found []string
-	add := func(reason string) {
-		if advice := documents.Advice(reason); advice != "" && !slices.Contains(found, advice) &&
-			!strings.HasPrefix(advice, "See ") {
-			found = append(found, advice)
+	reasons := []string{string(cmp.Or(e.Darkroom.Status.Phase, v1alpha1.PhasePending))}
+	if ready := v1alpha1.FindCondition(e.Darkroom.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		reasons = []string{ready.Reason, reasons[0]}
+	}
+	for _, reason := range reasons {
+		if advice := documents.Advice(reason); advice != "" && !strings.HasPrefix(advice, "See ") {
+			return advice
 		}
 	}
-	ready := v1alpha1.FindCondition(e.Darkroom.Status.Conditions, v1alpha1.ConditionReady)
-	if ready != nil {
-		add(ready.Reason)
-	}
-	if len(found) == 0 {
-		add(string(cmp.Or(e.Darkroom.Status.Phase, v1alpha1.PhasePending)))
-	}
-	return found
+	return ""
 }
 
 // table writes a heading and rows; nothing without a row.
