@@ -2,9 +2,7 @@ package apiserver
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
@@ -46,11 +44,6 @@ func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[exp
 	if evidence.Claimants, err = s.visible(ctx, explain.Claimants(all, parsed.Host, s.options.Hosts)); err != nil {
 		return nil, err
 	}
-	if len(evidence.Claimants) == 0 {
-		if evidence.Near, err = s.near(ctx, all, parsed.Host); err != nil {
-			return nil, err
-		}
-	}
 	explain.Cluster{API: s.auth.Clients.Core, HTTP: s.auth.Clients.HTTP}.Collect(ctx, evidence)
 	return reply.With(*explain.Decide(evidence)), nil
 }
@@ -65,22 +58,6 @@ func (s *Server) visible(ctx context.Context, darkrooms []*v1alpha1.Darkroom) ([
 		}
 		if allowed {
 			out = append(out, darkroom)
-		}
-	}
-	return out, nil
-}
-
-// near returns the hosts that resemble another, of Darkrooms that the caller may get.
-func (s *Server) near(ctx context.Context, all []*v1alpha1.Darkroom, host string) ([]string, error) {
-	found := explain.Near(all, host)
-	var out []string
-	for _, similar := range slices.Sorted(maps.Keys(found)) {
-		visible, err := s.visible(ctx, []*v1alpha1.Darkroom{found[similar]})
-		if err != nil {
-			return nil, err
-		}
-		if len(visible) > 0 {
-			out = append(out, similar)
 		}
 	}
 	return out, nil

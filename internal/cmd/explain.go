@@ -92,9 +92,6 @@ func (s *subject) explain(ctx context.Context, text string, status int) (*explai
 		URL: parsed, Seen: status, BaseDomains: slices.Sorted(maps.Keys(domains)),
 		Claimants: explain.Claimants(all, parsed.Host, explain.HostsOf),
 	}
-	if len(evidence.Claimants) == 0 {
-		evidence.Near = slices.Sorted(maps.Keys(explain.Near(all, parsed.Host)))
-	}
 	explain.Cluster{API: clientset.CoreV1().RESTClient(), HTTP: httpClient}.Collect(ctx, evidence)
 	return explain.Decide(evidence), nil
 }

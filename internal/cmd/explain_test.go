@@ -108,7 +108,7 @@ func TestExplainNamesTheHopToBlame(t *testing.T) {
 		},
 		"misspelled": {
 			args: []string{"https://fotos.example.com/cat.jpg"},
-			want: []string{"there is photos.example.com", "base domain example.com"}, err: notReady,
+			want: []string{"base domain example.com"}, err: notReady,
 		},
 		"no URL": {args: []string{"ftp://kanarienvogel"}, err: errors.New("the URL must begin with http:// or https://")},
 		"no status": {

@@ -11,9 +11,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,31 +50,27 @@ func (c Cluster) Collect(ctx context.Context, e *Evidence) {
 	}
 	reads, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	var group errgroup.Group
+	var group sync.WaitGroup
 	in := func(group, resource string) string {
 		return fmt.Sprintf("/apis/%s/namespaces/%s/%s", group, subject.Namespace, resource)
 	}
-	group.Go(func() error {
+	group.Go(func() {
 		e.Ingress.Access = c.read(reads, in("networking.k8s.io/v1", "ingresses/"+subject.Name), nil, &e.Ingress.Object)
-		return nil
 	})
-	group.Go(func() error {
+	group.Go(func() {
 		e.HTTPRoute.Access = c.read(reads, in("gateway.networking.k8s.io/v1", "httproutes/"+subject.Name),
 			nil, &e.HTTPRoute.Object)
-		return nil
 	})
-	group.Go(func() error {
+	group.Go(func() {
 		slices := &discoveryv1.EndpointSliceList{}
 		query := url.Values{"labelSelector": {discoveryv1.LabelServiceName + "=" + subject.Name}}
 		e.Endpoints.Access = c.read(reads, in("discovery.k8s.io/v1", "endpointslices"), query, slices)
 		e.Endpoints.Object = count(slices)
-		return nil
 	})
-	group.Go(func() error {
+	group.Go(func() {
 		e.Answer = c.ask(ctx, e, subject)
-		return nil
 	})
-	_ = group.Wait()
+	group.Wait()
 }
 
 // read reads an object.
@@ -85,8 +81,6 @@ func (c Cluster) read(ctx context.Context, path string, query url.Values, into a
 	}
 	body, err := request.Stream(ctx)
 	switch {
-	case apierrors.IsForbidden(err):
-		return Forbidden
 	case apierrors.IsNotFound(err):
 		return Missing
 	case err != nil:
@@ -125,7 +119,7 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 		keys := c.keys(ctx, subject)
 		e.Signature = e.URL.signature(keys, time.Now())
 		if e.Signature == SignatureInvalid && subject.Spec.Gate.Signing.Scheme == v1alpha1.SigningImgix {
-			e.Signature = SignatureUnverified // It may be one of imgix.
+			e.Signature = SignatureAccepted // It may be one of imgix.
 		}
 		key, err := signing.FirstKey(keys)
 		if err != nil {
@@ -199,14 +193,16 @@ func ofKubernetes(refusal *apierrors.StatusError) Failure {
 		return NoRight
 	case apierrors.IsUnauthorized(refusal), apierrors.IsTooManyRequests(refusal):
 		return NotSent
-	case imageproxy.IsWithoutPods(refusal):
-		return NoEndpoints
 	}
 	return Unreachable
 }
 
 // serverTiming reads the header of a gate: cache;desc=miss, fetch;dur=12.1.
-func serverTiming(header string) (cache string, parts []Part) {
+func serverTiming(header string) (cache string, parts map[string]float64) {
+	if header == "" {
+		return "", nil
+	}
+	parts = map[string]float64{}
 	for entry := range strings.SplitSeq(header, ",") {
 		name, attribute, _ := strings.Cut(strings.TrimSpace(entry), ";")
 		key, value, _ := strings.Cut(attribute, "=")
@@ -215,7 +211,7 @@ func serverTiming(header string) (cache string, parts []Part) {
 			cache = value
 		case key == "dur":
 			if milliseconds, err := strconv.ParseFloat(value, 64); err == nil && milliseconds >= 0 && milliseconds < 1e9 {
-				parts = append(parts, Part{Name: name, Milliseconds: milliseconds})
+				parts[name] = milliseconds
 			}
 		}
 	}

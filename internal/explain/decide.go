@@ -9,6 +9,8 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	documents "github.com/darkroom-operator/darkroom-operator/docs"
@@ -27,8 +29,13 @@ func (f finding) failed(detail, remedy, field string) finding {
 	return f
 }
 
-func (f finding) is(state State, format string, args ...any) finding {
-	f.State, f.Detail = state, fmt.Sprintf(format, args...)
+func (f finding) ok(format string, args ...any) finding {
+	f.State, f.Detail = OK, fmt.Sprintf(format, args...)
+	return f
+}
+
+func (f finding) unknown(detail, remedy string) finding {
+	f.State, f.Detail, f.remedy = Unknown, detail, remedy
 	return f
 }
 
@@ -114,7 +121,7 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 		return out.failed(nameOf(subject)+", which has the host, is being deleted"+also,
 			advice(subject, v1alpha1.ReasonTerminating), "")
 	case e.isHolder(subject):
-		return out.is(OK, "%s has the host%s", nameOf(subject), also)
+		return out.ok("%s has the host%s", nameOf(subject), also)
 	}
 	domains := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionDomainsReady)
 	if domains == nil || domains.ObservedGeneration != subject.Generation {
@@ -138,9 +145,6 @@ func (e *Evidence) stranger(out finding) finding {
 			break
 		}
 	}
-	if len(e.Near) > 0 {
-		remedy = "Check the spelling; there is " + strings.Join(e.Near, ", ")
-	}
 	return out.failed(detail, remedy, "")
 }
 
@@ -148,77 +152,67 @@ func (e *Evidence) stranger(out finding) finding {
 func (e *Evidence) routes(subject *v1alpha1.Darkroom) []finding {
 	var out []finding
 	if subject.Spec.Gateway == nil || subject.Spec.Ingress != nil {
-		out = append(out, e.ingress(subject))
+		found := e.route(subject, e.Ingress.Access, "Ingress", "", &e.Ingress.Object)
+		if found.State == "" {
+			found = ofIngress(found, &e.Ingress.Object)
+		}
+		out = append(out, found)
 	}
 	if subject.Spec.Gateway != nil {
-		out = append(out, e.httpRoute(subject))
+		found := e.route(subject, e.HTTPRoute.Access, "HTTPRoute", "gateway", &e.HTTPRoute.Object)
+		if found.State == "" {
+			found = ofHTTPRoute(found, subject, &e.HTTPRoute.Object)
+		}
+		out = append(out, found)
 	}
 	return out
 }
 
-func (e *Evidence) ingress(subject *v1alpha1.Darkroom) finding {
-	ingress := &e.Ingress.Object
-	out := hop(Route, "Ingress "+subject.Name)
+// route decides whether a route has the host. The state of one that has it is left to what its kind reports.
+func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field string, route client.Object) finding {
+	out := hop(Route, kind+" "+subject.Name)
 	switch {
-	case e.Ingress.Access == Unread || e.Ingress.Access == Forbidden:
-		return e.reported(out, subject, "ingresses.networking.k8s.io")
-	case e.Ingress.Access == Missing || !metav1.IsControlledBy(ingress, subject):
-		return out.failed("it does not exist", advice(subject, v1alpha1.ConditionReady), "")
-	case !slices.Contains(gateway.Hosts(ingress), e.URL.Host):
+	case access == Unread:
+		if e.isHolder(subject) {
+			return out.ok("routes the host, as the operator reports")
+		}
+		return out.unknown("you may not read it", "Ask for permission to get the "+kind)
+	case access == Missing || !metav1.IsControlledBy(route, subject):
+		return out.failed("it does not exist", advice(subject, v1alpha1.ConditionReady), field)
+	case !slices.Contains(gateway.Hosts(route), e.URL.Host):
 		return out.failed("it has no rule for the host", advice(subject, v1alpha1.ConditionDomainsReady), "subDomains")
 	}
+	return out
+}
+
+func ofIngress(out finding, ingress *networkingv1.Ingress) finding {
 	class := "the default class"
 	if name := ingress.Spec.IngressClassName; name != nil {
 		class = "class " + *name
 	}
-	if addresses := addressesOf(ingress); addresses != "" {
-		return out.is(OK, "routes the host to the Service, %s, at %s", class, addresses)
-	}
-	out = out.is(Unknown, "routes the host to the Service, %s; no ingress controller has published an address for it",
-		class)
-	out.remedy = "Check that a controller serves the class of ingress.className: kubectl get ingressclasses"
-	return out
-}
-
-func addressesOf(ingress *networkingv1.Ingress) string {
 	var addresses []string
 	for _, at := range ingress.Status.LoadBalancer.Ingress {
 		addresses = append(addresses, cmp.Or(at.Hostname, at.IP))
 	}
-	return strings.Join(addresses, ", ")
+	if len(addresses) > 0 {
+		return out.ok("routes the host to the Service, %s, at %s", class, strings.Join(addresses, ", "))
+	}
+	return out.unknown(
+		"routes the host to the Service, "+class+"; no ingress controller has published an address for it",
+		"Check that a controller serves the class of ingress.className: kubectl get ingressclasses")
 }
 
-func (e *Evidence) httpRoute(subject *v1alpha1.Darkroom) finding {
-	route := &e.HTTPRoute.Object
-	out := hop(Route, "HTTPRoute "+subject.Name)
-	switch {
-	case e.HTTPRoute.Access == Unread || e.HTTPRoute.Access == Forbidden:
-		return e.reported(out, subject, "httproutes.gateway.networking.k8s.io")
-	case e.HTTPRoute.Access == Missing || !metav1.IsControlledBy(route, subject):
-		return out.failed("it does not exist", advice(subject, v1alpha1.ConditionReady), "gateway")
-	case !slices.Contains(gateway.Hosts(route), e.URL.Host):
-		return out.failed("it does not have the host", advice(subject, v1alpha1.ConditionDomainsReady), "subDomains")
-	}
+func ofHTTPRoute(out finding, subject *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) finding {
 	accepted, all := gateway.AcceptedBy(route)
 	names := make([]string, len(accepted))
 	for i, parent := range accepted {
 		names[i] = parent.String()
 	}
 	if all {
-		return out.is(OK, "accepted by %s", strings.Join(names, ", "))
+		return out.ok("accepted by %s", strings.Join(names, ", "))
 	}
 	return out.failed("not every Gateway has accepted it: "+messageOf(subject, v1alpha1.ConditionDomainsReady),
 		advice(subject, v1alpha1.ConditionDomainsReady), "gateway.parentRefs")
-}
-
-// reported is the state of a route that the caller may not read, as the operator reports it.
-func (e *Evidence) reported(out finding, subject *v1alpha1.Darkroom, resource string) finding {
-	if e.isHolder(subject) {
-		return out.is(OK, "routes the host, as the operator reports")
-	}
-	out = out.is(Unknown, "you may not read it")
-	out.remedy = "Ask for permission to get " + resource
-	return out
 }
 
 // service decides whether requests reach a pod.
@@ -231,7 +225,7 @@ func (e *Evidence) service(subject *v1alpha1.Darkroom) finding {
 	count := fmt.Sprintf("%d of %d endpoints are ready", endpoints.Ready, endpoints.All)
 	switch {
 	case endpoints.Ready > 0:
-		return out.is(OK, "%s", count)
+		return out.ok("%s", count)
 	case subject.Status.Phase == v1alpha1.PhaseIdle:
 		return out.failed("the Darkroom is scaled to zero", "Set replicas to at least 1", "replicas")
 	}

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"slices"
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -67,10 +66,8 @@ type Evidence struct {
 	URL URL
 	// BaseDomains are those of the operator, as far as they are known.
 	BaseDomains []string
-	// Claimants are the Darkrooms that claim or have the host, and Near are similar hosts of others: those that the caller
-	// may see, the oldest first.
+	// Claimants are the Darkrooms that claim or have the host and that the caller may see, the oldest first.
 	Claimants []*v1alpha1.Darkroom
-	Near      []string
 	// Seen is the status that a client got from the host of the URL; 0 if it is not known.
 	Seen int
 
@@ -88,10 +85,9 @@ type Endpoints struct{ Ready, All int }
 // Access is the outcome of a read with the rights of the caller.
 type Access int
 
-// Outcomes of reads.
+// Outcomes of reads. Unread is also what the caller may not read.
 const (
 	Unread Access = iota
-	Forbidden
 	Missing
 	Found
 )
@@ -110,7 +106,6 @@ const (
 	NotSent     Failure = "notSent"
 	NoRight     Failure = "noRight"
 	NoKeys      Failure = "noKeys"
-	NoEndpoints Failure = "noEndpoints"
 	Unreachable Failure = "unreachable"
 	TimedOut    Failure = "timedOut"
 )
@@ -125,22 +120,7 @@ type Answer struct {
 	Took        time.Duration
 	// Detail is the sentence of a gate about its failure.
 	Detail string
-	// Cache is the state of the gate's cache, and Parts are the times of Server-Timing.
+	// Cache is the state of the gate's cache, and Parts are the times of Server-Timing, in milliseconds.
 	Cache string
-	Parts []Part
-}
-
-// Part is the time of a part of a request.
-type Part struct {
-	Name         string
-	Milliseconds float64
-}
-
-// part returns the time of a part, and whether the response names it.
-func (a *Answer) part(name string) (milliseconds float64, found bool) {
-	at := slices.IndexFunc(a.Parts, func(p Part) bool { return p.Name == name })
-	if at < 0 {
-		return 0, false
-	}
-	return a.Parts[at].Milliseconds, true
+	Parts map[string]float64
 }

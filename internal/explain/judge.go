@@ -3,7 +3,9 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,15 +68,15 @@ func (e *Evidence) times(way []finding) {
 	if way[0].Kind != Gate || e.Answer.Cache == "" {
 		return
 	}
-	way[0] = way[0].is(OK, "cache: %s", e.Answer.Cache)
+	way[0] = way[0].ok("cache: %s", e.Answer.Cache)
 	for i, name := range []string{"transform", "fetch"} {
-		if took, found := e.Answer.part(name); found {
+		if took, found := e.Answer.Parts[name]; found {
 			way[i+1].State, way[i+1].Milliseconds = OK, took
 		}
 	}
-	for _, part := range e.Answer.Parts {
-		if part.Name != "transform" && part.Name != "fetch" && part.Name != "total" {
-			way[0].Detail += fmt.Sprintf(", %s: %.0f ms", part.Name, part.Milliseconds)
+	for _, name := range slices.Sorted(maps.Keys(e.Answer.Parts)) {
+		if name != "transform" && name != "fetch" && name != "total" {
+			way[0].Detail += fmt.Sprintf(", %s: %.0f ms", name, e.Answer.Parts[name])
 		}
 	}
 }
@@ -117,19 +119,17 @@ func unsigned(signature Signature) (detail, remedy string) {
 func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) {
 	switch e.Answer.Failure {
 	case NoRight:
-		*first = first.is(Unknown, "you may not request it")
-		first.remedy = fmt.Sprintf("Ask for permission to get services/proxy in the namespace %s", subject.Namespace)
+		*first = first.unknown("you may not request it",
+			"Ask for permission to get services/proxy in the namespace "+subject.Namespace)
 	case NoKeys:
-		*first = first.is(Unknown, "URLs are signed, and you may not read the key")
-		first.remedy = fmt.Sprintf("Ask for permission to get the Secret of gate.signing in the namespace %s",
-			subject.Namespace)
+		*first = first.unknown("URLs are signed, and you may not read the key",
+			"Ask for permission to get the Secret of gate.signing in the namespace "+subject.Namespace)
 	case TimedOut:
 		*last = last.failed("no response in time", e.remedy(v1alpha1.ReasonSourceTimeout, subject), e.fieldOf(subject))
-	case NoEndpoints, Unreachable:
+	case Unreachable:
 		*first = first.failed("the pods cannot be reached", readLog(subject, "darkroom"), "")
 	default:
-		*first = first.is(Unknown, "the request could not be sent")
-		first.remedy = "Try again"
+		*first = first.unknown("the request could not be sent", "Try again")
 	}
 	// Without a request, only the last probe tells about the source.
 	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
@@ -198,7 +198,7 @@ func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
 // blameInGate decides by the status of a gate, and by what it did before: Server-Timing has it.
 func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, field string) {
 	a := &e.Answer
-	_, transformed := a.part("transform")
+	_, transformed := a.Parts["transform"]
 	signs := subject.Spec.Gate.Signing != nil
 	silent := subject.Spec.Gate.ServerTiming != nil && !*subject.Spec.Gate.ServerTiming
 	switch status := a.Status; {

@@ -78,14 +78,12 @@ func (u URL) String() string {
 // Signature is the state of the signature of a URL.
 type Signature string
 
-// States of signatures.
+// States of signatures. One that cannot be verified is accepted, and so is a URL that needs none.
 const (
-	SignatureNotNeeded  Signature = ""
-	SignatureMissing    Signature = "missing"
-	SignatureValid      Signature = "valid"
-	SignatureInvalid    Signature = "invalid"
-	SignatureExpired    Signature = "expired"
-	SignatureUnverified Signature = "unverified"
+	SignatureAccepted Signature = ""
+	SignatureMissing  Signature = "missing"
+	SignatureInvalid  Signature = "invalid"
+	SignatureExpired  Signature = "expired"
 )
 
 // signature verifies the signature of a URL; keys are empty if they are not known.
@@ -99,8 +97,6 @@ func (u URL) signature(keys string, now time.Time) Signature {
 		return SignatureInvalid
 	case err == nil && expires <= now.Unix():
 		return SignatureExpired
-	case keys == "":
-		return SignatureUnverified
 	}
-	return SignatureValid
+	return SignatureAccepted
 }
