@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"image"
+	"image/color"
 	"io"
 	"slices"
 
@@ -89,7 +90,7 @@ func WithProfile(result, profile []byte) []byte {
 
 // colorsOf returns the color space of an image as profiles name it.
 func colorsOf(config image.Config) string {
-	if gray(config.ColorModel) {
+	if config.ColorModel == color.GrayModel || config.ColorModel == color.Gray16Model {
 		return "GRAY"
 	}
 	return "RGB "
