@@ -155,7 +155,7 @@ func (e *environment) kubectl(ctx context.Context, args ...string) (string, erro
 	return e.command(ctx, "", "kubectl", args...)
 }
 
-// until waits until a check finds nothing wrong.
+// until waits until a check finds nothing wrong. Its limit is for hangs: machines are shared.
 func until(ctx context.Context, what string, check func(context.Context) error) error {
-	return wait.Limits{Timeout: time.Minute, Period: 4 * pollPeriod}.Until(ctx, what, check)
+	return wait.Limits{Timeout: 4 * time.Minute, Period: 4 * pollPeriod}.Until(ctx, what, check)
 }

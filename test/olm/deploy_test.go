@@ -16,6 +16,7 @@ import (
 func TestKustomize(t *testing.T) {
 	for _, overlay := range []string{"overlays/namespaced", "overlays/with-apiserver"} {
 		t.Run(filepath.Base(overlay), func(t *testing.T) {
+			removeAfterFailure(t)
 			deployPrevious(t, overlay)
 			namespace := installNamespace
 			if overlay != "overlays/namespaced" {
@@ -68,6 +69,7 @@ func operatorsChart(source string) string {
 
 // TestHelm does the same by the operator's chart, and goes back to the earlier release.
 func TestHelm(t *testing.T) {
+	removeAfterFailure(t)
 	helm := func(command string, args ...string) {
 		t.Helper()
 		t.Setenv("HELM_NAMESPACE", installNamespace)

@@ -18,6 +18,7 @@ import (
 // TestVersion0 is the life of the operator under version 0, step by step: each step
 // needs the one before.
 func TestVersion0(t *testing.T) {
+	removeAfterFailure(t)
 	startVersion0(t)
 	previous, this := serveCatalog(t, previousVersion), serveCatalog(t, previousVersion, thisVersion)
 

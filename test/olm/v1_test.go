@@ -18,6 +18,7 @@ const installNamespace = "darkroom-system"
 // TestVersion1 installs the operator as a ClusterExtension, with the installer's
 // ServiceAccount of config/olmv1, upgrades it, and removes it.
 func TestVersion1(t *testing.T) {
+	removeAfterFailure(t)
 	host := startRegistry(t)
 	startVersion1(t, host)
 	pushBundle(t, bundleReference(host, previousVersion), bundleOf(previousVersion))
