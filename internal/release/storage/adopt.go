@@ -19,42 +19,42 @@ import (
 // so that it can be adopted, the newest first; none if there is no such release. It fails if
 // one of them is of another chart, is controlled by another object, or is pending, or if none is
 // deployed.
-func (r *Revisions) Foreign(ctx context.Context, chart string) ([]*helmrelease.Release, error) {
-	secrets, err := r.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var foreign []*helmrelease.Release
-	deployed := false
-	for i := range secrets {
-		secret := &secrets[i]
+func (r *Revisions) Foreign(ctx context.Context, chart string) (foreign []*helmrelease.Release, err error) {
+	deployed := 0
+	err = r.each(ctx, func(secret *corev1.Secret) error {
 		if ownership.OwnsRevision(r.darkroom, secret) {
-			continue
+			return nil
 		}
 		if metav1.GetControllerOfNoCopy(secret) != nil {
-			return nil, fmt.Errorf("adopt release %s: its Secret %s has another owner: %s", r.key(),
-				secret.Name, ownership.Owner(secret))
+			return fmt.Errorf("its Secret %s has another owner: %s", secret.Name, ownership.Owner(secret))
 		}
 		release, err := decode(secret)
-		if err != nil {
-			return nil, fmt.Errorf("adopt release %s: decode Secret %s: %w: delete it, or uninstall the release",
-				r.key(), secret.Name, err)
+		switch {
+		case err != nil:
+			return fmt.Errorf("decode Secret %s: %w: delete it, or uninstall the release", secret.Name, err)
+		case release.Info.Status.IsPending():
+			return fmt.Errorf("revision %d is %s: wait for it to complete, or roll it back with helm",
+				release.Version, release.Info.Status)
+		case release.Chart == nil || release.Chart.Name() != chart:
+			return fmt.Errorf("revision %d is not a release of the chart %s", release.Version, chart)
+		case release.Info.Status != helmrelease.StatusDeployed:
+			release = summary(release)
+		case deployed == listPage:
+			return fmt.Errorf("more than %d revisions are deployed: delete the Secrets of the older ones", listPage)
+		default:
+			deployed++
 		}
-		if release.Info.Status.IsPending() {
-			return nil, fmt.Errorf("adopt release %s: revision %d is %s: wait for it to complete, or roll it back with helm",
-				r.key(), release.Version, release.Info.Status)
-		}
-		if release.Chart == nil || release.Chart.Name() != chart {
-			return nil, fmt.Errorf("adopt release %s: revision %d is not a release of the chart %s",
-				r.key(), release.Version, chart)
-		}
-		deployed = deployed || release.Info.Status == helmrelease.StatusDeployed
 		foreign = append(foreign, release)
+		return nil
+	})
+	if err == nil && len(foreign) > 0 && deployed == 0 {
+		err = errors.New("no revision of it is deployed: uninstall it, and remove the annotation " +
+			v1alpha1.AnnotationAdoptRelease)
 	}
-	if len(foreign) > 0 && !deployed {
-		return nil, fmt.Errorf("adopt release %s: no revision of it is deployed: uninstall it, and remove the annotation %s",
-			r.key(), v1alpha1.AnnotationAdoptRelease)
+	if err != nil {
+		return nil, fmt.Errorf("adopt release %s: %w", r.key(), err)
 	}
+	slices.SortFunc(foreign, func(a, b *helmrelease.Release) int { return b.Version - a.Version })
 	return foreign, nil
 }
 
@@ -78,18 +78,23 @@ func (r *Revisions) IsForeign(ctx context.Context) (bool, error) {
 // Adopt makes the revisions of a release the Darkroom's own: last the deployed ones, so that an
 // adoption that was interrupted is repeated.
 func (r *Revisions) Adopt(ctx context.Context) error {
-	secrets, err := r.list(ctx)
+	var others, deployed []*corev1.Secret
+	err := r.each(ctx, func(secret *corev1.Secret) error {
+		switch secret.Data = nil; {
+		case ownership.OwnsRevision(r.darkroom, secret):
+		case isDeployed(secret):
+			deployed = append(deployed, secret)
+		default:
+			others = append(others, secret)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	deployed := slices.DeleteFunc(slices.Clone(secrets), func(secret corev1.Secret) bool { return !isDeployed(&secret) })
-	others := slices.DeleteFunc(secrets, func(secret corev1.Secret) bool { return isDeployed(&secret) })
 	for _, secret := range append(others, deployed...) {
-		if ownership.OwnsRevision(r.darkroom, &secret) {
-			continue
-		}
 		labels := map[string]any{v1alpha1.LabelDarkroom: r.darkroom.Name, v1alpha1.LabelDarkroomUID: r.darkroom.UID}
-		patch, err := ownership.Patch(&secret, labels, []metav1.OwnerReference{ownership.Reference(r.darkroom)})
+		patch, err := ownership.Patch(secret, labels, []metav1.OwnerReference{ownership.Reference(r.darkroom)})
 		if err != nil {
 			return fmt.Errorf("adopt release %s: encode patch: %w", r.key(), err)
 		}

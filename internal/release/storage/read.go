@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,17 +27,14 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.memory.last == nil && len(indexed) == 0 {
-		used, err := r.isUsed(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if !used {
-			return nil, driver.ErrReleaseNotFound
-		}
+	if last := r.memory; last.last != nil && len(indexed) > 0 && indexed[0].Name == last.secret &&
+		indexed[0].ResourceVersion == last.resourceVersion {
+		return Copy(last.last), nil
 	}
-	if r.memory.isNewest(indexed) {
-		return Copy(r.memory.last), nil
+	if r.memory.last == nil && len(indexed) == 0 {
+		if used, err := r.isUsed(ctx); err != nil || !used {
+			return nil, cmp.Or(err, driver.ErrReleaseNotFound)
+		}
 	}
 	// This process has just started, the caches are stale, or another client wrote.
 	current, err := r.Current(ctx)
@@ -46,20 +44,10 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	return summary(current[0]), nil
 }
 
-// isNewest reports whether the cache shows the Secret of the remembered revision as the newest, as it
-// was written or read.
-func (m *Memory) isNewest(indexed []metav1.PartialObjectMetadata) bool {
-	if m.last == nil || len(indexed) == 0 {
-		return false
-	}
-	newest := &indexed[len(indexed)-1]
-	return newest.Name == m.secret && newest.ResourceVersion == m.resourceVersion
-}
-
 // Current returns the newest revision of a Darkroom's release and the deployed ones, the newest
-// first, with the errors of Last. It reads each by its name, because a list that has to be
-// consistent takes up to 100 ms, and longer the more Secrets the namespace has. If the caches do
-// not show what to read, it returns all revisions.
+// first, with the errors of Last. It reads each by its name. The names are listed only if the caches do
+// not show them, because a list that has to be consistent takes up to 100 ms, and longer the more
+// Secrets the namespace has.
 func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error) {
 	indexed, err := r.revisions(ctx)
 	if err != nil {
@@ -69,56 +57,48 @@ func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error)
 	if err != nil {
 		return nil, err
 	}
-	newest := len(indexed) - 1
-	if used || newest < 0 || r.memory.last != nil && r.memory.last.Version > versionOf(&indexed[newest]) {
-		return r.listed(ctx)
+	isStale := len(indexed) > 0 && r.memory.last != nil && r.memory.last.Version > versionOf(&indexed[0])
+	if !used && !isStale {
+		if releases, err := r.read(ctx, indexed); err != nil || len(releases) > 0 {
+			return releases, err
+		}
 	}
-	var releases []*helmrelease.Release
-	for i, metadata := range slices.Backward(indexed) {
-		if i < newest && !isDeployed(&metadata) {
-			continue
-		}
-		secret, err := r.secrets.Secrets(metadata.Namespace).Get(ctx, metadata.Name, metav1.GetOptions{})
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
-		}
-		if err != nil || !ownership.OwnsRevision(r.darkroom, secret) {
-			return r.listed(ctx)
-		}
-		release, err := decode(secret)
-		if err != nil {
-			return r.listed(ctx)
-		}
-		if i == newest {
-			r.found(secret, release)
-		}
-		releases = append(releases, release)
-	}
-	return releases, nil
-}
-
-// listed returns all revisions of a Darkroom's release, the newest first, as the API server has
-// them, with the errors of Last. A newest one that cannot be decoded is deleted: it holds no
-// information, and its number would be in the way of the next one.
-func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) {
-	secrets, err := r.stored(ctx)
+	listed, err := r.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var releases []*helmrelease.Release
-	for i := range secrets {
-		secret := &secrets[i]
-		if len(releases) == 0 {
-			if secret, err = r.withData(ctx, secret); apierrors.IsNotFound(err) {
+	releases, err := r.read(ctx, listed)
+	if err == nil && len(releases) == 0 {
+		*r.memory = Memory{}
+		return nil, driver.ErrReleaseNotFound
+	}
+	return releases, err
+}
+
+// read returns the newest of some revisions and the deployed ones, and remembers the newest; none if another Secret
+// has the name of one. A newest one that cannot be decoded is deleted: it holds no information, and its number would be
+// in the way of the next one. Users may create any number of deployed ones; Helm has one.
+func (r *Revisions) read(ctx context.Context, newestFirst []corev1.Secret) (releases []*helmrelease.Release, err error) {
+	for i := range newestFirst {
+		secret := &newestFirst[i]
+		if len(releases) == listPage || len(releases) > 0 && !isDeployed(secret) {
+			continue
+		}
+		if secret.Data == nil {
+			secret, err = r.secrets.Secrets(secret.Namespace).Get(ctx, secret.Name, metav1.GetOptions{})
+			switch {
+			case apierrors.IsNotFound(err):
 				continue
-			} else if err != nil {
-				return nil, err
+			case err != nil:
+				return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
+			case !ownership.OwnsRevision(r.darkroom, secret):
+				return nil, nil
 			}
 		}
 		release, err := decode(secret)
 		switch {
 		case err == nil && len(releases) == 0:
-			r.found(secret, release)
+			r.memory.remember(release, secret, r.clock.Now())
 			fallthrough
 		case err == nil:
 			releases = append(releases, release)
@@ -131,24 +111,13 @@ func (r *Revisions) listed(ctx context.Context) ([]*helmrelease.Release, error) 
 			}
 		}
 	}
-	if len(releases) == 0 {
-		*r.memory = Memory{}
-		return nil, driver.ErrReleaseNotFound
-	}
 	return releases, nil
 }
 
 // IsDeployed reports whether the caches show a deployed revision of a Darkroom's release.
 func (r *Revisions) IsDeployed(ctx context.Context) (bool, error) {
 	indexed, err := r.revisions(ctx)
-	return slices.ContainsFunc(indexed, func(metadata metav1.PartialObjectMetadata) bool {
-		return isDeployed(&metadata)
-	}), err
-}
-
-// found remembers the newest revision.
-func (r *Revisions) found(secret *corev1.Secret, release *helmrelease.Release) {
-	r.memory.remember(release, secret, r.clock.Now())
+	return slices.ContainsFunc(indexed, func(secret corev1.Secret) bool { return isDeployed(&secret) }), err
 }
 
 // isUsed reports whether the caches show a revision of a release's name that does not belong
@@ -171,29 +140,33 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 
 // stored lists the revisions of a Darkroom's release, the newest first, from the API server. It
 // fails unless all belong to the Darkroom: with ErrPredecessor if the others belong to Darkrooms
-// that are gone, because two of one name cannot exist at one time.
-func (r *Revisions) stored(ctx context.Context) ([]corev1.Secret, error) {
-	secrets, err := r.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	predecessor := false
-	for i := range secrets {
-		if ownership.OwnsRevision(r.darkroom, &secrets[i]) {
-			continue
-		}
-		if metav1.GetControllerOfNoCopy(&secrets[i]) == nil || ownership.UID(&secrets[i]) == "" {
-			return nil, fmt.Errorf(
+// that are gone, because two of one name cannot exist at one time. Those that exceed maxHeld together have no data.
+func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error) {
+	held, predecessor := 0, false
+	err = r.each(ctx, func(secret *corev1.Secret) error {
+		switch {
+		case ownership.OwnsRevision(r.darkroom, secret):
+			release := secret.Data[dataRelease]
+			if secret.Data = nil; held+len(release) <= maxHeld {
+				secret.Data = map[string][]byte{dataRelease: release}
+				held += len(release)
+			}
+			own = append(own, *secret)
+		case metav1.GetControllerOfNoCopy(secret) == nil || ownership.UID(secret) == "":
+			return fmt.Errorf(
 				"%w: rename the Darkroom, uninstall the release %s with helm, or adopt it with the "+
 					"annotation %s=%s on the Darkroom",
 				ErrForeignRelease, r.darkroom.Name, v1alpha1.AnnotationAdoptRelease, r.darkroom.Name)
+		default:
+			predecessor = true
 		}
-		predecessor = true
+		return nil
+	})
+	if err == nil && predecessor {
+		err = fmt.Errorf("release %s: %w", r.key(), ErrPredecessor)
 	}
-	if predecessor {
-		return nil, fmt.Errorf("release %s: %w", r.key(), ErrPredecessor)
-	}
-	return secrets, nil
+	slices.SortFunc(own, newerFirst)
+	return own, err
 }
 
 const (
@@ -203,61 +176,44 @@ const (
 	maxHeld = 8 << 20
 )
 
-// list returns all revisions of a release's name, including foreign ones, the newest first. Users may create
-// any number of them, so those that exceed maxHeld together have no data.
-func (r *Revisions) list(ctx context.Context) (secrets []corev1.Secret, err error) {
+// each visits all revisions of a release's name, including foreign ones, page by page: users may create any number
+// of them.
+func (r *Revisions) each(ctx context.Context, visit func(*corev1.Secret) error) error {
 	options := metav1.ListOptions{
 		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name,
 		Limit:         listPage,
 	}
-	for held := 0; ; {
+	for {
 		page, err := r.secrets.Secrets(r.darkroom.Namespace).List(ctx, options)
 		if err != nil {
-			return nil, fmt.Errorf("list revisions of release %s: %w", r.key(), err)
+			return fmt.Errorf("list revisions of release %s: %w", r.key(), err)
 		}
 		for i := range page.Items {
-			secret := page.Items[i]
+			secret := &page.Items[i]
 			secret.ManagedFields, secret.Annotations = nil, nil
-			release := secret.Data[dataRelease]
-			if secret.Data = nil; held+len(release) <= maxHeld {
-				secret.Data = map[string][]byte{dataRelease: release}
-				held += len(release)
+			if err := visit(secret); err != nil {
+				return err
 			}
-			secrets = append(secrets, secret)
 		}
 		if options.Continue = page.Continue; options.Continue == "" {
-			break
+			return nil
 		}
 	}
-	slices.SortFunc(secrets, func(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) })
-	return secrets, nil
 }
 
-// withData returns a Secret with its data, which list may have left out.
-func (r *Revisions) withData(ctx context.Context, secret *corev1.Secret) (*corev1.Secret, error) {
-	if secret.Data != nil {
-		return secret, nil
-	}
-	full, err := r.secrets.Secrets(secret.Namespace).Get(ctx, secret.Name, metav1.GetOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("read revision of release %s: %w", r.key(), err)
-	}
-	return full, nil
-}
+func newerFirst(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) }
 
-// revisions returns the metadata of a Darkroom's revisions from the cache, the newest
-// last.
-func (r *Revisions) revisions(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+// revisions returns the Darkroom's revisions from the cache, without data, the newest first.
+func (r *Revisions) revisions(ctx context.Context) (own []corev1.Secret, err error) {
 	cached, err := r.cached(ctx, r.own, client.MatchingFields{ownership.Index: ownership.IndexKey(r.darkroom.UID)})
-	if err != nil {
-		return nil, err
+	for i := range cached {
+		secret := &cached[i]
+		if IsRevision(secret) && secret.Labels[labelName] == r.darkroom.Name && ownership.OwnsRevision(r.darkroom, secret) {
+			own = append(own, corev1.Secret{ObjectMeta: secret.ObjectMeta})
+		}
 	}
-	own := slices.DeleteFunc(cached, func(secret metav1.PartialObjectMetadata) bool {
-		return !IsRevision(&secret) || secret.Labels[labelName] != r.darkroom.Name ||
-			!ownership.OwnsRevision(r.darkroom, &secret)
-	})
-	slices.SortFunc(own, func(a, b metav1.PartialObjectMetadata) int { return versionOf(&a) - versionOf(&b) })
-	return own, nil
+	slices.SortFunc(own, newerFirst)
+	return own, err
 }
 
 // cached lists the Secrets of a Darkroom's namespace that a cache has under a key of

@@ -150,8 +150,8 @@ func isRead(
 	}
 	memory := &storage.Memory{}
 	behind := storage.New(typed.CoreV1(), typed.AppsV1(), lagging{}, lagging{}, clock).Of(d, memory)
-	if read, err := behind.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(all, numbersOf(read)) {
-		rt.Errorf("without caches there are %v (%v), want %v", numbersOf(read), err, all)
+	if read, err := behind.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(current, numbersOf(read)) {
+		rt.Errorf("without caches there are %v (%v), want %v", numbersOf(read), err, current)
 	}
 	before = requests.Load()
 	if _, err := newStore().Of(d, memory).Last(t.Context()); !errors.Is(err, want) || requests.Load() > before {

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -175,11 +176,11 @@ func (r *Revisions) Prune(ctx context.Context, keep int) error {
 	if err != nil {
 		return err
 	}
-	for i := range max(0, len(indexed)-keep) {
-		if isDeployed(&indexed[i]) {
+	for _, secret := range slices.Backward(indexed[min(keep, len(indexed)):]) {
+		if isDeployed(&secret) {
 			continue
 		}
-		if err := r.prune(ctx, &indexed[i]); err != nil {
+		if err := r.prune(ctx, &secret); err != nil {
 			return err
 		}
 	}
@@ -201,7 +202,7 @@ func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
 	if err != nil || len(indexed) == 0 {
 		return false, err
 	}
-	if oldest := &indexed[0]; !isDeployed(oldest) {
+	if oldest := &indexed[len(indexed)-1]; !isDeployed(oldest) {
 		return true, r.prune(ctx, oldest)
 	}
 	return false, nil
@@ -214,23 +215,16 @@ func isDeployed(secret metav1.Object) bool {
 
 // Delete removes every revision that belongs to a Darkroom and is newer than a version, and
 // reports whether there was one. Revisions of the same name that belong to others stay.
-func (r *Revisions) Delete(ctx context.Context, newerThan int) (bool, error) {
-	list, err := r.list(ctx)
-	if err != nil {
-		return false, err
-	}
+func (r *Revisions) Delete(ctx context.Context, newerThan int) (found bool, err error) {
 	*r.memory = Memory{}
-	found := false
-	for i := range list {
-		if !ownership.OwnsRevision(r.darkroom, &list[i]) || versionOf(&list[i]) <= newerThan {
-			continue
+	err = r.each(ctx, func(secret *corev1.Secret) error {
+		if !ownership.OwnsRevision(r.darkroom, secret) || versionOf(secret) <= newerThan {
+			return nil
 		}
 		found = true
-		if err := r.delete(ctx, &list[i]); err != nil {
-			return found, err
-		}
-	}
-	return found, nil
+		return r.delete(ctx, secret)
+	})
+	return found, err
 }
 
 // delete deletes a Secret, but not another one that has taken its name.
