@@ -49,8 +49,9 @@ const absent = "1"
 // not exist yet, or it must have the UID of an object that belongs to the Darkroom.
 
 // apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in
-// addition. It leaves out those that are known to be as desired: for a change of a Darkroom all but two or
-// three.
+// addition. It leaves out those that were applied as they are desired, and that the caches show as they were then:
+// for a change of a Darkroom all but two or three. If the caches lag behind a change by another client, its event will
+// follow, and the object is repaired.
 func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
 		live, _ := c.lookUp(object) // an error will be met again by the apply
@@ -62,10 +63,11 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 		group.SetLimit(applyParallelism)
 		for _, object := range wave {
 			group.Go(func() error {
-				if unchanged, err := c.isUnchanged(object); err != nil || unchanged {
+				known, err := c.lookUp(object)
+				if err != nil || known != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), known) {
 					return err
 				}
-				_, err := c.put(object)
+				_, err = c.put(object, known)
 				return err
 			})
 		}
@@ -78,21 +80,9 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	return c.removeSurplus()
 }
 
-// isUnchanged reports whether an object was applied as it is desired, and the caches show it
-// as it was then. If they lag behind a change by another client, its event will follow, and
-// the object is repaired.
-func (c *ActionClient) isUnchanged(object *unstructured.Unstructured) (bool, error) {
-	live, err := c.lookUp(object)
-	return live != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), live), err
-}
-
-// put writes an object and removes from it what others added (see drift.Reclaim). It
-// remembers and returns the object as it is then.
-func (c *ActionClient) put(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	known, err := c.lookUp(object)
-	if err != nil {
-		return nil, err
-	}
+// put writes an object, which the caches show as known or not at all, and removes from it what others added
+// (see drift.Reclaim). It remembers and returns the object as it is then.
+func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Object) (*unstructured.Unstructured, error) {
 	var uid types.UID
 	if known != nil {
 		uid = known.GetUID()
@@ -116,39 +106,39 @@ func (c *ActionClient) put(object *unstructured.Unstructured) (*unstructured.Uns
 
 // putOnce is put with the UID that the object must have; none if it must not exist.
 func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
-	if uid != "" {
-		if err := c.releaseReplicas(object, uid); err != nil {
-			return nil, err
-		}
+	if uid == "" {
+		return c.write(object, uid)
+	}
+	if err := c.releaseReplicas(object, uid); err != nil {
+		return nil, err
 	}
 	live, err := c.write(object, uid)
-	if apierrors.IsInvalid(err) && uid != "" {
+	if apierrors.IsInvalid(err) {
 		// Additions by others may be the cause.
-		live, err = c.writeOverAdditions(object, uid, err)
+		if live, _ = c.read(object); live == nil || live.GetUID() != uid {
+			return nil, err
+		}
+	} else if err != nil {
+		return nil, err
 	}
-	if err != nil || uid == "" {
-		return live, err
+	reclaimed, reclaimErr := c.reclaim(live)
+	switch {
+	case reclaimed:
+		return c.write(object, uid)
+	case err != nil:
+		return nil, err
 	}
-	if reclaimed, err := c.reclaim(live); err != nil || !reclaimed {
-		return live, err
-	}
-	return c.write(object, uid)
+	return live, reclaimErr
 }
 
-// writeOverAdditions removes the additions by others to an object before it is written;
-// refused is the error of the write without that.
-func (c *ActionClient) writeOverAdditions(
-	object *unstructured.Unstructured, uid types.UID, refused error,
-) (*unstructured.Unstructured, error) {
-	now := &unstructured.Unstructured{}
-	now.SetGroupVersionKind(object.GroupVersionKind())
-	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), now); err != nil || now.GetUID() != uid {
-		return nil, refused
+// read returns an object as the API server has it; nil if there is none.
+func (c *ActionClient) read(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(object.GroupVersionKind())
+	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), live); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	if reclaimed, err := c.reclaim(now); err != nil || !reclaimed {
-		return nil, refused
-	}
-	return c.write(object, uid)
+	return live, nil
 }
 
 // write applies an object that must have a UID, or must not exist if uid is empty. It
@@ -197,15 +187,21 @@ func with(values, added map[string]string) map[string]string {
 	return values
 }
 
+// cached returns an object as the caches show it; nil if they show none.
+func (c *ActionClient) cached(object manifest.Key) (metav1.Object, error) {
+	live, err := c.Live(c.ctx, object.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("look for %s: %w", object, err)
+	}
+	return live, nil
+}
+
 // lookUp returns an object of the Darkroom that the caches show; nil if they show no such
 // object.
 func (c *ActionClient) lookUp(object *unstructured.Unstructured) (metav1.Object, error) {
-	live, err := c.Live(c.ctx, object.GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(object))
-	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return nil, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
-	case err != nil, live == nil, !ownership.Owns(c.darkroom, live):
-		return nil, nil //nolint:nilnil // see above
+	live, err := c.cached(manifest.KeyOf(object))
+	if live == nil || !ownership.Owns(c.darkroom, live) {
+		return nil, err
 	}
 	return live, nil
 }

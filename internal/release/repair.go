@@ -7,10 +7,10 @@ import (
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
 // Reconcile restores the objects of a deployed release, and removes surplus ones. The objects are
@@ -60,13 +60,12 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 // inSync reports whether no desired object has to be restored now.
 func (c *ActionClient) inSync() (bool, error) {
 	for _, desired := range c.memory.objects.Desired() {
-		live, err := c.Live(c.ctx, desired.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: desired.Name})
-		switch {
-		case client.IgnoreNotFound(err) != nil:
-			return false, fmt.Errorf("look for %s: %w", desired.Key, err)
-		case err == nil && live != nil && c.memory.objects.Unchanged(desired, live),
-			c.memory.objects.Held(desired.Key, c.Clock.Now()):
-		default:
+		live, err := c.cached(desired.Key)
+		if err != nil {
+			return false, err
+		}
+		isDesired := live != nil && c.memory.objects.Unchanged(desired, live)
+		if !isDesired && !c.memory.objects.Held(desired.Key, c.Clock.Now()) {
 			return false, nil
 		}
 	}
@@ -76,35 +75,32 @@ func (c *ActionClient) inSync() (bool, error) {
 // repair applies an object unless it is as it should be, or is not to be restored now. It
 // reports whether the object was missing or different.
 func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
-	key := manifest.KeyOf(object)
-	live, err := c.Live(c.ctx, key.GroupKind, client.ObjectKeyFromObject(object))
-	if client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("look for %s: %w", key, err)
-	}
-	if live != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), live) {
-		return false, nil
+	key, desired, writer := manifest.KeyOf(object), drift.DesiredOf(object), ""
+	live, err := c.lookUp(object)
+	if err != nil || live != nil && c.memory.objects.Unchanged(desired, live) {
+		return false, err
 	}
 	if _, traced := c.memory.objects.Trace(key); traced {
 		// The cache may not show the operator's last write yet.
-		existing, err := c.readOwned(object.GroupVersionKind(), object.GetName())
+		existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
 		if err != nil {
 			return false, err
 		}
-		if live = nil; existing != nil {
-			if live = existing; c.memory.objects.Unchanged(drift.DesiredOf(object), live) {
-				return false, nil
+		live = nil
+		if existing != nil {
+			writer = drift.LastWriter(FieldManager, existing.ManagedFields)
+			if ownership.Owns(c.darkroom, existing) {
+				live = existing
 			}
+		}
+		if live != nil && c.memory.objects.Unchanged(desired, live) {
+			return false, nil
 		}
 	}
 	if c.memory.objects.Held(key, c.Clock.Now()) {
 		return false, nil
 	}
-	writer := ""
-	if c.memory.objects.Repairs(key) >= drift.ContestedAfter-1 {
-		// The repair may begin or continue a contest, so it is worth a request to name the writer.
-		writer = c.lastWriter(object)
-	}
-	now, err := c.put(object)
+	now, err := c.put(object, live)
 	if err != nil {
 		return false, err
 	}
@@ -136,14 +132,4 @@ func ContestMessage(contest drift.Hold) string {
 	return fmt.Sprintf("%s is changed repeatedly by %s and was restored %d times; restoring it is suspended until %s. "+
 		"Configure that writer to ignore the object, or pause the Darkroom.",
 		contest.Object, writer, contest.Repairs, contest.Until.UTC().Format("15:04:05 MST"))
-}
-
-// lastWriter returns the field manager that changed an object last; empty if that cannot be
-// found out.
-func (c *ActionClient) lastWriter(object *unstructured.Unstructured) string {
-	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
-	if err != nil || existing == nil {
-		return ""
-	}
-	return drift.LastWriter(FieldManager, existing.ManagedFields)
 }

@@ -29,13 +29,9 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 	if _, set, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "replicas"); set {
 		return nil
 	}
-	now := &unstructured.Unstructured{}
-	now.SetGroupVersionKind(object.GroupVersionKind())
-	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), now); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	if !slices.ContainsFunc(now.GetManagedFields(), appliesReplicas) {
-		return nil
+	now, err := c.read(object)
+	if now == nil || !slices.ContainsFunc(now.GetManagedFields(), appliesReplicas) {
+		return err
 	}
 	replicas, found, err := unstructured.NestedInt64(now.Object, "spec", "replicas")
 	if err != nil || !found {

@@ -55,12 +55,9 @@ func (c *ActionClient) successor(desired []manifest.Key) (metav1.Object, bool, e
 		return nil, false, nil
 	}
 	key := desired[at]
-	live, err := c.Live(c.ctx, key.GroupKind, types.NamespacedName{Namespace: c.key.Namespace, Name: key.Name})
-	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return nil, true, fmt.Errorf("look for %s: %w", key, err)
-	case err != nil || live == nil || !c.Shown(c.key, key, live):
-		return nil, true, nil
+	live, err := c.cached(key)
+	if live == nil || !c.Shown(c.key, key, live) {
+		return nil, true, err
 	}
 	return live, true, nil
 }

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
@@ -135,10 +134,7 @@ func (c *ActionClient) rolledOut() (bool, error) {
 
 // deployment returns the Deployment as the caches show it; nil if they show none.
 func (c *ActionClient) deployment() (*appsv1.Deployment, error) {
-	live, err := c.Live(c.ctx, deployments.GroupKind(), c.key)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
-	}
+	live, err := c.cached(DeploymentOf(c.key))
 	deployment, _ := live.(*appsv1.Deployment)
-	return deployment, nil
+	return deployment, err
 }

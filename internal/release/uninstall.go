@@ -122,8 +122,7 @@ func (c *ActionClient) isOrphaned() (bool, error) {
 // isRouteWithFinalizers reports whether an object is an Ingress or HTTPRoute that stays until others
 // have removed their finalizers.
 func isRouteWithFinalizers(object owned) bool {
-	kind := object.Kind.GroupKind()
-	return (kind == ingresses || kind == httpRoutes) && object.live != nil && len(object.live.GetFinalizers()) > 0
+	return isRoute(object.Kind.GroupKind()) && object.live != nil && len(object.live.GetFinalizers()) > 0
 }
 
 // annotationField is the annotation that Helm sets on the objects of a release.

@@ -97,16 +97,6 @@ func (m *Memory) brakeOf(object manifest.Key, now time.Time) *brake {
 	return b
 }
 
-// Repairs returns how often an object was restored in a row.
-func (m *Memory) Repairs(object manifest.Key) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if b := m.brakes[object]; b != nil {
-		return b.repairs
-	}
-	return 0
-}
-
 // Held reports whether an object is not to be restored now.
 func (m *Memory) Held(object manifest.Key, now time.Time) bool {
 	m.mu.Lock()

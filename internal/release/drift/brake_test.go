@@ -95,8 +95,8 @@ func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 			}
 		}
 		for _, key := range keys[len(desired):] {
-			if repairs := memory.Repairs(key); repairs > 0 {
-				t.Fatalf("%d repairs of %s are remembered", repairs, key)
+			if brake := memory.brakes[key]; brake != nil {
+				t.Fatalf("%d repairs of %s are remembered", brake.repairs, key)
 			}
 		}
 	})
