@@ -44,7 +44,8 @@ func (c *ActionClient) adopt(desired *desired, adopted []*helmrelease.Release) (
 		return nil, err
 	}
 	for i := range live {
-		if err := c.adoptObject(&live[i]); err != nil {
+		owners := append(live[i].OwnerReferences, ownership.Reference(c.darkroom))
+		if err := c.setOwner(&live[i], c.darkroom.Name, owners); err != nil {
 			return next, c.fail(next, nil, err)
 		}
 	}
@@ -105,12 +106,7 @@ func (c *ActionClient) isOfChart(object metav1.Object) bool {
 		strings.HasPrefix(object.GetLabels()["helm.sh/chart"], c.Chart.Name()+"-")
 }
 
-// adoptObject makes the Darkroom the owner of an object, unless it has changed since.
-func (c *ActionClient) adoptObject(object *metav1.PartialObjectMetadata) error {
-	return c.setOwner(object, c.darkroom.GetName(), append(object.OwnerReferences, ownership.Reference(c.darkroom)))
-}
-
-// setOwner sets the label and the owners of an object; nil removes the label.
+// setOwner sets the label and the owners of an object, unless it has changed since it was read; nil removes the label.
 func (c *ActionClient) setOwner(object *metav1.PartialObjectMetadata, label any, owners []metav1.OwnerReference) error {
 	patch, err := ownership.Patch(object, map[string]any{v1alpha1.LabelDarkroom: label}, owners)
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -135,8 +135,11 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 func (c *ActionClient) read(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(object.GroupVersionKind())
-	if err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), live); err != nil {
-		return nil, client.IgnoreNotFound(err)
+	switch err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), live); {
+	case apierrors.IsNotFound(err):
+		return nil, nil //nolint:nilnil // see above
+	case err != nil:
+		return nil, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
 	}
 	return live, nil
 }
@@ -164,8 +167,8 @@ func Apply(
 	options ...client.ApplyOption,
 ) (*unstructured.Unstructured, error) {
 	out := object.DeepCopy()
-	out.SetLabels(with(out.GetLabels(), map[string]string{ownership.LabelManagedBy: ownership.ManagedByHelm}))
-	out.SetAnnotations(with(out.GetAnnotations(), map[string]string{
+	out.SetLabels(labels.Merge(out.GetLabels(), labels.Set{ownership.LabelManagedBy: ownership.ManagedByHelm}))
+	out.SetAnnotations(labels.Merge(out.GetAnnotations(), labels.Set{
 		ownership.AnnotationReleaseName:      darkroom.GetName(),
 		ownership.AnnotationReleaseNamespace: darkroom.GetNamespace(),
 	}))
@@ -177,14 +180,6 @@ func Apply(
 	}
 	options = append(options, client.FieldOwner(FieldManager), client.ForceOwnership)
 	return out, to.Apply(ctx, client.ApplyConfigurationFromUnstructured(out), options...)
-}
-
-func with(values, added map[string]string) map[string]string {
-	if values == nil {
-		return added
-	}
-	maps.Copy(values, added)
-	return values
 }
 
 // cached returns an object as the caches show it; nil if they show none.

@@ -65,17 +65,6 @@ type Recorder interface {
 	Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
 }
 
-// LiveLookup returns an object as a cache has it: nil and no error for a kind that is not
-// cached, and the API's error NotFound for an object that is missing. The object is the
-// cache's own and must not be changed.
-type LiveLookup func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error)
-
-// OwnedLookup visits all objects that have a Darkroom's key in the index ownership.Index, as the
-// caches have them. Those of other Darkrooms may be among them. They are the caches' own and must
-// not be changed.
-type OwnedLookup func(ctx context.Context, darkroom client.Object,
-	visit func(schema.GroupVersionKind, metav1.Object)) error
-
 // Config is the configuration of Releases. All fields but the last two are required.
 type Config struct {
 	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
@@ -85,10 +74,12 @@ type Config struct {
 	Client client.Client
 	// Reader reads past the caches.
 	Reader client.Reader
-	// Live looks an object up in the caches.
-	Live LiveLookup
-	// Owned lists the objects of a Darkroom in the caches.
-	Owned OwnedLookup
+	// Live returns an object as a cache has it: nil and no error for a kind that is not cached, and the API's error
+	// NotFound for an object that is missing. The object is the cache's own and must not be changed.
+	Live func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error)
+	// Owned visits all objects that have a Darkroom's key in the index ownership.Index, as the caches have them. Those
+	// of other Darkrooms may be among them. They are the caches' own and must not be changed.
+	Owned func(_ context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
 	// Kinds are the kinds of objects that a release may have in this cluster.
 	Kinds []schema.GroupVersionKind
 	// Store keeps the releases.

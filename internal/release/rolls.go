@@ -3,9 +3,8 @@ package release
 import (
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,19 +34,20 @@ func (c *ActionClient) Rolls() (bool, error) {
 		if manifest.KeyOf(object) != DeploymentOf(c.key) {
 			continue
 		}
-		live := &appsv1.Deployment{}
-		if err := c.Reader.Get(c.ctx, c.key, live); err != nil {
-			return false, fmt.Errorf("look for %s: %w", DeploymentOf(c.key), err)
+		live, err := c.read(object)
+		if err != nil || live == nil {
+			return false, err
 		}
-		after, err := Apply(c.ctx, c.Client, c.darkroom, object, live.UID, client.DryRunAll)
+		after, err := Apply(c.ctx, c.Client, c.darkroom, object, live.GetUID(), client.DryRunAll)
 		if err != nil {
 			return false, fmt.Errorf("ask the API server how %s of release %s would look: %w", DeploymentOf(c.key), c.key, err)
 		}
-		var deployment appsv1.Deployment
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, &deployment); err != nil {
-			return false, fmt.Errorf("read %s of release %s: %w", DeploymentOf(c.key), c.key, err)
-		}
-		return !equality.Semantic.DeepEqual(live.Spec.Template, deployment.Spec.Template), nil
+		return !equality.Semantic.DeepEqual(templateOf(live), templateOf(after)), nil
 	}
 	return false, nil
+}
+
+func templateOf(deployment *unstructured.Unstructured) any {
+	template, _, _ := unstructured.NestedFieldNoCopy(deployment.Object, "spec", "template")
+	return template
 }

@@ -66,7 +66,17 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if err := c.removeAll(objects, adopting); err != nil {
+	var group errgroup.Group
+	group.SetLimit(applyParallelism)
+	for _, object := range objects {
+		group.Go(func() error {
+			if adopting {
+				return c.giveBack(object)
+			}
+			return c.remove(object)
+		})
+	}
+	if err := group.Wait(); err != nil {
 		return "", "", err
 	}
 	if !adopting {
@@ -82,21 +92,6 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 		return "", "", err
 	}
 	return EventUninstalled, "Uninstalled with all its objects", nil
-}
-
-// removeAll deletes objects, or ends the ownership of them.
-func (c *ActionClient) removeAll(objects []owned, giveBack bool) error {
-	var group errgroup.Group
-	group.SetLimit(applyParallelism)
-	for _, object := range objects {
-		group.Go(func() error {
-			if giveBack {
-				return c.giveBack(object)
-			}
-			return c.remove(object)
-		})
-	}
-	return group.Wait()
 }
 
 // isAdopting reports whether the Darkroom began to adopt a release and did not complete that. The annotation

@@ -23,17 +23,7 @@ const (
 	brakeRelease = 20 * time.Minute
 )
 
-// brake counts and delays the repairs of one object.
-type brake struct {
-	repairs int
-	// quiet is the number of applies in a row that changed nothing.
-	quiet  int
-	last   time.Time
-	until  time.Time
-	writer string
-}
-
-// Hold is an object that is not restored for a while.
+// Hold counts and delays the repairs of one object.
 type Hold struct {
 	Object manifest.Key
 	// Writer is the field manager that changed it; empty if that is not known.
@@ -44,10 +34,10 @@ type Hold struct {
 	Until time.Time
 	// Contested is set if another writer keeps changing what it may not change.
 	Contested bool
-}
 
-func (b *brake) hold(object manifest.Key) Hold {
-	return Hold{object, b.writer, b.repairs, b.until, b.quiet == 0}
+	// quiet is the number of applies in a row that changed nothing, and last the time of the last apply.
+	quiet int
+	last  time.Time
 }
 
 // Repaired remembers that an object was restored after a change by a writer, which may be
@@ -55,21 +45,17 @@ func (b *brake) hold(object manifest.Key) Hold {
 func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Hold, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b := m.brakeOf(object, now)
-	b.repairs++
-	b.quiet = 0
+	hold := m.holdOf(object, now)
+	hold.Repairs++
+	hold.quiet, hold.Contested = 0, true
 	if writer != "" {
-		b.writer = writer
+		hold.Writer = writer
 	}
-	if b.repairs < ContestedAfter {
+	if hold.Repairs < ContestedAfter {
 		return Hold{}, false
 	}
-	delay := brakeMost
-	if doublings := b.repairs - ContestedAfter; doublings < 6 {
-		delay = min(brakeLeast<<doublings, brakeMost)
-	}
-	b.until = now.Add(delay)
-	return b.hold(object), true
+	hold.Until = now.Add(min(brakeLeast<<min(hold.Repairs-ContestedAfter, 6), brakeMost))
+	return *hold, true
 }
 
 // Confirmed remembers that the apply of an object changed nothing: others had written what they
@@ -77,32 +63,33 @@ func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Ho
 func (m *Memory) Confirmed(object manifest.Key, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b := m.brakeOf(object, now)
-	if b.quiet++; b.quiet >= ContestedAfter {
-		b.until = now.Add(quietPeriod)
+	hold := m.holdOf(object, now)
+	hold.Contested = false
+	if hold.quiet++; hold.quiet >= ContestedAfter {
+		hold.Until = now.Add(quietPeriod)
 	}
 }
 
-// brakeOf returns the brake of an object that is applied now. The caller holds the lock.
-func (m *Memory) brakeOf(object manifest.Key, now time.Time) *brake {
-	if m.brakes == nil {
-		m.brakes = map[manifest.Key]*brake{}
+// holdOf returns the hold of an object that is applied now. The caller holds the lock.
+func (m *Memory) holdOf(object manifest.Key, now time.Time) *Hold {
+	if m.holds == nil {
+		m.holds = map[manifest.Key]*Hold{}
 	}
-	b := m.brakes[object]
-	if b == nil || now.Sub(b.last) > brakeRelease {
-		b = &brake{}
-		m.brakes[object] = b
+	hold := m.holds[object]
+	if hold == nil || now.Sub(hold.last) > brakeRelease {
+		hold = &Hold{Object: object}
+		m.holds[object] = hold
 	}
-	b.last = now
-	return b
+	hold.last = now
+	return hold
 }
 
 // Held reports whether an object is not to be restored now.
 func (m *Memory) Held(object manifest.Key, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b := m.brakes[object]
-	return b != nil && now.Before(b.until)
+	hold := m.holds[object]
+	return hold != nil && now.Before(hold.Until)
 }
 
 // Holds returns the objects of a release that are not to be restored now, ordered by kind and
@@ -111,9 +98,9 @@ func (m *Memory) Holds(now time.Time) []Hold {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var holds []Hold
-	for object, b := range m.brakes {
-		if now.Before(b.until) {
-			holds = append(holds, b.hold(object))
+	for _, hold := range m.holds {
+		if now.Before(hold.Until) {
+			holds = append(holds, *hold)
 		}
 	}
 	slices.SortFunc(holds, func(a, b Hold) int { return strings.Compare(a.Object.String(), b.Object.String()) })

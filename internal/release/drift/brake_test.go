@@ -95,8 +95,8 @@ func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 			}
 		}
 		for _, key := range keys[len(desired):] {
-			if brake := memory.brakes[key]; brake != nil {
-				t.Fatalf("%d repairs of %s are remembered", brake.repairs, key)
+			if hold := memory.holds[key]; hold != nil {
+				t.Fatalf("%d repairs of %s are remembered", hold.Repairs, key)
 			}
 		}
 	})

@@ -27,29 +27,23 @@ import (
 // trustedManagers write to objects of a release by right.
 var trustedManagers = []string{"kube-controller-manager", "cloud-controller-manager"}
 
-// keptFields are the paths, by kind, at which additions stay; "" is for every kind.
-var keptFields = map[schema.GroupKind][]fieldpath.Path{
-	{}: {
+// keptFields are the fields, by kind, to which additions stay, with all in them; "" is for every kind.
+var keptFields = map[schema.GroupKind]*fieldpath.Set{
+	{}: fieldpath.NewSet(
 		fieldpath.MakePathOrDie("apiVersion"),
 		fieldpath.MakePathOrDie("kind"),
 		fieldpath.MakePathOrDie("metadata"),
 		fieldpath.MakePathOrDie("status"),
-	},
-	{Kind: "ServiceAccount"}: {{}},
-	{Group: "apps", Kind: "Deployment"}: {
+	),
+	{Kind: "ServiceAccount"}: fieldpath.NewSet(
+		fieldpath.MakePathOrDie("automountServiceAccountToken"),
+		fieldpath.MakePathOrDie("imagePullSecrets"),
+		fieldpath.MakePathOrDie("secrets"),
+	),
+	{Group: "apps", Kind: "Deployment"}: fieldpath.NewSet(
 		fieldpath.MakePathOrDie("spec", "replicas"),
 		fieldpath.MakePathOrDie("spec", "template", "metadata"),
-	},
-}
-
-// keeps reports whether an addition at a path of an object of a kind stays.
-func keeps(kind schema.GroupKind, path fieldpath.Path) bool {
-	for _, kept := range slices.Concat(keptFields[schema.GroupKind{}], keptFields[kind]) {
-		if len(path) >= len(kept) && path[:len(kept)].Equals(kept) {
-			return true
-		}
-	}
-	return false
+	),
 }
 
 // Reclaim moves the fields that other managers added to an object, and that must go, to
@@ -62,60 +56,45 @@ func Reclaim(
 		return entry.Manager == manager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 	}
 	own := slices.IndexFunc(entries, isOwn)
-	if own < 0 || !slices.ContainsFunc(entries,
-		func(e metav1.ManagedFieldsEntry) bool { return isIntruder(e, manager, entries[own].APIVersion) }) {
+	if own < 0 {
+		return nil, false, nil
+	}
+	var out []metav1.ManagedFieldsEntry
+	taken := fieldpath.NewSet()
+	for _, entry := range entries {
+		if isIntruder(entry, manager, entries[own].APIVersion) {
+			all, err := fieldsOf(entry)
+			if err != nil {
+				return nil, false, err
+			}
+			mustGo := all.RecursiveDifference(keptFields[schema.GroupKind{}])
+			if kept, found := keptFields[kind]; found {
+				mustGo = mustGo.RecursiveDifference(kept)
+			}
+			taken = taken.Union(mustGo)
+			rest := all.Difference(mustGo)
+			if rest.Empty() {
+				continue
+			}
+			if entry.FieldsV1, err = encodeFields(rest); err != nil {
+				return nil, false, err
+			}
+		}
+		out = append(out, entry)
+	}
+	if taken.Empty() {
 		return nil, false, nil
 	}
 	fields, err := fieldsOf(entries[own])
 	if err != nil {
 		return nil, false, err
 	}
-	var out []metav1.ManagedFieldsEntry
-	found := false
-	for i, entry := range entries {
-		if i == own || !isIntruder(entry, manager, entries[own].APIVersion) {
-			out = append(out, entry)
-			continue
-		}
-		taken, rest, err := divide(kind, entry)
-		if err != nil {
-			return nil, false, err
-		}
-		if !taken.Empty() {
-			found = true
-			fields = fields.Union(taken)
-			if entry.FieldsV1, err = encodeFields(rest); err != nil {
-				return nil, false, err
-			}
-		}
-		if !rest.Empty() {
-			out = append(out, entry)
-		}
-	}
-	if !found {
-		return nil, false, nil
-	}
-	encoded, err := encodeFields(fields)
+	encoded, err := encodeFields(fields.Union(taken))
 	if err != nil {
 		return nil, false, err
 	}
 	out[slices.IndexFunc(out, isOwn)].FieldsV1 = encoded
 	return out, true, nil
-}
-
-// divide divides the fields of an intruder into those that must go, and the rest.
-func divide(kind schema.GroupKind, entry metav1.ManagedFieldsEntry) (taken, rest *fieldpath.Set, err error) {
-	all, err := fieldsOf(entry)
-	if err != nil {
-		return nil, nil, err
-	}
-	taken = fieldpath.NewSet()
-	all.Iterate(func(path fieldpath.Path) {
-		if !keeps(kind, path) {
-			taken.Insert(path.Copy())
-		}
-	})
-	return taken, all.Difference(taken), nil
 }
 
 // LastWriter returns the field manager other than the operator's that changed the

@@ -23,8 +23,8 @@ type Memory struct {
 	traces []Trace
 	// desired are the objects of the last rendering.
 	desired []Desired
-	// brakes are those of recently restored objects.
-	brakes map[manifest.Key]*brake
+	// holds are those of recently restored objects.
+	holds map[manifest.Key]*Hold
 }
 
 // Desired is an object of a release as it was rendered.
@@ -82,7 +82,7 @@ func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object)
 func (m *Memory) Removed(object manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.brakes, object)
+	delete(m.holds, object)
 	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
@@ -95,7 +95,7 @@ func (m *Memory) Desire(objects []*unstructured.Unstructured) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.desired = desired
-	maps.DeleteFunc(m.brakes, func(object manifest.Key, _ *brake) bool {
+	maps.DeleteFunc(m.holds, func(object manifest.Key, _ *Hold) bool {
 		return !slices.ContainsFunc(desired, func(d Desired) bool { return d.Key == object })
 	})
 }
