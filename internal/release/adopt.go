@@ -44,8 +44,9 @@ func (c *ActionClient) adopt(desired *desired, adopted []*helmrelease.Release) (
 		return nil, err
 	}
 	for i := range live {
-		owners := append(live[i].OwnerReferences, ownership.Reference(c.darkroom))
-		if err := c.setOwner(&live[i], c.darkroom.Name, owners); err != nil {
+		object := &live[i]
+		if err := c.setOwner(object, c.darkroom.Name,
+			append(object.OwnerReferences, ownership.Reference(c.darkroom))); err != nil {
 			return next, c.fail(next, nil, err)
 		}
 	}

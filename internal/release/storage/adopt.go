@@ -59,18 +59,12 @@ func (r *Revisions) Foreign(ctx context.Context, chart string) (foreign []*helmr
 }
 
 // IsForeign reports whether there are revisions of a Darkroom's release that belong to no
-// Darkroom. It costs no request while the caches show none.
+// Darkroom.
 func (r *Revisions) IsForeign(ctx context.Context) (bool, error) {
-	if used, err := r.isUsed(ctx); err != nil || !used {
-		return false, err
-	}
-	// The caches may lag behind the adoption of the release.
 	_, err := r.stored(ctx)
-	switch {
-	case errors.Is(err, ErrForeignRelease):
-		return true, nil
-	case errors.Is(err, ErrPredecessor):
-		return false, nil
+	isForeign := errors.Is(err, ErrForeignRelease)
+	if isForeign || errors.Is(err, ErrPredecessor) {
+		return isForeign, nil
 	}
 	return false, err
 }

@@ -199,13 +199,11 @@ func (r *Revisions) prune(ctx context.Context, secret metav1.Object) error {
 // deployed revision is never deleted.
 func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
 	indexed, err := r.revisions(ctx)
-	if err != nil || len(indexed) == 0 {
+	oldest := len(indexed) - 1
+	if err != nil || oldest < 0 || isDeployed(&indexed[oldest]) {
 		return false, err
 	}
-	if oldest := &indexed[len(indexed)-1]; !isDeployed(oldest) {
-		return true, r.prune(ctx, oldest)
-	}
-	return false, nil
+	return true, r.prune(ctx, &indexed[oldest])
 }
 
 // isDeployed reports whether a Secret is that of a deployed revision.
