@@ -1,8 +1,9 @@
 // @vitest-environment jsdom
-import { fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
+import { reads } from "./api/reads";
 import type { Darkroom, SourceInput } from "./api/types";
 import { App } from "./App";
 import "./actions/RotateDialog";
@@ -12,6 +13,11 @@ import "./explain/ExplainView";
 import "./form/FormView";
 import "./layout/SignIn";
 import "./layout/SignInDialog";
+
+// Whether an element is hidden is asked of the styles of all around it, which takes most of the time.
+configure({ defaultHidden: true });
+// Reads that are repeated wait two seconds each.
+reads.setDefaultOptions({ queries: { ...reads.getDefaultOptions().queries, retryDelay: 0 } });
 
 /** How a request fails: a status, no answer at all, or an answer that is not of the API. */
 type Fault = number | "none" | "html" | "empty";

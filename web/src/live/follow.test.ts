@@ -32,6 +32,7 @@ const problem = (status: number) => new Response(JSON.stringify({ title: "No", s
 function start() {
   const seen: string[] = [];
   const controller = new AbortController();
+  vi.spyOn(controller.signal, "addEventListener");
   const done = follow(
     "/events/stream",
     {
@@ -42,7 +43,7 @@ function start() {
     },
     controller.signal,
   );
-  return { seen, done, stop: () => controller.abort() };
+  return { seen, done, stop: () => controller.abort(), signal: controller.signal };
 }
 
 test("after a break it resumes with the last id", async () => {
@@ -76,4 +77,20 @@ test("a server that is silent for too long is taken for gone", async () => {
   expect(seen).toEqual(["lost"]);
   stop();
   await done;
+});
+
+test("a page that is hidden and shown again leaves no listeners", async () => {
+  const visibility = vi.spyOn(document, "visibilityState", "get");
+  const { done, stop, signal } = start();
+  for (let turn = 0; turn < 6; turn++) {
+    visibility.mockReturnValue(turn % 2 ? "visible" : "hidden");
+    document.dispatchEvent(new Event("visibilitychange"));
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(asked).toHaveLength(3);
+  const options = vi.mocked(signal).addEventListener.mock.calls.map(([, , options]) => options);
+  expect(options.filter((each) => typeof each !== "object" || !each.signal?.aborted)).toHaveLength(1);
+  stop();
+  await done;
+  visibility.mockRestore();
 });

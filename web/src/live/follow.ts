@@ -29,8 +29,8 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
     const attempt = new AbortController();
     const stop = () => attempt.abort();
     const hide = () => isHidden() && stop();
-    signal.addEventListener("abort", stop);
-    document.addEventListener("visibilitychange", hide);
+    signal.addEventListener("abort", stop, { signal: attempt.signal });
+    document.addEventListener("visibilitychange", hide, { signal: attempt.signal });
     let watchdog = setTimeout(stop, silence);
     try {
       const response = await fetch(path, {
@@ -72,8 +72,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
       // Told below, in the same words as an end.
     } finally {
       clearTimeout(watchdog);
-      signal.removeEventListener("abort", stop);
-      document.removeEventListener("visibilitychange", hide);
+      stop();
     }
     if (signal.aborted || isHidden()) {
       continue;
@@ -88,10 +87,11 @@ const isHidden = (): boolean => document.visibilityState === "hidden";
 /** Waits until the page is visible. It resolves to false once that is over. */
 async function isVisible(signal: AbortSignal): Promise<boolean> {
   while (isHidden() && !signal.aborted) {
+    const over = new AbortController();
     await new Promise((resolve) => {
-      document.addEventListener("visibilitychange", resolve, { once: true });
-      signal.addEventListener("abort", resolve, { once: true });
-    });
+      document.addEventListener("visibilitychange", resolve, { signal: over.signal });
+      signal.addEventListener("abort", resolve, { signal: over.signal });
+    }).finally(() => over.abort());
   }
   return !signal.aborted;
 }
