@@ -26,6 +26,9 @@ type Cache struct {
 	// Darkrooms reads from a cache of all Darkrooms, those of other shards included; Reader reads
 	// their routes from the caches, and Live past them.
 	Darkrooms, Reader, Live client.Reader
+	// Sharded is set if Darkrooms is another cache than that of the Darkrooms which are reconciled, so that it
+	// may show the claims of one later.
+	Sharded bool
 	// HostsOf returns the hosts that a Darkroom claims.
 	HostsOf func(*v1alpha1.Darkroom) []string
 	// Handles reports whether this installation handles a Darkroom, or will. The sub-domains of
@@ -185,7 +188,8 @@ func (c Cache) views(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]view, 
 // Rivals returns the Darkrooms that claim a host of an object – a Darkroom, which claims it or still has it,
 // or the Ingress or HTTPRoute of one – and are not that Darkroom. A route that another installation handles
 // concerns nobody, but for the hosts that were assigned to it. One of no Darkroom may be that of one that has
-// just gone, whose hosts others wait for.
+// just gone, whose hosts others wait for. The Darkroom of a shard itself may have been judged before the cache
+// of all Darkrooms showed what it claims, and missed that a host became free.
 func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.NamespacedName, error) {
 	darkroom, isDarkroom := object.(*v1alpha1.Darkroom)
 	if !isDarkroom {
@@ -201,7 +205,12 @@ func (c Cache) Rivals(ctx context.Context, object client.Object) ([]types.Namesp
 	// One that is being deleted no longer claims its hosts.
 	alive := darkroom.DeepCopy()
 	alive.DeletionTimestamp = nil
-	return c.others(ctx, client.ObjectKeyFromObject(object), append(c.Hosts(alive), darkroom.Status.Domains...))
+	key := client.ObjectKeyFromObject(darkroom)
+	rivals, err := c.others(ctx, key, append(c.Hosts(alive), darkroom.Status.Domains...))
+	if c.Sharded {
+		rivals = append(rivals, key)
+	}
+	return rivals, err
 }
 
 // others returns the other Darkrooms that claim one of the hosts.

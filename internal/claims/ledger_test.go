@@ -37,9 +37,10 @@ var (
 // what they may.
 type town struct {
 	t rapid.TB
-	// live has all objects; darkrooms and routes are what the two caches show of them.
-	live, darkrooms, routes store
-	ledger                  *Ledger
+	// live has all objects, and the caches show what there was of them: reconciled the Darkrooms that the operator
+	// reconciles, darkrooms all of them, those of other shards included, and routes their routes.
+	live, reconciled, darkrooms, routes store
+	ledger                              *Ledger
 	// due are the Darkrooms in the work queue.
 	due map[types.NamespacedName]bool
 	// forged are the hosts that a user has ever written into the route of a Darkroom, and written the others that
@@ -63,6 +64,7 @@ var townCache = Cache{
 	HostsOf: func(darkroom *v1alpha1.Darkroom) []string { return slices.Clone(darkroom.Spec.SubDomains) },
 	Handles: func(*v1alpha1.Darkroom) bool { return true },
 	Routes:  true,
+	Sharded: true,
 }
 
 // store has objects by kind and key. What is in it is replaced, never changed.
@@ -267,6 +269,9 @@ func (w *town) forge(t *rapid.T) {
 // seen lets the operator see what a user did at once, or later.
 func (w *town) seen(t *rapid.T) {
 	if rapid.Bool().Draw(t, "seen at once") {
+		w.syncReconciled(t)
+	}
+	if rapid.Bool().Draw(t, "claims are seen at once") {
 		w.syncDarkrooms(t)
 	}
 }
@@ -283,8 +288,7 @@ func (w *town) restart(t *rapid.T) {
 
 func (w *town) start() {
 	w.ledger = &Ledger{Cache: townCache, Wake: w.wake}
-	w.syncDarkrooms(nil)
-	w.syncRoutes(nil)
+	w.syncAll(nil)
 	w.wake(keysOfTests...)
 }
 
@@ -292,6 +296,16 @@ func (w *town) wake(keys ...types.NamespacedName) {
 	for _, key := range keys {
 		w.due[key] = true
 	}
+}
+
+func (w *town) syncAll(t *rapid.T) {
+	w.syncReconciled(t)
+	w.syncDarkrooms(t)
+	w.syncRoutes(t)
+}
+
+func (w *town) syncReconciled(*rapid.T) {
+	w.sync(&w.reconciled, true)
 }
 
 func (w *town) syncDarkrooms(*rapid.T) {
@@ -322,7 +336,12 @@ func (w *town) sync(cache *store, darkrooms bool) {
 		if was != nil && is != nil && (was == is || sameClaims(was, is)) {
 			continue
 		}
-		w.wake(client.ObjectKeyFromObject(object))
+		if cache != &w.darkrooms {
+			w.wake(client.ObjectKeyFromObject(object))
+		}
+		if cache == &w.reconciled {
+			continue
+		}
 		for _, object := range []client.Object{was, is} {
 			if object != nil {
 				rivals, err := w.ledger.Rivals(context.Background(), object)
@@ -380,7 +399,7 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 	if failed {
 		w.due[key] = true
 	}
-	darkroom, live := w.darkrooms.darkroom(key), w.live.darkroom(key)
+	darkroom, live := w.reconciled.darkroom(key), w.live.darkroom(key)
 	if darkroom != nil && (live == nil || live.UID != darkroom.UID) {
 		// Its writes fail.
 		outcome, failed, w.due[key] = "not done", true, true
@@ -501,8 +520,7 @@ func (w *town) comeToRest(t *rapid.T) {
 		}
 	}
 	for range 60 {
-		w.syncDarkrooms(t)
-		w.syncRoutes(t)
+		w.syncAll(t)
 		if len(w.due) == 0 {
 			return
 		}
@@ -545,7 +563,7 @@ func TestAHostIsNeverInTwoPlacesAndEndsWhereItBelongs(t *testing.T) {
 		w := newTown(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "edit": w.edit, "delete": w.delete, "forge": w.forge, "balance": w.balance,
-			"restart": w.restart, "sync Darkrooms": w.syncDarkrooms, "sync routes": w.syncRoutes,
+			"restart": w.restart, "sync": w.syncReconciled, "sync Darkrooms": w.syncDarkrooms, "sync routes": w.syncRoutes,
 			"work": w.work, "work more": w.work, "work on": w.work,
 			"": w.check,
 		})
@@ -586,6 +604,7 @@ func (w *town) claim(key types.NamespacedName, hosts ...string) {
 	darkroom := w.live.darkroom(key)
 	darkroom.Spec.SubDomains = hosts
 	w.put(darkroom)
+	w.syncReconciled(nil)
 	w.syncDarkrooms(nil)
 }
 

@@ -228,7 +228,8 @@ func newLedger(
 	ctx context.Context, mgr manager.Manager, options Options, translator *values.Translator,
 ) (*claims.Ledger, cache.Cache, error) {
 	darkrooms := mgr.GetCache()
-	if options.Selector != nil && !options.Selector.Empty() {
+	isSharded := options.Selector != nil && !options.Selector.Empty()
+	if isSharded {
 		var err error
 		if darkrooms, err = caches.AllDarkrooms(mgr, options.Namespaces); err != nil {
 			return nil, nil, err
@@ -236,6 +237,7 @@ func newLedger(
 	}
 	ledger := &claims.Ledger{Cache: claims.Cache{
 		Darkrooms: darkrooms,
+		Sharded:   isSharded,
 		Reader:    mgr.GetClient(),
 		Live:      mgr.GetAPIReader(),
 		HostsOf:   translator.Hosts,
