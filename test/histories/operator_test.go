@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -194,12 +195,16 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	if err != nil {
 		return nil, options, err
 	}
-	lease := w.leaseOf(p)
+	var lock resourcelock.Interface
+	if p.replica > 0 {
+		if lock, err = controller.NewLock(w.asOperator, w.leaseOf(p), leaseDuration, leaseDuration*3/4); err != nil {
+			return nil, options, err
+		}
+	}
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme: controller.NewScheme(), Cache: caches, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
-		LeaderElection: p.replica > 0, LeaderElectionID: lease.Name, LeaderElectionNamespace: lease.Namespace,
-		LeaderElectionConfig: w.asOperator, LeaderElectionReleaseOnCancel: true,
+		LeaderElection: p.replica > 0, LeaderElectionResourceLockInterface: lock, LeaderElectionReleaseOnCancel: true,
 		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(leaseDuration * 3 / 4),
 		RetryPeriod: ptr.To(leaseDuration / 20),
 	})
