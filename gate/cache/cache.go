@@ -85,16 +85,13 @@ func (c *Cache) Get(key string) *Entry {
 	return entry
 }
 
-// Put stores an entry, unless its source forbids it. The earlier one is outdated even if the new one cannot be stored.
+// Put stores an entry. The disk is written in the background.
 func (c *Cache) Put(key string, e *Entry) {
-	c.Remove(key)
-	if e.Control.NoStore {
-		return
+	if c.disk != nil {
+		place := c.disk.claim(key)
+		go func() { c.observe("write", c.disk.put(key, e, place)) }()
 	}
 	c.remember(key, e)
-	if c.disk != nil {
-		c.observe("write", c.disk.put(key, e))
-	}
 }
 
 // Revalidate stores the time of validation of an entry that has not changed otherwise.
@@ -108,7 +105,7 @@ func (c *Cache) Revalidate(key string, e *Entry) {
 // Remove drops an entry.
 func (c *Cache) Remove(key string) {
 	if c.disk != nil {
-		c.disk.remove(key)
+		c.disk.index.Invalidate(nameOf(key))
 	}
 	c.memory.Invalidate(key)
 }

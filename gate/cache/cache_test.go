@@ -30,11 +30,8 @@ func entry(size int) *Entry {
 	return e
 }
 
-// store writes an entry to the disk only.
-func store(c *Cache, key string, e *Entry) error {
-	c.disk.remove(key)
-	return c.disk.put(key, e)
-}
+// store writes an entry to the disk only, before it returns.
+func store(c *Cache, key string, e *Entry) error { return c.disk.put(key, e, c.disk.claim(key)) }
 
 func TestEntriesSurviveARestart(t *testing.T) {
 	folder := t.TempDir()

@@ -40,7 +40,11 @@ type disk struct {
 }
 
 // file is a version of the file of a key.
-type file struct{ size int64 }
+type file struct {
+	size int64
+	// written is set when the file is in its place.
+	written bool
+}
 
 // openDisk indexes the files of an earlier process. Reading them takes at most memory.
 func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, error) {
@@ -74,7 +78,7 @@ func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, err
 		case strings.HasPrefix(entry.Name(), temporary) || info.Size() > d.largest:
 			_ = os.Remove(d.path(entry.Name()))
 		case len(entry.Name()) == hex.EncodedLen(sha256.Size):
-			d.index.Set(entry.Name(), &file{info.Size()})
+			d.index.Set(entry.Name(), &file{info.Size(), true})
 		}
 	}
 	return d, nil
@@ -93,7 +97,7 @@ func (d *disk) path(name string) string { return filepath.Join(d.folder, name) }
 func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 	name := nameOf(key)
 	of, ok := d.index.GetIfPresent(name)
-	if !ok {
+	if !ok || !of.written {
 		return nil, nil, nil
 	}
 	size := min(of.size, d.readingMost)
@@ -124,44 +128,66 @@ func (d *disk) has(key string, of *file) bool {
 	return current == of
 }
 
-// remove drops the file of a key.
-func (d *disk) remove(key string) { d.index.Invalidate(nameOf(key)) }
+// claim removes the file of a key, which is outdated even if the new one cannot be stored, and returns a place
+// for that.
+func (d *disk) claim(key string) *file {
+	name, place := nameOf(key), &file{}
+	d.index.Invalidate(name)
+	d.index.Set(name, place)
+	return place
+}
 
-// put stores an entry. It does not wait for a slow disk: the entry is not stored if too many are being written.
-func (d *disk) put(key string, e *Entry) error {
+// put stores an entry in its place, unless that was removed or another one was claimed meanwhile. It does not
+// wait for a slow disk: the entry is not stored if too many are being written.
+func (d *disk) put(key string, e *Entry, place *file) error {
 	select {
 	case d.writers <- struct{}{}:
 		defer func() { <-d.writers }()
 	default:
-		return nil
+		return d.finish(key, place, "", 0)
 	}
 	content, err := encode(key, e)
 	if err != nil || int64(len(content)) > d.largest {
-		return err
+		return errors.Join(err, d.finish(key, place, "", 0))
 	}
-	if err := d.write(nameOf(key), content, e.Validated); err != nil {
+	temp, err := d.write(content, e.Validated)
+	if err = errors.Join(err, d.finish(key, place, temp, int64(len(content)))); err != nil {
 		return fmt.Errorf("write cache file: %w", err)
 	}
 	return nil
 }
 
-// write moves a file to its place when it is complete.
-func (d *disk) write(name string, content []byte, validated time.Time) error {
+// write returns the path of a new file, which is empty after an error.
+func (d *disk) write(content []byte, validated time.Time) (path string, err error) {
 	f, err := os.CreateTemp(d.folder, temporary)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer os.Remove(f.Name()) // unless it was moved
 	_, err = f.Write(content)
 	if err = errors.Join(err, f.Close(), os.Chtimes(f.Name(), validated, validated)); err != nil {
-		return err
+		_ = os.Remove(f.Name())
+		return "", err
 	}
-	d.index.Compute(name, func(*file, bool) (*file, otter.ComputeOp) {
-		if err = os.Rename(f.Name(), d.path(name)); err != nil {
+	return f.Name(), nil
+}
+
+// finish moves a new file to its place, or removes the place if there is none, and the file if that is no
+// longer its place.
+func (d *disk) finish(key string, place *file, path string, size int64) (err error) {
+	name := nameOf(key)
+	d.index.Compute(name, func(current *file, _ bool) (*file, otter.ComputeOp) {
+		if current != place {
+			return nil, otter.CancelOp
+		}
+		if path == "" {
 			return nil, otter.InvalidateOp
 		}
-		return &file{int64(len(content))}, otter.WriteOp
+		if err = os.Rename(path, d.path(name)); err != nil {
+			return nil, otter.InvalidateOp
+		}
+		return &file{size, true}, otter.WriteOp
 	})
+	_ = os.Remove(path) // unless it was moved
 	return err
 }
 

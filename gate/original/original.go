@@ -131,6 +131,8 @@ func bytesPerPixel(format string, model color.Model) float64 {
 	return 4 // a gray PNG file with a transparent color too
 }
 
+func gray(model color.Model) bool { return model == color.GrayModel || model == color.Gray16Model }
+
 // Weight returns the memory that Darkroom needs for a transformation, in bytes: the file, the
 // decoded image, its copy with four bytes per pixel from which Darkroom scales, and two
 // copies of the result. Measured with Darkroom v0.4.2, a 12-megapixel JPEG takes 68 MiB; this is an upper bound.

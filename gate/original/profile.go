@@ -8,7 +8,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"image"
-	"image/color"
 	"io"
 	"slices"
 
@@ -90,7 +89,7 @@ func WithProfile(result, profile []byte) []byte {
 
 // colorsOf returns the color space of an image as profiles name it.
 func colorsOf(config image.Config) string {
-	if config.ColorModel == color.GrayModel || config.ColorModel == color.Gray16Model {
+	if gray(config.ColorModel) {
 		return "GRAY"
 	}
 	return "RGB "

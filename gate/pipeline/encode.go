@@ -2,10 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/encode"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // known returns the entry of a request and its state, or nil. One in WebP can be made of that in its own format.
@@ -55,17 +57,20 @@ func (p *Pipeline) encode(ctx context.Context, e *cache.Entry, quality int) (*ca
 		return nil, err
 	}
 	defer release(0)
-	measure := since(ctx, "encode", p.metrics.encodes)
+	start := time.Now()
 	body, err := asWebP(img, quality)
+	timing.Add(ctx, "encode", time.Since(start))
+	result := "ok"
 	switch {
 	case err != nil:
-		measure("error")
-		return e, nil
+		result = "error"
 	case body == nil:
-		measure("larger")
+		result = "larger"
+	}
+	p.metrics.encodes.WithLabelValues(result).Observe(time.Since(start).Seconds())
+	if body == nil {
 		return e, nil
 	}
-	measure("ok")
 	return cache.NewEntry(body, "image/webp", e.Origin), nil
 }
 

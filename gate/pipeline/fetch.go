@@ -66,7 +66,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (h *held, err er
 		h.release(0)
 		err = p.read(ctx, r, h, p.MaxSourceBytes)
 	}
-	measure(outcome(err))
+	measure(err)
 	if err != nil || h.unchanged {
 		return h, err
 	}

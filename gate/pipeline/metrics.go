@@ -125,13 +125,13 @@ func (m *Metrics) newQueue(name string, capacity, forClient int64) *admission.Qu
 	return q
 }
 
-// since measures a part of a request until the function that it returns is called with the result.
-func since(ctx context.Context, part string, durations *prometheus.HistogramVec) func(result string) {
+// since measures a part of a request until it is called.
+func since(ctx context.Context, part string, durations *prometheus.HistogramVec) func(error) {
 	start := time.Now()
-	return func(result string) {
+	return func(err error) {
 		took := time.Since(start)
 		timing.Add(ctx, part, took)
-		durations.WithLabelValues(result).Observe(took.Seconds())
+		durations.WithLabelValues(outcome(err)).Observe(took.Seconds())
 	}
 }
 

@@ -5,26 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
-
-// produce makes the response to a request of an original.
-func (p *Pipeline) produce(ctx context.Context, of *held, r request.Request) (*cache.Entry, error) {
-	body, err := p.transform(ctx, of, r)
-	if err != nil {
-		return nil, err
-	}
-	contentType := original.Type(body)
-	if contentType == "" {
-		return nil, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
-	}
-	return p.encode(ctx, cache.NewEntry(body, contentType, of.Origin), r.WebP)
-}
 
 // transform applies the transformation of a request to an original, or passes it on. Default parameters
 // never refuse: what they make impossible is done without them.
@@ -121,6 +107,6 @@ func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t r
 	defer release(0)
 	measure := since(ctx, "transform", p.metrics.transforms)
 	made, err := p.transformer.Transform(ctx, body, t.Query())
-	measure(outcome(err))
+	measure(err)
 	return made, err
 }

@@ -34,11 +34,24 @@ func (p *Pipeline) refresh(
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
 	p.confirm(r, fetched.Origin)
-	entry, err := p.produce(ctx, fetched, r)
+	body, err := p.transform(ctx, fetched, r)
 	if err != nil {
 		return p.recover(key, key, known, err)
 	}
-	p.cache.Put(key, entry)
+	contentType := original.Type(body)
+	if contentType == "" {
+		return p.recover(key, key, known, problem.New(http.StatusBadGateway,
+			"Darkroom returned something that is not an image"))
+	}
+	entry, err := p.encode(ctx, cache.NewEntry(body, contentType, fetched.Origin), r.WebP)
+	if err != nil {
+		return p.recover(key, key, known, err)
+	}
+	if fetched.Control.NoStore {
+		p.cache.Remove(key)
+	} else {
+		p.cache.Put(key, entry)
+	}
 	return result{entry, Miss}, nil
 }
 
@@ -57,9 +70,12 @@ func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetc
 		renewed.Control = fetched.Control
 	}
 	p.confirm(r, renewed.Origin)
-	if renewed.Source == known.Source && !renewed.Control.NoStore {
+	switch {
+	case renewed.Control.NoStore:
+		p.cache.Remove(key)
+	case renewed.Source == known.Source:
 		p.cache.Revalidate(key, &renewed)
-	} else {
+	default:
 		p.cache.Put(key, &renewed)
 	}
 	return &renewed
