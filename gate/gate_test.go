@@ -200,9 +200,8 @@ func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 	if got.status != http.StatusOK {
 		t.Errorf("a request through another gate: %d", got.status)
 	}
-	for i := range 3 { // some CDNs count in it, and clients make up names of gates
-		names := fmt.Sprintf("cdn; loops=1; subreqs=%d, darkroom-gate-%016x", i, i)
-		g.do(http.MethodGet, "/cdn.jpg", map[string]string{"CDN-Loop": names})
+	for i := range 3 { // some CDNs count in it
+		g.do(http.MethodGet, "/cdn.jpg", map[string]string{"CDN-Loop": fmt.Sprintf("cdn; loops=1; subreqs=%d", i)})
 	}
 	if got := o.asked("/cdn.jpg"); got != 1 {
 		t.Errorf("the source was asked %d times for an image that is cached", got)

@@ -113,21 +113,30 @@ func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 }
 
 // What a client sends never decides what others get, before, beside and after its request for the same
-// original: many requests of it may lose their places.
+// original: neither names of proxies that the source refuses, or has another image for, nor many requests, of
+// which some lose their places.
 func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 	honest := []request.Request{
 		{Path: "/a.png"},
 		{Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}},
 	}
 	rapid.Check(t, func(rt *rapid.T) {
+		status := rapid.SampledFrom(append(failures, http.StatusOK)).Draw(rt, "status of the source for other proxies")
+		control := rapid.SampledFrom([]original.Control{{}, {NoStore: true}, {Bounded: true}}).Draw(rt, "what it says")
 		known := rapid.Bool().Draw(rt, "an image is known")
 		age := rapid.SampledFrom([]time.Duration{0, 90 * time.Minute, 3 * time.Hour}).Draw(rt, "age")
 		places := rapid.SampledFrom([]string{"free", "none", "lost"}).Draw(rt, "places for requests of the source")
 		beside := rapid.Bool().Draw(rt, "at the same time")
 		asked := rapid.SampledFrom(honest).Draw(rt, "request of the hostile client")
-		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
+		p := newPipeline(func(_ context.Context, r source.Request) (*source.Response, error) {
 			time.Sleep(time.Second)
-			return respond(pixel(1), nil)
+			switch {
+			case r.Via == "":
+				return respond(pixel(1), nil)
+			case status == http.StatusOK:
+				return respond(pixel(2), func(r *source.Response) { r.Control = control })
+			}
+			return nil, problem.New(status, "other proxies are not welcome")
 		})
 		var mu sync.Mutex
 		var failure error
@@ -152,6 +161,8 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 				}
 			}
 			switch places {
+			case "free":
+				asked.Via = "made up"
 			case "none":
 				p.queues.fetches = admission.New(1, 0, 0)
 				go occupy("hostile")

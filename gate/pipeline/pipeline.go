@@ -156,9 +156,9 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		}
 	}
 	if state == Revalidated {
-		if _, running := p.refreshing.LoadOrStore(r.Path, nil); !running {
+		if _, running := p.refreshing.LoadOrStore(r.Original(), nil); !running {
 			go func() {
-				defer p.refreshing.Delete(r.Path)
+				defer p.refreshing.Delete(r.Original())
 				_, _ = p.refresh(context.WithoutCancel(ctx), key, r, known) // what fails is remembered
 			}()
 		}
@@ -172,7 +172,7 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 // Miss for one that is too old, must not be kept any longer, or is of an original that the source has replaced.
 // What this process has not confirmed, such as a file of an earlier one, is not fresh.
 func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
-	now, found := p.versions.GetIfPresent(r.Path)
+	now, found := p.versions.GetIfPresent(r.Original())
 	switch {
 	case !found || now.Validated.Before(known.Validated):
 	case now.Original != known.Original:

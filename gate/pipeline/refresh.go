@@ -19,7 +19,7 @@ func (p *Pipeline) refresh(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
 ) (made result, err error) {
 	defer recovered(&err)
-	asked := source.Request{Path: r.Path}
+	asked := source.Request{Path: r.Path, Via: r.Via}
 	if known != nil {
 		asked.Known = known.Source
 	}
@@ -28,7 +28,7 @@ func (p *Pipeline) refresh(
 	})
 	defer done()
 	if err != nil {
-		return p.recover(r.Path, key, known, err)
+		return p.recover(r.Original(), key, known, err)
 	}
 	if known != nil && (fetched.unchanged || fetched.Original == known.Original) {
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
@@ -58,7 +58,7 @@ func (p *Pipeline) refresh(
 // confirm records that the source has an original.
 func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
 	of.Source = original.Validators{} // of any length
-	_, _ = p.versions.Set(r.Path, of)
+	_, _ = p.versions.Set(r.Original(), of)
 }
 
 // renew returns an entry whose original the source still has, with what the source says now. That may be
@@ -111,7 +111,7 @@ func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem
 
 // failed returns a recent failure of a request or of its original.
 func (p *Pipeline) failed(r request.Request) *problem.Problem {
-	failure, ok := p.failures.GetIfPresent(r.Path)
+	failure, ok := p.failures.GetIfPresent(r.Original())
 	if !ok {
 		failure, _ = p.failures.GetIfPresent(r.Key())
 	}

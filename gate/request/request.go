@@ -3,6 +3,8 @@
 package request
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"net/http"
 	"net/url"
@@ -39,6 +41,9 @@ type Rules struct {
 type Request struct {
 	// Path is unescaped, clean, and starts with a slash.
 	Path string
+	// Via has the names of the gates that a client says its request came through. The source gets them, and may respond
+	// differently.
+	Via string
 	// Transform is the requested transformation; zero means the original.
 	Transform Transform
 	// Own is the transformation without default parameters, for an original that they cannot be applied to.
@@ -47,8 +52,16 @@ type Request struct {
 	WebP int
 }
 
-// Key identifies the response, and the path the original. A path may have any characters; what is in front of it has no
-// spaces.
+// Original identifies the original. Names of gates may be many, and are digested.
+func (r Request) Original() string {
+	if r.Via == "" {
+		return r.Path
+	}
+	sum := sha256.Sum256([]byte(r.Via))
+	return hex.EncodeToString(sum[:16]) + " " + r.Path
+}
+
+// Key identifies the response. A path may have any characters; what is in front of it has no spaces.
 func (r Request) Key() string {
 	key := r.Transform.Query()
 	if r.Own != r.Transform {
@@ -57,7 +70,7 @@ func (r Request) Key() string {
 	if r.WebP != 0 {
 		key += "#webp=" + strconv.Itoa(r.WebP)
 	}
-	return key + " " + r.Path
+	return key + " " + r.Original()
 }
 
 // Parse returns the canonical form of a URL. All errors are problems. Default parameters never lead

@@ -298,15 +298,24 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Whatever a path is like, no key of a result is that of another one, or the path of an original.
-func TestNoPathIsLikeAKey(t *testing.T) {
+// Names of proxies are made up by clients: whatever they are, they are part of both keys, of bounded length,
+// and no key of an original is that of a result.
+func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		paths := rapid.Map(rapid.OneOf(rapid.Just("a"), rapid.StringMatching(`a?( /|w=1|#own=|#webp=1| )*a`)),
 			func(s string) string { return "/" + s })
-		one, other := Request{Path: paths.Draw(t, "a path")}, Request{Path: paths.Draw(t, "another")}
+		names := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`a(\?w=1)?(#(via|own|webp)=a)?`))
+		one, other := Request{}, Request{}
+		one.Path, other.Path = paths.Draw(t, "a path"), paths.Draw(t, "another")
+		one.Via, other.Via = names.Draw(t, "one"), names.Draw(t, "other")
 		other.Transform.Width = rapid.IntRange(0, 1).Draw(t, "width")
-		if (one.Key() == other.Key()) != (one == other) || one.Path == other.Key() {
+		same := one.Via == other.Via && one.Path == other.Path
+		if (one.Original() == other.Original()) != same ||
+			(one.Key() == other.Key()) != (same && other.Transform.Width == 0) || one.Original() == other.Key() {
 			t.Errorf("%q %q", one.Key(), other.Key())
+		}
+		if one.Via = strings.Repeat("a", 10_000); len(one.Key()) > 100+len(one.Path) {
+			t.Errorf("a key of %d bytes", len(one.Key()))
 		}
 	})
 }

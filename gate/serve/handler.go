@@ -89,7 +89,8 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 		return nil, pipeline.None, err
 	}
 	parsed, varies := parsed.Negotiate(r.Header.Values("Accept"))
-	if h.ID != "" && strings.Contains(strings.Join(r.Header.Values(source.Loop), ","), h.ID) {
+	parsed.Via = source.Via(r.Header)
+	if h.ID != "" && strings.Contains(parsed.Via, h.ID) {
 		return nil, pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
 	}
 	client := clientOf(r)

@@ -12,6 +12,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -28,6 +30,8 @@ type Source interface {
 // Request is all that decides what a source responds.
 type Request struct {
 	Path string
+	// Via has the names of the gates that the request came through.
+	Via string
 	// Known are the validators of the original that is known.
 	Known original.Validators
 }
@@ -75,9 +79,16 @@ func GateOf(sources []Config) string {
 	return "darkroom-gate-" + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// Loop is the header in which proxies name themselves. The source gets the name of the gate alone: with the names that a
-// client sends it could respond differently, and no other client could be given that response.
+var gateName = regexp.MustCompile(`darkroom-gate-[0-9a-f]{16}`)
+
+// Loop is the header in which proxies name themselves.
 const Loop = "CDN-Loop"
+
+// Via returns the names of gates in the header Loop. They show each loop that leads through a gate. Names of
+// others would only make a CDN that is both in front of the gate and before its source refuse the request.
+func Via(header http.Header) string {
+	return strings.Join(gateName.FindAllString(strings.Join(header.Values(Loop), ","), -1), ", ")
+}
 
 // New returns a source. Its errors name the variables that the gate is configured with.
 func New(c Config) (Source, error) {

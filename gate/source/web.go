@@ -94,7 +94,7 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 		client.CheckRedirect = stay // credentials are for nobody else
 	}
 	// It is not signed, because proxies before the source add their names.
-	request.Header.Set(Loop, w.id)
+	request.Header.Set(Loop, strings.TrimPrefix(r.Via+", "+w.id, ", "))
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, Failure(err)

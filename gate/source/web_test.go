@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,18 +45,18 @@ func TestRedirectsAreFewAndNeverLeaveTLS(t *testing.T) {
 	}
 }
 
-func TestRequestsNameTheGate(t *testing.T) {
+func TestRequestsNameTheirProxies(t *testing.T) {
 	var header http.Header
 	s := folder(t, func(w http.ResponseWriter, r *http.Request) {
 		header = r.Header
 		w.Header().Set("Cache-Control", "max-age=5")
 	})
-	response, err := s.Open(t.Context(), Request{Path: "/a"})
+	response, err := s.Open(t.Context(), Request{Path: "/a", Via: "other"})
 	if err != nil || !response.Control.Bounded {
 		t.Fatalf("%+v %v", response, err)
 	}
 	response.Body.Close()
-	if via := header.Get(Loop); via != "this-gate" {
+	if via := header.Get(Loop); via != "other, this-gate" {
 		t.Errorf("%v", header)
 	}
 }
@@ -76,6 +77,28 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 		}
 		response.Body.Close()
 	}
+}
+
+// A CDN may be in front of the gate and before its source: it must not find its own name. A gate must.
+func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		gate := rapid.StringMatching(`darkroom-gate-[0-9a-f]{16}`)
+		cdn := rapid.StringMatching(`[a-z.]{1,10}|gate-[0-9a-f]{16}`)
+		lines := rapid.SliceOfN(rapid.SliceOfN(rapid.OneOf(gate, cdn), 0, 3), 0, 3).Draw(t, "lines")
+		header, want := http.Header{}, []string(nil)
+		for _, names := range lines {
+			for i, name := range names {
+				if strings.HasPrefix(name, "darkroom-gate-") {
+					want = append(want, name)
+				}
+				names[i] += rapid.SampledFrom([]string{"", "; loops=1", `;x="a"`}).Draw(t, "parameters")
+			}
+			header.Add(Loop, strings.Join(names, rapid.SampledFrom([]string{",", ", "}).Draw(t, "separator")))
+		}
+		if got := Via(header); got != strings.Join(want, ", ") {
+			t.Errorf("%q of %q", got, header)
+		}
+	})
 }
 
 // A source may compress what it sends, chunk by chunk or with a length: the original is the same, or it is refused
