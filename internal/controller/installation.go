@@ -3,11 +3,10 @@ package controller
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
-	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -31,8 +30,7 @@ const DefaultInstallation = "local"
 // share its name. Changing the annotation moves the Darkroom: the named installation takes
 // over the objects, as after a restart.
 type installation struct {
-	patcher
-
+	client   client.Client
 	name     string
 	recorder release.Recorder
 	// lease is that of this operator's leader, as NAMESPACE/NAME; empty without leader election.
@@ -76,22 +74,13 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 // write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails
 // if the Darkroom differs from the cache.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion)}
-	if len(darkroom.Annotations) == 0 {
-		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations",
-			map[string]string{v1alpha1.AnnotationInstallation: i.name}))
-	} else {
-		patch = append(patch, jsonpatch.NewOperation("add",
-			"/metadata/annotations/"+strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name))
-	}
+	claim := map[string]any{"annotations": map[string]string{v1alpha1.AnnotationInstallation: i.name}}
 	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
-		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)))
+		claim["finalizers"] = append(slices.Clone(darkroom.Finalizers), finalizer)
 	}
-	patched, err := i.patch(ctx, darkroom, patch...)
-	if err != nil {
+	if err := patchMetadata(ctx, i.client, darkroom, claim); err != nil {
 		return fmt.Errorf("claim Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
-	darkroom.ObjectMeta = patched.ObjectMeta
 	return nil
 }
 

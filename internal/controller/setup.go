@@ -176,9 +176,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
-	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
 	installation := &installation{
-		patcher: patcher, name: options.Installation, recorder: recorder, lease: options.Lease,
+		client: mgr.GetClient(), name: options.Installation, recorder: recorder, lease: options.Lease,
 		leases: leases{live: mgr.GetAPIReader(), namespaces: options.Namespaces},
 	}
 	versions := &credentials.Versions{
@@ -188,7 +187,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	return &parts{
 		helm: &helmReconciler{
 			client:       mgr.GetClient(),
-			patcher:      patcher,
 			options:      helmOptions(options.Chart, options.MaxHistory),
 			values:       pure,
 			claims:       ledger,
