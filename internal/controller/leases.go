@@ -25,8 +25,7 @@ type leases struct {
 	// namespaces are those that the operator is limited to; none means all.
 	namespaces []string
 
-	mu   sync.Mutex
-	seen map[types.NamespacedName]lease
+	seen sync.Map // types.NamespacedName → lease
 }
 
 // lease is a lease as it was read, and until when its holder may be alive.
@@ -43,9 +42,8 @@ func (l *leases) expiry(ctx context.Context, name string, now time.Time) (time.T
 		return time.Time{}, nil
 	}
 	key := types.NamespacedName{Namespace: namespace, Name: name}
-	l.mu.Lock()
-	known, isKnown := l.seen[key]
-	l.mu.Unlock()
+	value, isKnown := l.seen.Load(key)
+	known, _ := value.(lease)
 	if isKnown && now.Before(known.due) {
 		return known.expires, nil
 	}
@@ -61,11 +59,6 @@ func (l *leases) expiry(ctx context.Context, name string, now time.Time) (time.T
 		known = lease{version: read.ResourceVersion, expires: now.Add(duration)}
 	}
 	known.due = now.Add(leasePeriod)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen == nil {
-		l.seen = map[types.NamespacedName]lease{}
-	}
-	l.seen[key] = known
+	l.seen.Store(key, known)
 	return known.expires, nil
 }

@@ -122,20 +122,16 @@ func (w *definitionWatch) check(ctx context.Context) error {
 func servedSchema(document []byte) (found apiextensionsv1.JSONSchemaProps, err error) {
 	var served struct {
 		Components struct {
-			Schemas map[string]json.RawMessage
+			Schemas map[string]apiextensionsv1.JSONSchemaProps
 		}
 	}
 	if err := json.Unmarshal(document, &served); err != nil {
 		return found, fmt.Errorf("read the OpenAPI document of %s: %w", v1alpha1.GroupVersion, err)
 	}
-	for name, raw := range served.Components.Schemas {
-		if !strings.HasSuffix(name, "."+v1alpha1.Kind) {
-			continue
+	for name, schema := range served.Components.Schemas {
+		if strings.HasSuffix(name, "."+v1alpha1.Kind) {
+			return schema, nil
 		}
-		if err := json.Unmarshal(raw, &found); err != nil {
-			return found, fmt.Errorf("read the schema %s: %w", name, err)
-		}
-		return found, nil
 	}
 	return found, fmt.Errorf("the OpenAPI document of %s has no Darkrooms", v1alpha1.GroupVersion)
 }

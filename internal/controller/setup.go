@@ -299,8 +299,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 		controller.Owns(kind.Object(), builder.WithPredicates(touched))
 	}
 	watchRivals(controller, reconciler.claims.Cache, parts.darkrooms)
-	watchCredentials(controller, reconciler.credentials, parts.others, mgr.GetCache())
-	watchFreedNames(controller, parts.others, mgr.GetClient())
+	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) { reconciler.claims.Wake = wake }))
 	reconciler.rollouts.watch(controller)
 	return controller.Complete(untilStopped(reconciler))
@@ -340,7 +339,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	controller.WatchesRawSource(wakeBy(reconciler.Reports.OnReport))
 	watchRivals(controller, claims.Cache, parts.darkrooms)
-	watchCredentials(controller, versions, parts.others, mgr.GetCache())
+	watchSecrets(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {
 		// It probes on the leader only. Its targets come from the status controller.
 		prober := probe.New(probe.Options{Probe: options.Probe, Concurrency: options.ProbeConcurrency})

@@ -24,37 +24,29 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// watchCredentials enqueues a Darkroom when the Secret that it references is created, changed
-// or deleted. Other Secrets cost one lookup in an index.
-func watchCredentials(controller *ctrl.Builder, versions *credentials.Versions, in ...cache.Cache) {
-	referrers := func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
+// watchSecrets enqueues a Darkroom when the Secret that it references is created, changed or deleted, or a revision of
+// a foreign Helm release of its name, which may be free then. Other Secrets cost lookups in indexes.
+func watchSecrets(controller *ctrl.Builder, versions *credentials.Versions, others, own cache.Cache) {
+	affected := func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
 		keys, err := versions.Referrers(ctx, client.ObjectKeyFromObject(secret))
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Failed to enqueue Darkrooms for a Secret")
 		}
-		return requestsFor(keys)
-	}
-	for _, cached := range in {
-		controller.WatchesRawSource(source.Kind(cached, caches.SecretMetadata(),
-			handler.TypedEnqueueRequestsFromMapFunc(referrers),
-			predicate.TypedResourceVersionChangedPredicate[*metav1.PartialObjectMetadata]{}))
-	}
-}
-
-// watchFreedNames reconciles a Darkroom when a revision of a foreign Helm release of its name
-// is deleted: the name may be free then.
-func watchFreedNames(controller *ctrl.Builder, others cache.Cache, darkrooms client.Reader) {
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	freed := func(ctx context.Context, e event.TypedDeleteEvent[*metav1.PartialObjectMetadata], queue queue) {
-		for _, release := range storage.IndexFunc(e.Object) {
-			key := types.NamespacedName{Namespace: e.Object.Namespace, Name: release}
-			if darkrooms.Get(ctx, key, &v1alpha1.Darkroom{}, client.UnsafeDisableDeepCopy) == nil {
-				queue.Add(reconcile.Request{NamespacedName: key})
+		if secret.Labels[v1alpha1.LabelDarkroom] == "" {
+			for _, release := range storage.IndexFunc(secret) {
+				key := types.NamespacedName{Namespace: secret.Namespace, Name: release}
+				if own.Get(ctx, key, &v1alpha1.Darkroom{}, client.UnsafeDisableDeepCopy) == nil {
+					keys = append(keys, key)
+				}
 			}
 		}
+		return requestsFor(keys)
 	}
-	controller.WatchesRawSource(source.Kind(others, caches.SecretMetadata(),
-		handler.TypedFuncs[*metav1.PartialObjectMetadata, reconcile.Request]{DeleteFunc: freed}))
+	for _, cached := range []cache.Cache{others, own} {
+		controller.WatchesRawSource(source.Kind(cached, caches.SecretMetadata(),
+			handler.TypedEnqueueRequestsFromMapFunc(affected),
+			predicate.TypedResourceVersionChangedPredicate[*metav1.PartialObjectMetadata]{}))
+	}
 }
 
 // watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or an Ingress or

@@ -31,7 +31,6 @@ type Metrics struct {
 	repairs     prometheus.Counter
 	recoveries  prometheus.Counter
 	lastSuccess prometheus.Gauge
-	build       *prometheus.GaugeVec
 }
 
 // New adds metrics to a registry, unless it is nil: those of an operator of some version, which
@@ -60,12 +59,11 @@ func New(registry prometheus.Registerer, version, chartVersion string) *Metrics 
 			Namespace: namespace, Name: "last_successful_reconcile_timestamp_seconds",
 			Help: "Unix time of the last successful reconcile of a Darkroom; 0 before the first.",
 		}),
-		build: register.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "build_info",
-			Help: "Always 1, with the versions of the operator and of its chart as labels.",
-		}, []string{"version", "chart_version"}),
 	}
-	m.build.WithLabelValues(version, chartVersion).Set(1)
+	register.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "build_info",
+		Help: "Always 1, with the versions of the operator and of its chart as labels.",
+	}, []string{"version", "chart_version"}).WithLabelValues(version, chartVersion).Set(1)
 	// Counters start at 0, so that the first failure is an increase.
 	for _, operation := range []string{Install, Upgrade, Repair, Uninstall} {
 		if operation != Repair {
