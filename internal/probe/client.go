@@ -159,7 +159,7 @@ func (c *Client) judge(target Target, status int, contentType string, body []byt
 	default:
 		outcome = judgeImage(target, contentType, body)
 	}
-	outcome.StatusCode, outcome.ContentType = status, contentType
+	outcome.StatusCode = status
 	return outcome
 }
 

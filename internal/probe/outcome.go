@@ -15,8 +15,8 @@ import (
 )
 
 // Outcome is the result of one probe. Outcomes are comparable, and alike for alike causes:
-// they hold neither times nor addresses. They hold the HTTP status and the content type of
-// the response, but never the body of a source, which may point to an internal service.
+// they hold neither times nor addresses, and never the body of a source, which may point to an
+// internal service.
 type Outcome struct {
 	// Reason is v1alpha1.ReasonImageServed, or the reason why not.
 	Reason string
@@ -24,8 +24,6 @@ type Outcome struct {
 	Message string
 	// StatusCode is the HTTP status; 0 without a response.
 	StatusCode int
-	// ContentType is the media type of the response; empty without one.
-	ContentType string
 }
 
 // Served reports whether the image was served as it should be.

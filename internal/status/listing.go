@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -26,30 +27,29 @@ func listPods(ctx context.Context, live client.Reader, selected []client.ListOpt
 }
 
 func diagnosable(pod *corev1.Pod) corev1.Pod {
-	out := corev1.Pod{ObjectMeta: identity(&pod.ObjectMeta), Status: pod.Status}
+	out := corev1.Pod{Status: pod.Status, ObjectMeta: metav1.ObjectMeta{
+		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, OwnerReferences: pod.OwnerReferences,
+		CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
+	}}
 	for _, container := range pod.Spec.Containers {
 		out.Spec.Containers = append(out.Spec.Containers, corev1.Container{Name: container.Name, Ports: container.Ports})
 	}
 	return out
 }
 
-// listReplicaSets returns the ReplicaSets that are selected, as far as a diagnosis needs them.
-func listReplicaSets(
-	ctx context.Context, live client.Reader, selected []client.ListOption,
-) (replicaSets []appsv1.ReplicaSet, err error) {
+// currentReplicaSet returns the UID of the ReplicaSet that a Deployment creates pods with; empty if it is not
+// among those that are selected.
+func currentReplicaSet(
+	ctx context.Context, live client.Reader, deployment *appsv1.Deployment, selected []client.ListOption,
+) (uid types.UID, err error) {
 	err = visit(ctx, live, func() client.ObjectList { return &appsv1.ReplicaSetList{} }, selected,
 		func(object runtime.Object) {
-			replicaSet, ok := object.(*appsv1.ReplicaSet)
-			if !ok {
-				return
+			if replicaSet, ok := object.(*appsv1.ReplicaSet); ok && metav1.IsControlledBy(replicaSet, deployment) &&
+				replicaSet.Annotations[revisionAnnotation] == deployment.Annotations[revisionAnnotation] {
+				uid = replicaSet.UID
 			}
-			out := appsv1.ReplicaSet{ObjectMeta: identity(&replicaSet.ObjectMeta)}
-			if revision, found := replicaSet.Annotations[revisionAnnotation]; found {
-				out.Annotations = map[string]string{revisionAnnotation: revision}
-			}
-			replicaSets = append(replicaSets, out)
 		})
-	return replicaSets, err
+	return uid, err
 }
 
 // visit visits objects that are selected, with a new list for each page: no page is kept when the next is read.
@@ -74,11 +74,4 @@ func visit(
 		}
 	}
 	return nil
-}
-
-func identity(of *metav1.ObjectMeta) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: of.Namespace, Name: of.Name, UID: of.UID, OwnerReferences: of.OwnerReferences,
-		CreationTimestamp: of.CreationTimestamp, DeletionTimestamp: of.DeletionTimestamp,
-	}
 }

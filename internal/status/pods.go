@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -94,19 +93,6 @@ func crash(container corev1.ContainerStatus, message string) string {
 
 // startPatience is the time in which a container becomes ready unless something is wrong.
 const startPatience = 5 * time.Second
-
-// currentReplicaSet returns the UID of the ReplicaSet that a Deployment creates pods with;
-// empty if it is not among these.
-func currentReplicaSet(deployment *appsv1.Deployment, replicaSets []appsv1.ReplicaSet) types.UID {
-	for i := range replicaSets {
-		replicaSet := &replicaSets[i]
-		if metav1.IsControlledBy(replicaSet, deployment) &&
-			replicaSet.Annotations[revisionAnnotation] == deployment.Annotations[revisionAnnotation] {
-			return replicaSet.UID
-		}
-	}
-	return ""
-}
 
 // notReady returns the pods whose container runs although they are not ready, the longest
 // running first.

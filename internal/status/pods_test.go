@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
@@ -135,21 +136,21 @@ func ownedBy(kind string, uid types.UID) []metav1.OwnerReference {
 func TestTheCurrentReplicaSetIsTheDeploymentsOwn(t *testing.T) {
 	deployment := deployment(2)
 	deployment.UID, deployment.Annotations = "d", map[string]string{revisionAnnotation: "3"}
-	replicaSet := func(uid, owner types.UID, revision string) appsv1.ReplicaSet {
-		return appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
-			UID: uid, OwnerReferences: ownedBy("Deployment", owner),
+	live := fake.NewFakeClient()
+	create := func(uid, owner types.UID, revision string) {
+		expect.NoError(t, live.Create(t.Context(), &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+			Name: string(uid), UID: uid, OwnerReferences: ownedBy("Deployment", owner),
 			Annotations: map[string]string{revisionAnnotation: revision},
-		}}
+		}}))
 	}
-	sets := []appsv1.ReplicaSet{
-		replicaSet("foreign", "another", "3"), replicaSet("old", "d", "2"),
-		replicaSet("new", "d", "3"),
+	create("foreign", "another", "3")
+	create("old", "d", "2")
+	if got, err := currentReplicaSet(t.Context(), live, deployment, nil); got != "" || err != nil {
+		t.Errorf("got %q before there is one, %v", got, err)
 	}
-	if got := currentReplicaSet(deployment, sets); got != "new" {
-		t.Errorf("got %q", got)
-	}
-	if got := currentReplicaSet(deployment, sets[:2]); got != "" {
-		t.Errorf("got %q before there is one", got)
+	create("new", "d", "3")
+	if got, err := currentReplicaSet(t.Context(), live, deployment, nil); got != "new" || err != nil {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 

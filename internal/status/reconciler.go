@@ -299,12 +299,12 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || !rollout.IsObserved(deployment) {
 		return again, nil
 	}
-	replicaSets, err := listReplicaSets(ctx, r.Live, selected)
+	replicaSet, err := currentReplicaSet(ctx, r.Live, deployment, selected)
 	if err != nil {
 		return 0, err
 	}
 	var wait time.Duration
-	o.Starting, wait = startingPod(waiting, currentReplicaSet(deployment, replicaSets), r.Clock.Now())
+	o.Starting, wait = startingPod(waiting, replicaSet, r.Clock.Now())
 	return sooner(again, wait), nil
 }
 
