@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/client-go/rest"
 	certutil "k8s.io/client-go/util/cert"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -102,8 +101,7 @@ func profiles() http.Handler {
 func (o *managerOptions) metrics(
 	kubeconfig *rest.Config, httpClient *http.Client, darkrooms *metrics.Darkrooms,
 ) (http.Handler, error) {
-	handler := darkrooms.Handler(promhttp.HandlerFor(controllermetrics.Registry,
-		promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	handler := darkrooms.Handler(controllermetrics.Registry)
 	if !o.metricsSecure {
 		return handler, nil
 	}

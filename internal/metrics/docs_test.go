@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -57,7 +56,7 @@ func recorded(t *testing.T) []byte {
 	registry := prometheus.NewPedanticRegistry()
 	New(registry, "1", "2")
 	response := httptest.NewRecorder()
-	each.Handler(promhttp.HandlerFor(registry, promhttp.HandlerOpts{})).
+	each.Handler(registry).
 		ServeHTTP(response, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return response.Body.Bytes()
 }
