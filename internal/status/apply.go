@@ -38,8 +38,9 @@ func ReportStalled(
 	if err != nil {
 		return fmt.Errorf("encode condition: %w", err)
 	}
-	configuration := applyConfiguration(darkroom, map[string]any{"status": map[string]any{"conditions": []any{fields}}})
-	return client.IgnoreNotFound(applyAs(ctx, writer, foreignManager, configuration))
+	_, err = applyAs(ctx, writer, foreignManager, darkroom,
+		map[string]any{"status": map[string]any{"conditions": []any{fields}}})
+	return client.IgnoreNotFound(err)
 }
 
 // ownConditions are the conditions that this package determines.
@@ -76,15 +77,18 @@ func changed(report, current v1alpha1.DarkroomStatus) bool {
 	return !equality.Semantic.DeepEqual(written(report), written(current))
 }
 
-// applyConfiguration returns the apply configuration of some fields. With the UID, it cannot
-// be applied to a recreated Darkroom of the same name.
-func applyConfiguration(darkroom *v1alpha1.Darkroom, fields map[string]any) *unstructured.Unstructured {
+// applyAs applies some fields of a Darkroom, and returns the result. With the UID, they cannot be applied to a
+// recreated Darkroom of the same name.
+func applyAs(
+	ctx context.Context, writer client.Client, manager string, darkroom *v1alpha1.Darkroom, fields map[string]any,
+) (*unstructured.Unstructured, error) {
 	out := &unstructured.Unstructured{Object: fields}
 	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
 	out.SetNamespace(darkroom.Namespace)
 	out.SetName(darkroom.Name)
 	out.SetUID(darkroom.UID)
-	return out
+	return out, writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
+		client.FieldOwner(manager), client.ForceOwnership)
 }
 
 // apply writes a report. It returns the new resourceVersion of the resource; empty if the
@@ -96,18 +100,15 @@ func (r *Reconciler) apply(
 	if err != nil {
 		return "", fmt.Errorf("encode status: %w", err)
 	}
-	configuration := applyConfiguration(darkroom, map[string]any{"status": fields})
-	if err := applyAs(ctx, r.Client, FieldManager, configuration); err != nil {
+	applied, err := applyAs(ctx, r.Client, FieldManager, darkroom, map[string]any{"status": fields})
+	isForeign := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == foreignManager }
+	if err == nil && slices.ContainsFunc(applied.GetManagedFields(), isForeign) {
+		applied, err = applyAs(ctx, r.Client, foreignManager, darkroom, map[string]any{})
+	}
+	if err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
-	isForeign := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == foreignManager }
-	if slices.ContainsFunc(configuration.GetManagedFields(), isForeign) {
-		configuration = applyConfiguration(darkroom, map[string]any{})
-		if err := applyAs(ctx, r.Client, foreignManager, configuration); err != nil {
-			return "", client.IgnoreNotFound(err)
-		}
-	}
-	return configuration.GetResourceVersion(), nil
+	return applied.GetResourceVersion(), nil
 }
 
 // The cache usually shows a write within milliseconds.
@@ -133,11 +134,4 @@ func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, b
 		return fmt.Errorf("wait until the cache shows the status: %w", err)
 	}
 	return nil
-}
-
-func applyAs(
-	ctx context.Context, writer client.Client, manager string, configuration *unstructured.Unstructured,
-) error {
-	return writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(configuration),
-		client.FieldOwner(manager), client.ForceOwnership)
 }

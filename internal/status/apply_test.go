@@ -1,12 +1,16 @@
 package status
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -79,7 +83,15 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	report := Determine(Observation{Darkroom: darkroom, Hosts: []string{host}})
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
 	expect.NoError(t, err)
-	got := applyConfiguration(darkroom, map[string]any{"status": fields})
+	api := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
+		SubResourceApply: func(
+			context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption,
+		) error {
+			return nil
+		},
+	})
+	got, err := applyAs(t.Context(), api, FieldManager, darkroom, map[string]any{"status": fields})
+	expect.NoError(t, err)
 	var types []string
 	for _, c := range report.Conditions {
 		types = append(types, c.Type)

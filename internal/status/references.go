@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -76,19 +77,15 @@ func missingKey(o Observation, of values.Credentials) string {
 func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Problem, error) {
 	for _, file := range values.Files(&darkroom.Spec) {
 		at := types.NamespacedName{Namespace: darkroom.Namespace, Name: file.Name}
-		var found bool
-		var err error
+		secret, configMap := &corev1.Secret{}, &corev1.ConfigMap{}
+		read := client.Object(configMap)
 		if file.Kind == "Secret" {
-			secret := &corev1.Secret{}
-			err = r.Live.Get(ctx, at, secret)
-			_, found = secret.Data[file.Key]
-		} else {
-			configMap := &corev1.ConfigMap{}
-			err = r.Live.Get(ctx, at, configMap)
-			_, text := configMap.Data[file.Key]
-			_, binary := configMap.BinaryData[file.Key]
-			found = text || binary
+			read = secret
 		}
+		err := r.Live.Get(ctx, at, read)
+		_, isData := secret.Data[file.Key]
+		_, isText := configMap.Data[file.Key]
+		_, isBinary := configMap.BinaryData[file.Key]
 		switch {
 		case apierrors.IsNotFound(err):
 			return &Problem{
@@ -98,7 +95,7 @@ func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroo
 			}, nil
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", file.Kind, at, err)
-		case !found:
+		case !isData && !isText && !isBinary:
 			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("%s %s has no key %q: add it, or name another in %s.",
 				file.Kind, file.Name, file.Key, file.Field)}, nil
 		}
