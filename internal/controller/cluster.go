@@ -98,7 +98,11 @@ func discover(ctx context.Context, api Discovery) (*Cluster, error) {
 	if cluster.version, err = api.ServerVersion(); err != nil {
 		return nil, fmt.Errorf("discover the version of the cluster: %w", err)
 	}
-	for _, resource := range optionalResources() {
+	resources := slices.Clone(chartResources)
+	for _, kind := range optionalKinds {
+		resources = append(resources, resourceOf(kind.GroupVersionKind))
+	}
+	for _, resource := range resources {
 		list, err := api.ServerResourcesForGroupVersionWithContext(ctx, resource.GroupVersion().String())
 		switch {
 		case apierrors.IsNotFound(err):
@@ -111,14 +115,6 @@ func discover(ctx context.Context, api Discovery) (*Cluster, error) {
 		}
 	}
 	return cluster, nil
-}
-
-func optionalResources() []schema.GroupVersionResource {
-	resources := slices.Clone(chartResources)
-	for _, kind := range optionalKinds {
-		resources = append(resources, resourceOf(kind.GroupVersionKind))
-	}
-	return resources
 }
 
 // kinds returns the kinds of managed objects that the cluster serves.

@@ -228,20 +228,16 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	}
 	r.announce(s, err)
 	s.report(err, r.clock.Now())
-	switch {
+	switch joined := errors.Join(err, claimsErr); {
 	case errors.Is(err, storage.ErrForeignRelease) && claimsErr == nil:
 		return reconcile.Result{RequeueAfter: wait.Jitter(foreignRetry, jitter)}, nil
 	case isInvalid(err) && claimsErr == nil:
-		err = reconcile.TerminalError(err)
-	default:
-		err = errors.Join(err, claimsErr)
-	}
-	switch {
-	case err != nil && isRefusal(err) && !errors.Is(err, reconcile.TerminalError(nil)):
-		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, err), "The API server refuses a write")
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	case isRefusal(joined):
+		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, joined), "The API server refuses a write")
 		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, nil
-	case err != nil:
-		return reconcile.Result{}, err
+	case joined != nil:
+		return reconcile.Result{}, joined
 	}
 	r.metrics.Reconciled(r.clock.Now())
 	if s.uninstalled {
@@ -267,34 +263,30 @@ func waitFor(err error) time.Duration {
 // announce records the event of a failed reconcile: once for each generation of a Darkroom whose
 // name is that of a foreign release, and none while another Helm client changes the release.
 func (r *helmReconciler) announce(s *session, err error) {
-	darkroom := s.darkroom
+	reason := release.EventFailed
 	switch {
 	case err == nil, errors.Is(err, release.ErrBusy):
+		return
 	case errors.Is(err, storage.ErrForeignRelease):
-		if !wasRefused(darkroom) {
-			r.recorder.Event(darkroom, true, EventForeignRelease, err.Error())
+		if wasRefused(s.darkroom) {
+			return
 		}
+		reason = EventForeignRelease
 	case isInvalid(err):
-		r.recorder.Event(darkroom, true, EventRefused, err.Error())
-	default:
-		r.recorder.Event(darkroom, true, release.EventFailed, err.Error())
+		reason = EventRefused
 	}
+	r.recorder.Event(s.darkroom, true, reason, err.Error())
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
 // its resync period, or earlier if an object may be restored again, or a route has to leave.
 func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	key, next := client.ObjectKeyFromObject(s.darkroom), wait.Jitter(reconcilePeriod(s.darkroom, r.period), jitter)
-	sooner := func(wait time.Duration) {
-		if next == 0 || wait < next {
-			next = wait
-		}
-	}
 	for _, hold := range r.releases.Holds(key) {
-		sooner(max(hold.Until.Sub(r.clock.Now()), 0) + time.Millisecond)
+		next = status.Sooner(next, max(hold.Until.Sub(r.clock.Now()), 0)+time.Millisecond)
 	}
 	if r.claims.Leaves(key, s.judgement) {
-		sooner(wait.Jitter(foreignRetry, jitter))
+		next = status.Sooner(next, wait.Jitter(foreignRetry, jitter))
 	}
 	return next
 }

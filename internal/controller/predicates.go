@@ -18,8 +18,6 @@ import (
 func desiredChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool { return isDesiredChanged(e, e.ObjectOld.GetAnnotations()) },
-		// The finalizer has handled a Darkroom that is gone.
-		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
 }
 
@@ -43,7 +41,6 @@ func isClaimed(by *installation) predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return handles(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool { return handles(e.ObjectOld) || handles(e.ObjectNew) },
-		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
 }
 
@@ -80,6 +77,5 @@ func objectTouched() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			return release.Changed(e.ObjectOld, e.ObjectNew) || release.BeginsToServe(e.ObjectOld, e.ObjectNew)
 		},
-		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
 }

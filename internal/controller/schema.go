@@ -59,6 +59,7 @@ type servedDefinition struct {
 	// status that it lacks.
 	url     string
 	lacking []string
+	older   streak
 }
 
 // lacks returns the fields and values of the status that the definition in the cluster lacks.
@@ -91,26 +92,19 @@ func (d *servedDefinition) lacks(ctx context.Context) ([]string, error) {
 	return d.lacking, nil
 }
 
-// definitionWatch ends the manager when the definition in the cluster has become older: what the API server drops of a
-// status that is stored already looks as if it had never been reported. The next process waits for the definition, and
-// reports everything.
-type definitionWatch struct {
-	servedDefinition
-
-	older streak
-}
-
-// check asks once. No answer changes nothing.
-func (w *definitionWatch) check(ctx context.Context) error {
-	lacking, err := w.lacks(ctx)
+// check asks once, and ends the manager when the definition in the cluster has become older: what the API server drops
+// of a status that is stored already looks as if it had never been reported. The next process waits for the definition,
+// and reports everything. No answer changes nothing.
+func (d *servedDefinition) check(ctx context.Context) error {
+	lacking, err := d.lacks(ctx)
 	switch {
 	case err != nil:
 		return nil //nolint:nilerr // the next answer tells
 	case len(lacking) == 0:
-		w.older = 0
+		d.older = 0
 		return nil
 	}
-	if !w.older.lasts() {
+	if !d.older.lasts() {
 		return nil
 	}
 	ctrl.LoggerFrom(ctx).

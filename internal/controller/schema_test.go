@@ -123,7 +123,7 @@ func TestAnOlderDefinitionThatLastsEndsTheManager(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		watch := &definitionWatch{servedDefinition: servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}}
+		watch := &servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}
 		for asked < len(answers) && err == nil {
 			err = watch.check(t.Context())
 		}

@@ -209,7 +209,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
 	changed, restored := &clusterWatch{known: options.Cluster, api: api}, &restoreWatch{live: mgr.GetAPIReader()}
-	definition := &definitionWatch{servedDefinition: servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}}
+	definition := &servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}
 	if len(options.Namespaces) > 0 {
 		restored.namespace = options.Namespaces[0]
 	}

@@ -134,9 +134,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	observation.Probe = r.probe(observation)
 
 	if observation.Unseen {
-		again = sooner(again, unseenPeriod)
+		again = Sooner(again, unseenPeriod)
 	}
-	again = sooner(again, retriedFor(observation))
+	again = Sooner(again, retriedFor(observation))
 
 	report := Determine(observation)
 	WithTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
@@ -162,8 +162,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: again}, nil
 }
 
-// sooner returns the earlier of two requeue times; 0 or less means none.
-func sooner(again, after time.Duration) time.Duration {
+// Sooner returns the earlier of two requeue times; 0 or less means none.
+func Sooner(again, after time.Duration) time.Duration {
 	if after > 0 && (again <= 0 || after < again) {
 		return after
 	}
@@ -305,7 +305,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 	}
 	var wait time.Duration
 	o.Starting, wait = startingPod(waiting, replicaSet, r.Clock.Now())
-	return sooner(again, wait), nil
+	return Sooner(again, wait), nil
 }
 
 // problem lists the pods of a Darkroom, and finds the cause of those that are not ready.

@@ -460,7 +460,7 @@ func TestTheSoonerTimeCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.Int64Range(-3, 3)
 		a, b := time.Duration(times.Draw(t, "a")), time.Duration(times.Draw(t, "b"))
-		got, want := sooner(a, b), max(a, b, 0)
+		got, want := Sooner(a, b), max(a, b, 0)
 		if a > 0 && b > 0 {
 			want = min(a, b)
 		}
