@@ -58,6 +58,15 @@ func ownIssuer(t *testing.T, users ...string) (*settingsOf, func(*apiserver.Opti
 	return settings, as, own
 }
 
+// signedInAt returns a browser in which a user has signed in at an issuer.
+func signedInAt(t *testing.T, own *issuer.Issuer, s *server, user string) *browser {
+	t.Helper()
+	b := newBrowser(t, s)
+	b.issuer = own
+	b.signsIn(user, "/")
+	return b
+}
+
 // later returns a replica, which knows nothing of the issuer, after a time.
 func (s *settingsOf) later(t *testing.T, d time.Duration) *oidc.Provider {
 	t.Helper()
@@ -83,9 +92,7 @@ func TestAnIssuerThatDoesNotAnswerEndsNoSessionAndRefusesNobody(t *testing.T) {
 	for _, path := range []string{issuer.DiscoveryPath, issuer.TokenPath, issuer.KeysPath} {
 		for what, answer := range noAnswers() {
 			t.Run(path+" answers "+what, func(t *testing.T) {
-				b := newBrowser(t, s.on(t))
-				b.issuer = own
-				b.signsIn("nora", "/")
+				b := signedInAt(t, own, s.on(t), "nora")
 				late := settings.later(t, oidc.CheckPeriod)
 				own.Fail(path, answer)
 				for range 2 {
@@ -128,9 +135,7 @@ func TestAnIssuerThatIsNotWellSendsTheBrowserBack(t *testing.T) {
 func TestRequestsWithThePreviousCookieGetTheSameOnes(t *testing.T) {
 	t.Parallel()
 	settings, as, own := ownIssuer(t, "cora")
-	b := newBrowser(t, start(t, settings.use(t), as))
-	b.issuer = own
-	b.signsIn("cora", "/")
+	b := signedInAt(t, own, start(t, settings.use(t), as), "cora")
 	late := settings.later(t, oidc.CheckPeriod)
 	_, first, err := sessionAt(t, late, b.cookies())
 	expect.NoError(t, err)
@@ -148,9 +153,7 @@ func TestASessionIsRefreshedWhileItsIDTokenIsValid(t *testing.T) {
 	s := start(t, settings.use(t), as)
 	for _, lifetime := range []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, time.Hour} {
 		own.Change("mia", func(c *issuer.Token) { c.Claims["exp"] = time.Now().Add(lifetime).Unix() })
-		b := newBrowser(t, s)
-		b.issuer = own
-		b.signsIn("mia", "/")
+		b := signedInAt(t, own, s, "mia")
 		used, late := min(lifetime, oidc.CheckPeriod), min(lifetime-10*time.Second, oidc.CheckPeriod)
 		for _, after := range []time.Duration{0, used / 2, late} {
 			_, set, err := sessionAt(t, settings.later(t, after), b.cookies())
@@ -164,9 +167,7 @@ func TestASessionIsRefreshedWhileItsIDTokenIsValid(t *testing.T) {
 func TestAReplicaThatHasJustStartedKnowsWhereToSignOut(t *testing.T) {
 	t.Parallel()
 	settings, as, own := ownIssuer(t, "sina")
-	b := newBrowser(t, start(t, settings.use(t), as))
-	b.issuer = own
-	b.signsIn("sina", "/")
+	b := signedInAt(t, own, start(t, settings.use(t), as), "sina")
 	other := start(t, settings.use(t), as)
 	if got := b.on(other).who().SignOutURL; !strings.HasPrefix(got, own.URL) {
 		t.Errorf("sign out at %q", got)

@@ -116,9 +116,9 @@ func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
 	foreign.on(s).ends("/?signIn=expired", callback)
 	// The user refuses, or the issuer does; its text is not repeated.
 	b := newBrowser(t, s)
-	b.ends("/?signIn=refused", "/auth/callback?error=access_denied&error_description=call+555&state="+
+	b.ends("/?signIn=refused", "/auth/callback?error=access_denied&error_description=telephone+us&state="+
 		queryOf(b.begin("mallory", "/"), "state"))
-	if strings.Contains(s.log.String(), "555") {
+	if strings.Contains(s.log.String(), "telephone") {
 		t.Error("the log has the text of the link")
 	}
 	settings := newSettings(t)
