@@ -65,7 +65,7 @@ type DarkroomSpec struct {
 	// a leading "v". Other tags are used unchanged. Defaults to the release that the
 	// operator was built for.
 	// +optional
-	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:MaxLength=127
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([A-Za-z0-9_][A-Za-z0-9_.+-]*)?$')",message="must be a version such as 0.4.2 or an image tag"
 	Version string `json:"version,omitempty"`
 
@@ -214,8 +214,8 @@ type Image struct {
 	// repository is the container image without a tag. Defaults to the operator's
 	// environment variable RELATED_IMAGE_DARKROOM, or to gojektech/darkroom.
 	// +optional
-	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*$')",message="must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version"
+	// +kubebuilder:validation:MaxLength=237
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^([a-zA-Z0-9]+(([.]|-+)[a-zA-Z0-9]+)*(:[0-9]{1,5})?/)?[a-z0-9]+(([._/]|__|-+)[a-z0-9]+)*$')",message="must be a repository such as registry.example.com/team/darkroom, without a tag: the tag is spec.version"
 	Repository string `json:"repository,omitempty"`
 
 	// pullPolicy is the pull policy of the container image. Defaults to IfNotPresent.

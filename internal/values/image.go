@@ -10,10 +10,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
+// maxRepository is the length of the longest name of a repository. Container runtimes accept 255 characters, and add
+// docker.io/library/ if no registry is named.
+const maxRepository = 255 - len("docker.io/library/")
+
 var (
-	versionFormat    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}$`)
-	repositoryFormat = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*$`)
-	digestFormat     = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
+	repositoryFormat = regexp.MustCompile(
+		`^([a-zA-Z0-9]+(([.]|-+)[a-zA-Z0-9]+)*(:[0-9]{1,5})?/)?[a-z0-9]+(([._/]|__|-+)[a-z0-9]+)*$`)
+	// A tag has at most 128 characters, and the chart may add a v.
+	tagFormat    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}$`)
+	digestFormat = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
 )
 
 // image chooses repository, tag, digest and pull secrets. The Darkroom's fields take precedence over the
@@ -59,8 +65,8 @@ type reference struct {
 
 // valid reports whether the parts are a valid reference with a tag, a digest or both.
 func (r reference) valid() bool {
-	return repositoryFormat.MatchString(r.repository) &&
-		(r.tag == "" || versionFormat.MatchString(r.tag)) &&
+	return len(r.repository) <= maxRepository && repositoryFormat.MatchString(r.repository) &&
+		(r.tag == "" || tagFormat.MatchString(r.tag)) &&
 		(r.digest == "" || digestFormat.MatchString(r.digest))
 }
 

@@ -15,6 +15,8 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/yaml"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/references"
 )
 
 // valueSchema is what the tests read of values.schema.json.
@@ -213,6 +215,12 @@ var shaped = map[string]string{
 	"additionalSources":         "[{name: a, path: /a, type: WebFolder, baseUrl: 'https://a.example.com'}]",
 }
 
+// images are near references of images, for the values that are parts of one.
+var images = map[string]*rapid.Generator[string]{
+	"repository": references.Repositories(), "tag": references.Tags(), "digest": references.Digests(),
+	"darkroomImage": references.All(), "gateImage": references.All(), "image": references.All(),
+}
+
 // awkward are texts that a careless administrator writes, besides odd ones.
 var awkward = append([]string{
 	"", "a", "A_b", "a.b", "-a", strings.Repeat("a", 64), strings.Repeat("a", 300), "ü", "a,b", `a"b`,
@@ -267,6 +275,9 @@ func draw(t *rapid.T, root, schema *valueSchema, path []string) any {
 		return values
 	case "string":
 		texts := rapid.SampledFrom(awkward)
+		if images[name] != nil {
+			texts = rapid.OneOf(texts, images[name])
+		}
 		if _, err := regexp.Compile(schema.Pattern); err == nil && schema.Pattern != "" {
 			texts = rapid.OneOf(texts, rapid.StringMatching(schema.Pattern))
 		}
