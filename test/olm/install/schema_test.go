@@ -2,6 +2,7 @@ package install
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -151,6 +152,7 @@ func TestNullInPlaceOfAValueIsItsDefaultOrRefused(t *testing.T) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel()
 			chart, schema := loadChart(t, folder)
+			rendered := map[string]string{} // by the values
 			schema.walk(schema, nil, func(path []string, _ *valueSchema) {
 				if len(path) == 0 || removable.MatchString(strings.Join(path, ".")) {
 					return
@@ -168,7 +170,11 @@ func TestNullInPlaceOfAValueIsItsDefaultOrRefused(t *testing.T) {
 						}
 						continue
 					}
-					if want, err := documentsOf(chart, defaults); err != nil || got != want {
+					key := fmt.Sprint(defaults)
+					if rendered[key] == "" {
+						rendered[key], err = documentsOf(chart, defaults)
+					}
+					if err != nil || got != rendered[key] {
 						t.Errorf("%s: null is neither refused nor the default (%v)", strings.Join(path, "."), err)
 					}
 				}
