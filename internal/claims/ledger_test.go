@@ -693,14 +693,18 @@ func TestARefusalNamesThePauseOfADarkroomOfAnotherShard(t *testing.T) {
 	}
 }
 
-// Who waits for a host is told when its holder is paused or resumed, also if the holder does not claim it any more.
+// Who waits for a host is told when its holder is paused or resumed, also if the holder does not claim it any more. In a
+// shard, the holder is told too.
 func TestWhoWaitsForAHostIsARivalOfItsHolder(t *testing.T) {
 	w, older, younger := newPair(t)
 	w.reconcile(younger, "done", func() {})
 	w.claim(younger, hostsOfTests[1])
 	w.claim(older, hostsOfTests[0])
-	rivals, err := w.ledger.Rivals(t.Context(), w.live.darkroom(younger))
-	if err != nil || !slices.Equal(rivals, []types.NamespacedName{older}) {
-		t.Errorf("the rivals of the holder are %v, %v", rivals, err)
+	for sharded, want := range map[bool][]types.NamespacedName{false: {older}, true: {older, younger}} {
+		w.ledger.Sharded = sharded
+		rivals, err := w.ledger.Rivals(t.Context(), w.live.darkroom(younger))
+		if err != nil || !slices.Equal(rivals, want) {
+			t.Errorf("the rivals of the holder are %v, %v, want %v", rivals, err, want)
+		}
 	}
 }
