@@ -25,5 +25,5 @@ func NewHelmReconciler(ctx context.Context, mgr manager.Manager, options Options
 func Refuse(
 	name string, c client.Client, recorder release.Recorder,
 ) func(context.Context, *v1alpha1.Darkroom, time.Time) (time.Duration, error) {
-	return (&installation{client: c, name: name, recorder: recorder, leases: leases{live: c}}).refuse
+	return (&installation{patcher: patcher{c, c}, name: name, recorder: recorder, leases: leases{live: c}}).refuse
 }

@@ -220,8 +220,7 @@ func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {
 	namespace := newNamespace(t)
 	var stale atomic.Int32
 	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
-		if request.Header.Get("Content-Type") == "application/merge-patch+json" &&
-			strings.Contains(request.URL.Path, "/darkrooms/") && stale.Add(1) <= 3 {
+		if request.Header.Get("Content-Type") == "application/json-patch+json" && stale.Add(1) <= 3 {
 			touch := fmt.Sprintf(`{"metadata":{"annotations":{"touched":"%d"}}}`, stale.Load())
 			return kube.Patch(request.Context(), webFolder(namespace, "photos"),
 				client.RawPatch(types.MergePatchType, []byte(touch)))

@@ -67,6 +67,7 @@ const (
 // reconcile, reports once at the end, and decides on retries.
 type helmReconciler struct {
 	client  client.Client
+	patcher patcher
 	options []reconciler.Option
 	// values translates, with the state of the cluster: the hosts that belong to others, and the
 	// version of the referenced Secret.

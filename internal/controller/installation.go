@@ -3,10 +3,11 @@ package controller
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -30,7 +31,8 @@ const DefaultInstallation = "local"
 // share its name. Changing the annotation moves the Darkroom: the named installation takes
 // over the objects, as after a restart.
 type installation struct {
-	client   client.Client
+	patcher
+
 	name     string
 	recorder release.Recorder
 	// lease is that of this operator's leader, as NAMESPACE/NAME; empty without leader election.
@@ -74,13 +76,22 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 // write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails
 // if the Darkroom differs from the cache.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	claim := map[string]any{"annotations": map[string]string{v1alpha1.AnnotationInstallation: i.name}}
-	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
-		claim["finalizers"] = append(slices.Clone(darkroom.Finalizers), finalizer)
+	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion)}
+	if len(darkroom.Annotations) == 0 {
+		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/annotations",
+			map[string]string{v1alpha1.AnnotationInstallation: i.name}))
+	} else {
+		patch = append(patch, jsonpatch.NewOperation("add",
+			"/metadata/annotations/"+strings.ReplaceAll(v1alpha1.AnnotationInstallation, "/", "~1"), i.name))
 	}
-	if err := patchMetadata(ctx, i.client, darkroom, claim); err != nil {
+	if darkroom.DeletionTimestamp == nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
+		patch = append(patch, jsonpatch.NewOperation("add", "/metadata/finalizers", append(darkroom.Finalizers, finalizer)))
+	}
+	patched, err := i.patch(ctx, darkroom, patch...)
+	if err != nil {
 		return fmt.Errorf("claim Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
+	darkroom.ObjectMeta = patched.ObjectMeta
 	return nil
 }
 

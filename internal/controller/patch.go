@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"gomodules.xyz/jsonpatch/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,25 +17,37 @@ import (
 // errStale is returned if a Darkroom was written after the cached version.
 var errStale = errors.New("the Darkroom has changed since it was read")
 
-// patchMetadata changes some metadata of a Darkroom. The error is errStale if the Darkroom is no longer as it
-// was read.
-func patchMetadata(
-	ctx context.Context, writer client.Writer, darkroom *v1alpha1.Darkroom, change map[string]any,
-) error {
-	change["uid"], change["resourceVersion"] = darkroom.UID, darkroom.ResourceVersion
-	raw, err := json.Marshal(map[string]any{"metadata": change})
+// patcher patches the metadata of Darkrooms.
+type patcher struct {
+	client client.Client
+	live   client.Reader // not cached
+}
+
+// patch applies a JSON patch that tests what it replaces, and the UID, to the metadata of a Darkroom.
+// The error is errStale if the Darkroom is no longer as it was read. The API server has one status for
+// that and for the refusals of policies, so it is asked which of both it is.
+func (p patcher) patch(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, operations ...jsonpatch.Operation,
+) (*v1alpha1.Darkroom, error) {
+	operations = append([]jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/uid", darkroom.UID)},
+		operations...)
+	raw, err := json.Marshal(operations)
 	if err != nil {
-		return fmt.Errorf("encode patch of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
+		return nil, fmt.Errorf("encode patch of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
 	patched := darkroom.DeepCopy()
-	err = writer.Patch(ctx, patched, client.RawPatch(types.MergePatchType, raw))
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("%w: %w", errStale, err)
-	case err == nil:
-		darkroom.ObjectMeta = patched.ObjectMeta
+	refusal := p.client.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, raw))
+	if !apierrors.IsInvalid(refusal) {
+		return patched, refusal
 	}
-	return err
+	now := &v1alpha1.Darkroom{}
+	switch err := p.live.Get(ctx, client.ObjectKeyFromObject(darkroom), now); {
+	case err != nil:
+		return nil, err
+	case now.UID != darkroom.UID || now.ResourceVersion != darkroom.ResourceVersion:
+		return nil, fmt.Errorf("%w: %w", errStale, refusal)
+	}
+	return nil, refusal
 }
 
 // isRefusal reports whether the API server refuses a write until somebody changes something: a policy,

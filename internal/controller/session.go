@@ -9,6 +9,7 @@ import (
 	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
+	"gomodules.xyz/jsonpatch/v2"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,35 +100,36 @@ func (s *session) Get(
 	return nil
 }
 
-// Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or remove its
-// finalizer. The patch is based on the Darkroom that the cache shows by now, because its status may have
-// changed, and fails if it has changed since.
+// Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or
+// remove its finalizer. The patch tests UID and finalizers. It neither fails because the
+// status changed nor reverts changes by others.
 func (s *session) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
 	if object.GetObjectKind().GroupVersionKind() != v1alpha1.GroupVersionKind {
 		return s.Client.Update(ctx, object, opts...)
 	}
-	now := &v1alpha1.Darkroom{}
-	err := s.Client.Get(ctx, client.ObjectKeyFromObject(s.darkroom), now)
-	switch {
-	case err != nil:
-	case now.UID != s.darkroom.UID, !slices.Equal(now.Finalizers, s.darkroom.Finalizers),
-		now.DeletionTimestamp.IsZero() != s.darkroom.DeletionTimestamp.IsZero():
-		err = errStale
-	default:
-		err = patchMetadata(ctx, s.Client, now, map[string]any{"finalizers": object.GetFinalizers()})
+	const path = "/metadata/finalizers"
+	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
+	if before := s.darkroom.Finalizers; len(before) > 0 {
+		test = jsonpatch.NewOperation("test", path, before)
 	}
+	change := jsonpatch.NewOperation("remove", path, nil)
+	if after := object.GetFinalizers(); len(after) > 0 {
+		change = jsonpatch.NewOperation("add", path, after)
+	}
+	patched, err := s.parts.patcher.patch(ctx, s.darkroom, test, change)
 	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
-		// It is gone already.
+		// It is gone already, and the cache does not show it yet.
 		s.uninstalled, s.released = true, true
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.uninstalled = now.DeletionTimestamp != nil
-	s.released = s.uninstalled && len(now.Finalizers) == 0
-	s.darkroom.Finalizers, s.darkroom.ResourceVersion = now.Finalizers, now.ResourceVersion
-	object.SetResourceVersion(now.ResourceVersion)
+	s.uninstalled = patched.DeletionTimestamp != nil
+	s.released = s.uninstalled && len(patched.Finalizers) == 0
+	s.darkroom.Finalizers = patched.Finalizers
+	s.darkroom.ResourceVersion = patched.ResourceVersion
+	object.SetResourceVersion(patched.ResourceVersion)
 	return nil
 }
 

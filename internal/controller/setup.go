@@ -176,8 +176,9 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err != nil {
 		return nil, err
 	}
+	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
 	installation := &installation{
-		client: mgr.GetClient(), name: options.Installation, recorder: recorder, lease: options.Lease,
+		patcher: patcher, name: options.Installation, recorder: recorder, lease: options.Lease,
 		leases: leases{live: mgr.GetAPIReader(), namespaces: options.Namespaces},
 	}
 	versions := &credentials.Versions{
@@ -187,6 +188,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	return &parts{
 		helm: &helmReconciler{
 			client:       mgr.GetClient(),
+			patcher:      patcher,
 			options:      helmOptions(options.Chart, options.MaxHistory),
 			values:       pure,
 			claims:       ledger,
