@@ -49,9 +49,11 @@ var webhookSteps = []kind{
 	{2, func(t *rapid.T) step {
 		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).
 			Draw(t, "resource")
+		// A webhook may give any status, also one that means something else if the API server gives it.
 		status := rapid.SampledFrom([]int{
-			http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity,
-			http.StatusInternalServerError,
+			http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone,
+			http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+			http.StatusInternalServerError, http.StatusServiceUnavailable,
 		}).Draw(t, "status")
 		return step{fmt.Sprintf("a webhook refuses what the operator writes of %s with the status %d, and no reason",
 			resource, status), func(w *world) error {
