@@ -40,8 +40,10 @@ const stream = (signal: AbortSignal | null | undefined) =>
     start: (out) => {
       const events = [["reset", {}], ["added", stored], ["synced", { items: 1, all: true }]] as const;
       out.enqueue(new TextEncoder().encode(events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("")));
-      signal?.addEventListener("abort", () => out.close());
+      let isOpen = true;
+      signal?.addEventListener("abort", () => isOpen && out.close());
       cut = () => {
+        isOpen = false;
         isAway = true;
         out.error(new Error("the connection was lost"));
       };
