@@ -58,3 +58,12 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	}
 	return record, raw, err //nolint:wrapcheck // as above
 }
+
+// Create implements resourcelock.Interface.
+func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	err := l.Interface.Create(ctx, record)
+	if apierrors.IsAlreadyExists(err) {
+		l.until = time.Now().Add(l.leaseDuration)
+	}
+	return err //nolint:wrapcheck // client-go logs it
+}

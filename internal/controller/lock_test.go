@@ -74,7 +74,11 @@ func (c *candidate) Get(context.Context) (*resourcelock.LeaderElectionRecord, []
 }
 
 func (c *candidate) Create(_ context.Context, record resourcelock.LeaderElectionRecord) error {
-	return c.write(record, func() bool { return c.lease.record == nil })
+	err := c.write(record, func() bool { return c.lease.record == nil })
+	if errors.Is(err, errConflict) {
+		return apierrors.NewAlreadyExists(schema.GroupResource{}, "lease")
+	}
+	return err
 }
 
 func (c *candidate) Update(_ context.Context, record resourcelock.LeaderElectionRecord) error {
@@ -148,6 +152,10 @@ func elect(t *testing.T, turns []turn, deletion int) error {
 			}
 		}
 		return nil
+	}
+	// A process that starts when the lease is deleted cannot know of its holder.
+	if err := wait(int(3 * retryOfTests.Seconds())); err != nil {
+		return err
 	}
 	for i, turn := range turns {
 		if err := wait(turn.after); err != nil {
