@@ -20,6 +20,9 @@ import (
 // the cost of a decision independent of the number of Darkrooms.
 const indexHost = "host"
 
+// indexAssigned is the index of Darkrooms by the hosts that were assigned to them.
+const indexAssigned = "assigned"
+
 // Cache reads the objects that claims are decided on from the operator's caches, by the
 // indexes that Index adds.
 type Cache struct {
@@ -41,7 +44,10 @@ type Cache struct {
 // Index adds the indexes to the cache of Darkrooms and to that of their routes. Call it before they
 // start.
 func (c Cache) Index(ctx context.Context, darkrooms, routes client.FieldIndexer) error {
-	errs := []error{darkrooms.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.Hosts)}
+	errs := []error{
+		darkrooms.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.Hosts),
+		darkrooms.IndexField(ctx, &v1alpha1.Darkroom{}, indexAssigned, assigned),
+	}
 	for _, object := range c.Carriers() {
 		errs = append(errs, routes.IndexField(ctx, object, indexHost, c.Hosts))
 	}
@@ -76,7 +82,7 @@ func (c Cache) Hosts(object client.Object) []string {
 // claimants returns the Darkrooms that claim a host.
 func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
 	found := &v1alpha1.DarkroomList{}
-	if err := list(ctx, c.Darkrooms, found, host); err != nil {
+	if err := list(ctx, c.Darkrooms, found, indexHost, host); err != nil {
 		return nil, fmt.Errorf("look for Darkrooms that claim %s: %w", host, err)
 	}
 	claimants := make([]claimant, len(found.Items))
@@ -90,9 +96,9 @@ func (c Cache) claimants(ctx context.Context, host string) ([]claimant, error) {
 // that carry it, too.
 func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) error {
 	ingresses, routes := &networkingv1.IngressList{}, &gatewayv1.HTTPRouteList{}
-	err := list(ctx, c.Reader, ingresses, v.host)
+	err := list(ctx, c.Reader, ingresses, indexHost, v.host)
 	if err == nil && c.Routes {
-		err = list(ctx, c.Reader, routes, v.host)
+		err = list(ctx, c.Reader, routes, indexHost, v.host)
 	}
 	if err != nil {
 		return fmt.Errorf("look for the routes of %s: %w", v.host, err)
@@ -113,13 +119,59 @@ func (c Cache) routes(ctx context.Context, me types.NamespacedName, v *view) err
 		case client.ObjectKeyFromObject(owner) == me:
 			v.routed = true
 		default:
-			v.carriers = append(v.carriers, carrier{
-				claimantOf(owner), c.Handles(owner),
-				wasAssigned(owner, v.host), v1alpha1.IsPaused(owner),
-			})
+			v.carriers = append(v.carriers, c.carrierOf(owner, v.host))
+		}
+	}
+	return c.hidden(ctx, me, v)
+}
+
+// hidden reads past the caches the routes of the other Darkrooms that the host of a view was assigned to, if the
+// caches show none: they do not show routes whose label a user has removed.
+func (c Cache) hidden(ctx context.Context, me types.NamespacedName, v *view) error {
+	holders := &v1alpha1.DarkroomList{}
+	if err := list(ctx, c.Darkrooms, holders, indexAssigned, v.host); err != nil {
+		return fmt.Errorf("look for Darkrooms that have %s: %w", v.host, err)
+	}
+	for i := range holders.Items {
+		holder := &holders.Items[i]
+		key := client.ObjectKeyFromObject(holder)
+		isHolder := func(c carrier) bool { return c.NamespacedName == key }
+		if key == me || slices.ContainsFunc(v.carriers, isHolder) {
+			continue
+		}
+		routed, err := c.routed(ctx, c.Live, key)
+		if err != nil {
+			return fmt.Errorf("look for the routes of Darkroom %s: %w", key, err)
+		}
+		if slices.Contains(routed, v.host) {
+			v.carriers = append(v.carriers, c.carrierOf(holder, v.host))
 		}
 	}
 	return nil
+}
+
+// routed returns the hosts that are routed to a Darkroom according to a reader.
+func (c Cache) routed(ctx context.Context, in client.Reader, darkroom types.NamespacedName) ([]string, error) {
+	var hosts []string
+	for _, object := range c.Carriers() {
+		if err := in.Get(ctx, darkroom, object); client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		if isRouteOf(object, darkroom.Name) {
+			hosts = append(hosts, gateway.Hosts(object)...)
+		}
+	}
+	return hosts, nil
+}
+
+func (c Cache) carrierOf(owner *v1alpha1.Darkroom, host string) carrier {
+	return carrier{claimantOf(owner), c.Handles(owner), wasAssigned(owner, host), v1alpha1.IsPaused(owner)}
+}
+
+// assigned returns the hosts that were assigned to a Darkroom.
+func assigned(object client.Object) []string {
+	darkroom, _ := object.(*v1alpha1.Darkroom)
+	return darkroom.Status.Domains
 }
 
 // wasAssigned reports whether a host that is routed to a Darkroom was assigned to it by its operator.
@@ -131,10 +183,14 @@ func wasAssigned(owner *v1alpha1.Darkroom, host string) bool {
 // isOwned reports whether an Ingress or HTTPRoute has the label of a Darkroom and names the
 // same one as its controller.
 func isOwned(object client.Object) bool {
+	return isRouteOf(object, object.GetLabels()[v1alpha1.LabelDarkroom])
+}
+
+// isRouteOf reports whether an Ingress or HTTPRoute names a Darkroom as its controller.
+func isRouteOf(object client.Object, darkroom string) bool {
 	controller := metav1.GetControllerOfNoCopy(object)
 	return controller != nil && controller.Kind == v1alpha1.Kind &&
-		controller.APIVersion == v1alpha1.GroupVersion.String() &&
-		controller.Name == object.GetLabels()[v1alpha1.LabelDarkroom]
+		controller.APIVersion == v1alpha1.GroupVersion.String() && controller.Name == darkroom
 }
 
 // ownerOf returns the Darkroom that an Ingress or HTTPRoute belongs to; nil if none has the UID that
@@ -148,9 +204,9 @@ func (c Cache) ownerOf(ctx context.Context, object client.Object) (*v1alpha1.Dar
 	return owner, nil
 }
 
-// list lists the objects with a host in a cache. They are shared with it and only read.
-func list(ctx context.Context, cache client.Reader, into client.ObjectList, host string) error {
-	return cache.List(ctx, into, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
+// list lists the objects with a host in an index of a cache. They are shared with it and only read.
+func list(ctx context.Context, cache client.Reader, into client.ObjectList, index, host string) error {
+	return cache.List(ctx, into, client.MatchingFields{index: host}, client.UnsafeDisableDeepCopy)
 }
 
 // Precedes reports whether the claims of a Darkroom precede those of another: the older

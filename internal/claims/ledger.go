@@ -60,6 +60,10 @@ func (l *Ledger) recall(ctx context.Context, darkroom *v1alpha1.Darkroom) error 
 		return nil
 	}
 	routed, err := l.routed(ctx, l.Reader, key)
+	isHidden := func(host string) bool { return !slices.Contains(routed, host) }
+	if err == nil && slices.ContainsFunc(darkroom.Status.Domains, isHidden) {
+		routed, err = l.routed(ctx, l.Live, key) // see hidden
+	}
 	if err != nil {
 		return err
 	}
@@ -201,18 +205,6 @@ func (l *Ledger) wake(ctx context.Context, darkroom types.NamespacedName, hosts 
 		l.Wake(others...)
 	}
 	return err
-}
-
-// routed returns the hosts that are routed to a Darkroom according to a reader.
-func (l *Ledger) routed(ctx context.Context, in client.Reader, darkroom types.NamespacedName) ([]string, error) {
-	var hosts []string
-	for _, object := range l.Carriers() {
-		if err := in.Get(ctx, darkroom, object); client.IgnoreNotFound(err) != nil {
-			return nil, err
-		}
-		hosts = append(hosts, l.Hosts(object)...)
-	}
-	return hosts, nil
 }
 
 // give and drop keep held and by consistent. The caller holds the lock.

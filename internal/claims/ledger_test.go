@@ -83,16 +83,19 @@ func (s store) Get(_ context.Context, key types.NamespacedName, into client.Obje
 	return nil
 }
 
-// List lists the objects with a host, or all.
+// List lists the objects with a host in an index, or all.
 func (s store) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
-	host, limited := "", false
+	host, limited, indexed := "", false, townCache.Hosts
 	if selector := (&client.ListOptions{}).ApplyOptions(options).FieldSelector; selector != nil {
-		host, limited = selector.RequiresExactMatch(indexHost)
+		if host, limited = selector.RequiresExactMatch(indexHost); !limited {
+			host, limited = selector.RequiresExactMatch(indexAssigned)
+			indexed = assigned
+		}
 	}
 	var found []runtime.Object
 	for _, id := range slices.Sorted(maps.Keys(s)) {
 		kind := strings.TrimSuffix(fmt.Sprintf("%T", into), "List")
-		if strings.HasPrefix(id, kind+" ") && (!limited || slices.Contains(townCache.Hosts(s[id]), host)) {
+		if strings.HasPrefix(id, kind+" ") && (!limited || slices.Contains(indexed(s[id]), host)) {
 			found = append(found, s[id].DeepCopyObject())
 		}
 	}
@@ -266,6 +269,16 @@ func (w *town) forge(t *rapid.T) {
 	w.write(w.live.darkroom(key), hosts)
 }
 
+// strip removes the label of a Darkroom from its route, which the operator's caches then do not show any more.
+func (w *town) strip(t *rapid.T) {
+	w.syncRoutes(t)
+	key := rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return len(w.routed(key)) > 0 })).
+		Draw(t, "route")
+	route := w.live[idOf(routeOf(key), key)].DeepCopyObject().(client.Object)
+	route.SetLabels(nil)
+	w.put(route)
+}
+
 // seen lets the operator see what a user did at once, or later.
 func (w *town) seen(t *rapid.T) {
 	if rapid.Bool().Draw(t, "seen at once") {
@@ -323,6 +336,9 @@ func (w *town) sync(cache *store, darkrooms bool) {
 		_, isDarkroom := object.(*v1alpha1.Darkroom)
 		return isDarkroom != darkrooms
 	})
+	if !darkrooms {
+		maps.DeleteFunc(now, func(_ string, route client.Object) bool { return route.GetLabels() == nil })
+	}
 	*cache = now
 	w.ledger.Darkrooms, w.ledger.Reader, w.ledger.Live = w.darkrooms, reader{w.routes, w.darkrooms}, w.live
 	if w.darkrooms == nil || w.routes == nil {
@@ -562,7 +578,7 @@ func TestAHostIsNeverInTwoPlacesAndEndsWhereItBelongs(t *testing.T) {
 	history := func(t *rapid.T) {
 		w := newTown(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"create": w.create, "edit": w.edit, "delete": w.delete, "forge": w.forge, "balance": w.balance,
+			"create": w.create, "edit": w.edit, "delete": w.delete, "forge": w.forge, "strip": w.strip, "balance": w.balance,
 			"restart": w.restart, "sync": w.syncReconciled, "sync Darkrooms": w.syncDarkrooms, "sync routes": w.syncRoutes,
 			"work": w.work, "work more": w.work, "work on": w.work,
 			"": w.check,
