@@ -31,7 +31,9 @@ func NewLock(
 }
 
 // errHeld is returned for a lease that was deleted and whose holder may not know it.
-var errHeld = errors.New("the lease was deleted while another process held it: wait until that has made it again, or ended")
+var errHeld = errors.New(
+	"the lease was deleted while another process held it: wait until that has made it again, or ended",
+)
 
 // lock is a lock that is not free because its lease was deleted. The holder notices that only when it renews the lease,
 // makes it again, and writes meanwhile: two leaders would give one host to two Darkrooms. A process that starts just
@@ -45,18 +47,17 @@ type lock struct {
 // Get implements resourcelock.Interface. One goroutine calls it.
 func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		if time.Now().Before(l.until) {
 			return nil, nil, errHeld
 		}
-		return nil, nil, err //nolint:wrapcheck // client-go asks whether it is NotFound
-	}
-	if err == nil && (record.HolderIdentity == "" || record.HolderIdentity == l.Identity()) {
+	case err == nil && (record.HolderIdentity == "" || record.HolderIdentity == l.Identity()):
 		l.until = time.Time{}
-	} else { // the holder may have renewed it, or will before it is deleted
-		l.until = time.Now().Add(l.leaseDuration)
+	case err == nil || !l.until.IsZero():
+		l.until = time.Now().Add(l.leaseDuration) // the holder may have renewed it, or will
 	}
-	return record, raw, err //nolint:wrapcheck // as above
+	return record, raw, err //nolint:wrapcheck // client-go asks whether it is NotFound
 }
 
 // Create implements resourcelock.Interface.
