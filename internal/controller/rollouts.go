@@ -108,7 +108,7 @@ func (r *rollouts) watch(controller *ctrl.Builder) {
 		return
 	}
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) {
+	controller.WatchesRawSource(wakeBy(0, func(wake func(...types.NamespacedName)) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.wake = wake

@@ -302,7 +302,9 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	}
 	watchRivals(controller, reconciler.claims.Cache, parts.darkrooms)
 	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
-	controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) { reconciler.claims.Wake = wake }))
+	controller.WatchesRawSource(wakeBy(rivalDelay, func(wake func(...types.NamespacedName)) {
+		reconciler.claims.Wake = wake
+	}))
 	reconciler.rollouts.watch(controller)
 	return controller.Complete(untilStopped(reconciler))
 }
@@ -339,7 +341,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			controller.Owns(kind.Object())
 		}
 	}
-	controller.WatchesRawSource(wakeBy(reconciler.Reports.OnReport))
+	controller.WatchesRawSource(wakeBy(0, reconciler.Reports.OnReport))
 	watchRivals(controller, claims.Cache, parts.darkrooms)
 	watchSecrets(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {
@@ -352,7 +354,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			return fmt.Errorf("add prober: %w", err)
 		}
 		reconciler.Source = prober
-		controller.WatchesRawSource(wakeBy(func(wake func(...types.NamespacedName)) { prober.Changed = wake }))
+		controller.WatchesRawSource(wakeBy(0, func(wake func(...types.NamespacedName)) { prober.Changed = wake }))
 	}
 	return controller.Complete(untilStopped(reconciler))
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -49,9 +50,13 @@ func watchSecrets(controller *ctrl.Builder, versions *credentials.Versions, othe
 	}
 }
 
+// rivalDelay is how long what happens to other Darkrooms is collected before one is reconciled because of it: others
+// can cause any number of events, and what the API server refuses is tried again each time.
+const rivalDelay = time.Second
+
 // watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or an Ingress or
 // HTTPRoute with the host, is added or removed, or when the other Darkroom is paused or resumed, which its
-// status mentions. darkrooms is the cache of all Darkrooms.
+// status mentions, after rivalDelay. darkrooms is the cache of all Darkrooms.
 func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.Cache) {
 	rivals := func(ctx context.Context, object client.Object) []reconcile.Request {
 		keys, err := cached.Rivals(ctx, object)
@@ -65,23 +70,45 @@ func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.
 		return !slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
 	}}
 	for _, object := range cached.Carriers() {
-		controller.Watches(object, handler.EnqueueRequestsFromMapFunc(rivals), builder.WithPredicates(hostsChanged))
+		controller.Watches(object, collected(rivals), builder.WithPredicates(hostsChanged))
 	}
 	paused := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew)
 	}}
 	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{},
-		handler.EnqueueRequestsFromMapFunc(rivals),
-		predicate.Or[client.Object](hostsChanged, paused)))
+		collected(rivals), predicate.Or[client.Object](hostsChanged, paused)))
 }
 
+// collected enqueues the Darkrooms that a function maps objects to after rivalDelay.
+func collected(rivals handler.MapFunc) handler.EventHandler {
+	enqueue := handler.EnqueueRequestsFromMapFunc(rivals)
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue requestQueue) {
+			enqueue.Create(ctx, e, collecting{queue})
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue requestQueue) {
+			enqueue.Update(ctx, e, collecting{queue})
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue requestQueue) {
+			enqueue.Delete(ctx, e, collecting{queue})
+		},
+	}
+}
+
+type requestQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// collecting is a queue whose requests wait for rivalDelay. Those of one Darkroom are one.
+type collecting struct{ requestQueue }
+
+func (c collecting) Add(request reconcile.Request) { c.AddAfter(request, rivalDelay) }
+
 // wakeBy is a source of requests by calls of a function, which is passed on once the controller
-// has started.
-func wakeBy(start func(wake func(...types.NamespacedName))) source.Source {
-	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+// has started. They wait for a delay.
+func wakeBy(delay time.Duration, start func(wake func(...types.NamespacedName))) source.Source {
+	return source.Func(func(_ context.Context, queue requestQueue) error {
 		start(func(keys ...types.NamespacedName) {
 			for _, request := range requestsFor(keys) {
-				queue.Add(request)
+				queue.AddAfter(request, delay)
 			}
 		})
 		return nil

@@ -50,6 +50,16 @@ func route(ingress *networkingv1.Ingress, hosts ...string) {
 	}
 }
 
+// strayIngress is one with a host, and the label and owner reference of a Darkroom that does not exist.
+func (w *world) strayIngress(tenant, host string, i int) *networkingv1.Ingress {
+	ingress := ingressOf(w.key(tenant, fmt.Sprintf("crowd-%d", i)), w.hostOf(w.subDomain(host)))
+	absent := w.newDarkroom(w.key(tenant, fmt.Sprintf("absent-%d", i)))
+	absent.UID = types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i))
+	ingress.Labels = map[string]string{v1alpha1.LabelDarkroom: absent.Name}
+	ingress.OwnerReferences = []metav1.OwnerReference{ownership.Reference(absent)}
+	return ingress
+}
+
 // hostileSteps are what a tenant does who may do everything in a namespace of theirs.
 var hostileSteps = []kind{
 	{3, func(t *rapid.T) step {
@@ -202,13 +212,28 @@ var hostileSteps = []kind{
 			fmt.Sprintf("%s: kubectl create %d Ingresses of Darkrooms that do not exist, with the host %s and a finalizer",
 				tenant, crowd, host), func(w *world) error {
 				for i := range crowd {
-					ingress := ingressOf(w.key(tenant, fmt.Sprintf("crowd-%d", i)), w.hostOf(w.subDomain(host)))
-					absent := w.newDarkroom(w.key(tenant, fmt.Sprintf("absent-%d", i)))
-					absent.UID = types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i))
-					ingress.Labels = map[string]string{v1alpha1.LabelDarkroom: absent.Name}
-					ingress.OwnerReferences = []metav1.OwnerReference{ownership.Reference(absent)}
+					ingress := w.strayIngress(tenant, host, i)
 					ingress.Finalizers = []string{"example.com/never"}
 					if err := w.kube.Create(w.ctx, ingress); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		}
+	}},
+	{2, func(t *rapid.T) step {
+		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
+		host := rapid.SampledFrom(hostNames).Draw(t, "host")
+		return step{
+			fmt.Sprintf("%s: %d times, kubectl create and delete an Ingress of a Darkroom that does not exist, with the host %s",
+				tenant, crowd, host), func(w *world) error {
+				for i := range crowd {
+					ingress := w.strayIngress(tenant, host, i)
+					if err := w.kube.Create(w.ctx, ingress); err != nil {
+						return err
+					}
+					if err := w.kube.Delete(w.ctx, ingress); err != nil {
 						return err
 					}
 				}

@@ -32,6 +32,10 @@ var known = map[string]string{
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		bob: kubectl create 60 Ingresses of Darkrooms that do not exist, with the host a and a finalizer
 		alice: kubectl patch darkroom photos: another log level`,
+	"a crowd of Ingresses wakes a Darkroom whose writes a policy denies": `
+		a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it
+		bob: kubectl apply Darkroom photos with the sub-domains [a]
+		alice: 60 times, kubectl create and delete an Ingress of a Darkroom that does not exist, with the host a`,
 	"dependents are orphaned while no operator runs": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		the operator is killed
