@@ -91,36 +91,39 @@ func TestBodiesThatAreNotUTF8AreRefused(t *testing.T) {
 	}
 }
 
-// TestARequestWhoseQueryIsNotUnderstoodChangesNothing writes with every query that has dryRun=All in it.
+// TestARequestWhoseQueryIsNotUnderstoodChangesNothing writes with queries that have a dryRun in some form.
 func TestARequestWhoseQueryIsNotUnderstoodChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
 	s.becomes(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	before := s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "").body
+	queries := []string{"dryRun", "dryRun=", "dryRun=&", "dryRun=all", "dryrun=All", "dryRun=+", "dryRun%3DAll", "dryRun=true"}
 	for _, first := range []string{"", "dryRun=&", "a=%zz&", "a;b&", ";", "%&", "&"} {
 		for _, last := range []string{"", "%zz", "%", ";", ";a=b", "&dryRun=", "&a=%zz", "&;", "%00", "%ff", "&&"} {
-			query := "?" + first + "dryRun=All" + last
-			for _, each := range []struct{ method, path, body, mediaType string }{
-				{"POST", "/darkrooms", webFolder(namespace, "other"), "application/json"},
-				{"PATCH", path(namespace, "photos"), `{"labels":{"a":"b"}}`, "application/merge-patch+json"},
-				{"PUT", path(namespace, "photos"), `{"source":{"baseUrl":"https://a.example.com"},"subDomains":["b"]}`, "application/json"},
-				{"DELETE", path(namespace, "photos"), "", "application/json"},
-			} {
-				connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-				expect.NoError(t, err)
-				_, err = fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nIf-Match: *\r\n"+
-					"Content-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-					each.method, each.path+query, token, each.mediaType, len(each.body), each.body)
-				expect.NoError(t, err)
-				response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-				expect.NoError(t, err)
-				_, _ = response.Body.Close(), connection.Close()
-				if after := s.call(token, "GET", path(namespace, "photos"), ""); after.body != before {
-					t.Fatalf("%s %s answers %d, and changes the Darkroom: %s", each.method, query, response.StatusCode, after)
-				}
-				if got := s.call(token, "GET", path(namespace, "other"), ""); got.status != http.StatusNotFound {
-					t.Fatalf("%s %s answers %d, and creates a Darkroom", each.method, query, response.StatusCode)
-				}
+			queries = append(queries, first+"dryRun=All"+last)
+		}
+	}
+	for _, query := range queries {
+		for _, each := range []struct{ method, path, body, mediaType string }{
+			{"POST", "/darkrooms", webFolder(namespace, "other"), "application/json"},
+			{"PATCH", path(namespace, "photos"), `{"labels":{"a":"b"}}`, "application/merge-patch+json"},
+			{"PUT", path(namespace, "photos"), `{"source":{"baseUrl":"https://a.example.com"},"subDomains":["b"]}`, "application/json"},
+			{"DELETE", path(namespace, "photos"), "", "application/json"},
+		} {
+			connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			expect.NoError(t, err)
+			_, err = fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nIf-Match: *\r\n"+
+				"Content-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+				each.method, each.path+"?"+query, token, each.mediaType, len(each.body), each.body)
+			expect.NoError(t, err)
+			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			expect.NoError(t, err)
+			_, _ = response.Body.Close(), connection.Close()
+			if after := s.call(token, "GET", path(namespace, "photos"), ""); after.body != before {
+				t.Fatalf("%s %s answers %d, and changes the Darkroom: %s", each.method, query, response.StatusCode, after)
+			}
+			if got := s.call(token, "GET", path(namespace, "other"), ""); got.status != http.StatusNotFound {
+				t.Fatalf("%s %s answers %d, and creates a Darkroom", each.method, query, response.StatusCode)
 			}
 		}
 	}

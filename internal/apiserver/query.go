@@ -3,6 +3,7 @@ package apiserver
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -12,7 +13,8 @@ import (
 )
 
 // wholeQuery refuses requests of the API that would be understood in part: Go drops parameters that it cannot parse, and
-// huma reads the first of several, so that a dry run would be none. The addresses of the page may have several.
+// huma reads the first of several and takes an empty one for none, so that a dry run would be none. The addresses of the
+// page may have several.
 func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	query, err := url.ParseQuery(request.URL.RawQuery)
@@ -22,11 +24,22 @@ func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	for name, values := range query {
-		if len(values) > 1 {
-			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusBadRequest, "a parameter is given more than once",
-				problem.Field{Location: "query." + name, Message: "must be given once"}))
+		isNamed := func(parameter *huma.Param) bool { return parameter.Name == name }
+		at := slices.IndexFunc(ctx.Operation().Parameters, isNamed)
+		switch {
+		case len(values) > 1:
+			refuseParameter(ctx, name, "a parameter is given more than once", "must be given once")
+			return
+		case values[0] == "" && at >= 0 && len(ctx.Operation().Parameters[at].Schema.Enum) > 0:
+			refuseParameter(ctx, name, "a parameter is empty", "must have a value, or be left out")
 			return
 		}
 	}
 	next(ctx)
+}
+
+func refuseParameter(ctx huma.Context, name, detail, message string) {
+	_, w := humago.Unwrap(ctx)
+	middleware.Refuse(ctx.Context(), w, problem.New(http.StatusBadRequest, detail,
+		problem.Field{Location: "query." + name, Message: message}))
 }
