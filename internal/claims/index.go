@@ -177,7 +177,7 @@ func assigned(object client.Object) []string {
 // wasAssigned reports whether a host that is routed to a Darkroom was assigned to it by its operator.
 // Users can edit routes and specs, but not the status: its domains are hosts that were assigned.
 func wasAssigned(owner *v1alpha1.Darkroom, host string) bool {
-	return slices.Contains(owner.Status.Domains, host)
+	return slices.Contains(assigned(owner), host)
 }
 
 // isOwned reports whether an Ingress or HTTPRoute has the label of a Darkroom and names the

@@ -151,7 +151,8 @@ func encode(img image.Image, format string) ([]byte, error) {
 		options.Segments = 1 // with more, blocks are visible
 		err = webp.Encode(&out, img, options)
 	case format == "png" && !opaque(img):
-		err = png.Encode(&out, img)
+		encoder := png.Encoder{CompressionLevel: png.BestCompression} // as Darkroom
+		err = encoder.Encode(&out, img)
 	default:
 		err = jpeg.Encode(&out, img, nil)
 	}
