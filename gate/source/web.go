@@ -119,9 +119,12 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 }
 
 // refusesCredentials reports whether a response is about the credentials or the clock of the gate. S3 says so in
-// its body.
+// the body of a 403. Bodies of others have a code too, such as NoSuchKey.
 func refusesCredentials(response *http.Response) bool {
+	if response.StatusCode != http.StatusForbidden {
+		return response.StatusCode == http.StatusUnauthorized
+	}
 	var refusal struct{ Code string }
 	_ = xml.NewDecoder(io.LimitReader(response.Body, 16<<10)).Decode(&refusal)
-	return response.StatusCode == http.StatusUnauthorized || refusal.Code != "" && refusal.Code != "AccessDenied"
+	return refusal.Code != "" && refusal.Code != "AccessDenied"
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,38 +143,51 @@ func TestAnOriginalIsTheSameHoweverItIsSent(t *testing.T) {
 	})
 }
 
-// What is said of the credentials is not said of the image, which a source may have before and after.
+// What is said of the credentials is not said of the image, which a source may have before and after. That an image is
+// missing or denied is said of the image, in whatever words.
 func TestRefusedCredentialsAreNoAnswerAboutTheImage(t *testing.T) {
-	code := func(code string) string { return `<?xml version="1.0"?><Error><Code>` + code + `</Code></Error>` }
-	for _, test := range []struct {
-		kind, body string
-		status     int
-		unrelated  bool
-	}{
-		{kind: "s3", status: 403, body: code("InvalidAccessKeyId"), unrelated: true},
-		{kind: "s3", status: 403, body: code("SignatureDoesNotMatch"), unrelated: true},
-		{kind: "s3", status: 403, body: code("RequestTimeTooSkewed"), unrelated: true},
-		{kind: "s3", status: 401, unrelated: true},
-		{kind: "s3", status: 403, body: code("AccessDenied")},
-		{kind: "s3", status: 403, body: "<html>"},
-		{kind: "s3", status: 403},
-		{kind: "webfolder", status: 401},
-		{kind: "webfolder", status: 403, body: code("InvalidAccessKeyId")},
-	} {
-		server := serveFolder(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(test.status)
-			_, _ = w.Write([]byte(test.body))
-		})
-		s, err := New(Config{
-			Kind: test.kind, BaseURL: server.URL, Endpoint: server.URL,
+	credentials := []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed"}
+	rapid.Check(t, func(rt *rapid.T) {
+		kind := rapid.SampledFrom([]string{"s3", "gcs", "webfolder"}).Draw(rt, "kind")
+		status := rapid.SampledFrom([]int{401, 403, 404, 410}).Draw(rt, "status")
+		codes := append([]string{"", "AccessDenied"}, credentials...)
+		if status != http.StatusForbidden {
+			codes = append(codes, "NoSuchKey", "NoSuchVersion", "MethodNotAllowed")
+		}
+		code := rapid.SampledFrom(codes).Draw(rt, "code")
+		body := rapid.SampledFrom([]string{"", "<html>", "not XML"}).Draw(rt, "body")
+		if code != "" {
+			body = `<?xml version="1.0"?><Error><Code>` + code + `</Code></Error>`
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/token" {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write([]byte(`{"access_token":"t","token_type":"Bearer","expires_in":3600}`))
+				return
+			}
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}))
+		defer server.Close()
+		c := Config{
+			Kind: kind, BaseURL: server.URL, Endpoint: server.URL,
 			Bucket: "photos", Region: "eu-west-2", AccessKey: "key", SecretKey: "secret",
-		})
+		}
+		if kind == "gcs" {
+			c.CredentialsJSON = serviceAccount(t, server.URL)
+		}
+		s, err := New(c)
 		if err != nil {
-			t.Fatal(err)
+			rt.Fatal(err)
 		}
 		_, _, err = read(t, s, "/a.jpg", original.Validators{}, 100)
-		if failure := problem.Of(err); failure.Status != http.StatusForbidden || failure.Unrelated != test.unrelated {
-			t.Errorf("%+v: %+v", test, failure)
+		want, unrelated := http.StatusNotFound, false
+		if status <= http.StatusForbidden {
+			want = http.StatusForbidden
+			unrelated = kind != "webfolder" && (status == http.StatusUnauthorized || slices.Contains(credentials, code))
 		}
-	}
+		if failure := problem.Of(err); failure.Status != want || failure.Unrelated != unrelated {
+			rt.Errorf("%d %q: %d, unrelated to the image: %t", status, body, failure.Status, failure.Unrelated)
+		}
+	})
 }
