@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -13,8 +14,8 @@ import (
 )
 
 // wholeQuery refuses requests of the API that would be understood in part: Go drops parameters that it cannot parse, and
-// huma reads the first of several and takes an empty one for none, so that a dry run would be none. The addresses of the
-// page may have several.
+// huma reads the first of several and takes an empty one for none, so that a dry run would be none and a URL would never
+// expire. The addresses of the page may have several.
 func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	query, err := url.ParseQuery(request.URL.RawQuery)
@@ -30,7 +31,7 @@ func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 		case len(values) > 1:
 			refuseParameter(ctx, name, "a parameter is given more than once", "must be given once")
 			return
-		case values[0] == "" && at >= 0 && len(ctx.Operation().Parameters[at].Schema.Enum) > 0:
+		case values[0] == "" && at >= 0 && !mayBeEmpty(ctx.Operation().Parameters[at].Schema):
 			refuseParameter(ctx, name, "a parameter is empty", "must have a value, or be left out")
 			return
 		}
@@ -38,8 +39,29 @@ func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
+// mayBeEmpty reports whether a parameter without a value can be meant: a text, but no number, choice or switch.
+func mayBeEmpty(schema *huma.Schema) bool {
+	return schema.Type == huma.TypeString && len(schema.Enum) == 0
+}
+
 func refuseParameter(ctx huma.Context, name, detail, message string) {
 	_, w := humago.Unwrap(ctx)
 	middleware.Refuse(ctx.Context(), w, problem.New(http.StatusBadRequest, detail,
 		problem.Field{Location: "query." + name, Message: message}))
+}
+
+// wholeIfMatch has huma, which reads the first of several lines of a header and takes an empty one for none, read all of
+// If-Match. An empty one is refused: the deletion of a version that its client does not know would be that of any.
+func wholeIfMatch(ctx huma.Context, next func(huma.Context)) {
+	request, w := humago.Unwrap(ctx)
+	if lines := request.Header.Values("If-Match"); len(lines) > 0 {
+		tags := strings.Join(lines, ", ")
+		if strings.Trim(tags, ", \t") == "" {
+			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusBadRequest, "the header If-Match is empty",
+				problem.Field{Location: "header.If-Match", Message: "must be the ETag of a version, or * for any"}))
+			return
+		}
+		request.Header.Set("If-Match", tags)
+	}
+	next(ctx)
 }

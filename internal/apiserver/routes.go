@@ -78,12 +78,12 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 // Errors of all routes, of those that name a Darkroom, and of writes.
 var (
 	always = []int{
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
 	reading  = append([]int{http.StatusNotFound}, always...)
 	ofWrites = append([]int{
-		http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
+		http.StatusNotFound, http.StatusConflict,
 		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 	}, always...)
 	ofUpdate = append([]int{http.StatusPreconditionFailed, http.StatusPreconditionRequired}, ofWrites...)
@@ -125,7 +125,7 @@ func (s *Server) admitted(op huma.Operation, mediaType string, most int64, need 
 
 // register adds all operations to the API.
 func (s *Server) register(api huma.API) {
-	api.UseMiddleware(wholeQuery, s.authenticate)
+	api.UseMiddleware(wholeQuery, wholeIfMatch, s.authenticate)
 	s.decoder = wire.NewDecoder(api.OpenAPI().Components.Schemas)
 	darkroom := s.decoder.Schema
 	patch := wire.PatchOf(api.OpenAPI().Components.Schemas, darkroom)
@@ -134,7 +134,7 @@ func (s *Server) register(api huma.API) {
 
 	huma.Register(api, huma.Operation{
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
-		Summary: "List the Darkrooms that you may list", Errors: append([]int{http.StatusBadRequest}, reading...),
+		Summary: "List the Darkrooms that you may list", Errors: reading,
 	}, s.list)
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "createDarkroom", Method: http.MethodPost, Path: "/darkrooms", Tags: []string{"Darkrooms"},
@@ -268,7 +268,7 @@ func (s *Server) registerSecrets(api huma.API) {
 
 func (s *Server) registerSession(api huma.API) {
 	anyone, noCache := map[string]any{public: true}, map[string]any{cacheless: true}
-	none := []map[string][]string{}
+	none, ofQueries := []map[string][]string{}, []int{http.StatusBadRequest, http.StatusUnprocessableEntity}
 	huma.Register(api, huma.Operation{
 		OperationID: "whoAmI", Method: http.MethodGet, Path: sessionPath, Tags: []string{"Session"},
 		Summary: "Get the current user", Errors: always, Metadata: noCache,
@@ -295,11 +295,11 @@ func (s *Server) registerSession(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "signOut", Method: http.MethodDelete, Path: sessionPath, Tags: []string{"Session"},
 		Summary:  "Sign out: delete the cookie, and end the session if it is one of an OIDC issuer",
-		Metadata: anyone, Security: none,
+		Metadata: anyone, Security: none, Errors: ofQueries,
 	}, s.signOut)
 	huma.Register(api, huma.Operation{
 		OperationID: "getSignIn", Method: http.MethodGet, Path: "/sign-in", Tags: []string{"Session"},
-		Summary: "Get the ways to sign in", Metadata: anyone, Security: none,
+		Summary: "Get the ways to sign in", Metadata: anyone, Security: none, Errors: ofQueries,
 	}, s.waysToSignIn)
 }
 

@@ -45,8 +45,8 @@ func Matches(header string, darkroom *v1alpha1.Darkroom) bool {
 
 func hasTag(header string, matches func(tag string) bool) bool {
 	for tag := range strings.SplitSeq(header, ",") {
-		tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
-		if tag == AnyVersion || matches(tag) {
+		tag = strings.TrimSpace(tag)
+		if tag == AnyVersion || matches(strings.TrimPrefix(tag, "W/")) {
 			return true
 		}
 	}
