@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
@@ -281,4 +285,86 @@ func TestKeysOfWhatIsRememberedCount(t *testing.T) {
 	if short < 100 || long-short != 5000 || o.MaximumWeight < memory/100 || o.MaximumWeight > memory/50 {
 		t.Errorf("%d and %d of %d", short, long, o.MaximumWeight)
 	}
+}
+
+// Once the source has said of an original that it has none, or one that is refused, no result of it is served until the
+// source has one again: also those that it was not asked for, and while it fails later.
+func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
+	var large bytes.Buffer
+	if err := png.Encode(&large, image.NewGray(image.Rect(0, 0, 1001, 1))); err != nil {
+		t.Fatal(err)
+	}
+	says := map[string]opening{
+		"missing": func(context.Context, source.Request) (*source.Response, error) {
+			return nil, problem.New(http.StatusNotFound, "no image")
+		},
+		"denied": func(context.Context, source.Request) (*source.Response, error) {
+			return nil, problem.New(http.StatusForbidden, "no image")
+		},
+		"too large": func(context.Context, source.Request) (*source.Response, error) { return respond(large.Bytes(), nil) },
+		"fails": func(context.Context, source.Request) (*source.Response, error) {
+			return nil, problem.New(http.StatusBadGateway, "fails")
+		},
+		"a page": func(context.Context, source.Request) (*source.Response, error) { return respond([]byte("<html>"), nil) },
+		"has it": func(_ context.Context, r source.Request) (*source.Response, error) {
+			return respond(pixel(1), func(response *source.Response) {
+				response.Validators.ETag, response.Unchanged = "1", r.Known.ETag == "1"
+			})
+		},
+	}
+	kinds := slices.Sorted(maps.Keys(says))
+	rapid.Check(t, func(rt *rapid.T) {
+		kept := cache.Options{Memory: memory / 4}
+		if rapid.Bool().Draw(rt, "on disk only") {
+			kept = cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
+		}
+		var now string
+		var asked int
+		var gone bool // by what the source has said last of the image
+		o := options(func(ctx context.Context, r source.Request) (*source.Response, error) {
+			asked++
+			if now != "fails" && now != "a page" {
+				gone = now != "has it"
+			}
+			return says[now](ctx, r)
+		})
+		type asking struct {
+			passes   time.Duration
+			restarts bool // another process follows, with the same files
+			source   string
+			quality  int
+		}
+		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
+			return asking{
+				passes:   rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 59 * time.Minute}).Draw(rt, "passes"),
+				restarts: rapid.IntRange(0, 3).Draw(rt, "restarts") == 0,
+				source:   rapid.SampledFrom(kinds).Draw(rt, "the source"),
+				// The results of one original that are made without Darkroom.
+				quality: rapid.SampledFrom([]int{0, 50, 75}).Draw(rt, "quality"),
+			}
+		}), 1, 10).Draw(rt, "steps")
+		var failure string
+		synctest.Test(t, func(t *testing.T) {
+			p := newPipelineWith(o, kept)
+			defer func() { p.failures.StopAllGoroutines() }()
+			for i, next := range steps {
+				time.Sleep(next.passes)
+				if next.restarts {
+					p.failures.StopAllGoroutines()
+					p, gone = newPipelineWith(o, kept), false
+				}
+				now = next.source
+				before, wasGone := asked, gone
+				_, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: next.quality})
+				if err == nil && wasGone && (asked == before || gone) {
+					failure = fmt.Sprintf("step %d: %s of what the source does not have", i, state)
+					return
+				}
+				synctest.Wait() // for a refresh behind the response
+			}
+		})
+		if failure != "" {
+			rt.Fatal(failure)
+		}
+	})
 }

@@ -60,8 +60,8 @@ type Pipeline struct {
 	pixels    share.Group[prepared, *decoded]
 	// refreshing has the originals that are checked behind responses.
 	refreshing sync.Map
-	// versions are those that the source has confirmed, by original, without their validators. An entry of the same
-	// version is as fresh. Without it each result of an original is revalidated by itself.
+	// versions are those that the source has confirmed, by original, without their validators; the zero value is that it
+	// has none. An entry of the same version is as fresh. Without it each result of an original is revalidated by itself.
 	versions *otter.Cache[string, cache.Origin]
 	// failures are kept for seconds, so that a source that fails, or has no image, is not asked
 	// by each client. They are kept by the keys of requests and of originals.
@@ -169,12 +169,16 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 
 // confirmed returns an entry as the source has confirmed it last, for this result of the original or another
 // one, and its state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and
-// Miss for one that is too old, must not be kept any longer, or is of an original that the source has replaced.
+// Miss for one that is too old, must not be kept any longer, or is of an original that the source has replaced. One of
+// an original that the source no longer has is removed, and nil.
 // What this process has not confirmed, such as a file of an earlier one, is not fresh.
 func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
 	now, found := p.versions.GetIfPresent(r.Original())
 	switch {
 	case !found || now.Validated.Before(known.Validated):
+	case now.Original == "":
+		p.cache.Remove(r.Key())
+		return nil, Miss
 	case now.Original != known.Original:
 		return known, Miss
 	case now.Control != known.Control || !now.Validated.Equal(known.Validated):

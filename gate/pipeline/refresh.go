@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -28,6 +29,9 @@ func (p *Pipeline) refresh(
 	})
 	defer done()
 	if err != nil {
+		if aboutImage(problem.Of(err)) {
+			p.confirm(r, cache.Origin{Validated: time.Now()}) // for the other results of the original
+		}
 		return p.recover(r.Original(), key, known, err)
 	}
 	if known != nil && (fetched.unchanged || fetched.Original == known.Original) {
@@ -55,7 +59,7 @@ func (p *Pipeline) refresh(
 	return result{entry, Miss}, nil
 }
 
-// confirm records that the source has an original.
+// confirm records that the source has an original; the zero value is none, or one that is refused.
 func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
 	of.Source = original.Validators{} // of any length
 	_, _ = p.versions.Set(r.Original(), of)
@@ -101,12 +105,17 @@ func (p *Pipeline) recover(name, key string, known *cache.Entry, err error) (res
 // fail returns the known entry if it may be served for a failure, or else the failure.
 func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (result, error) {
 	switch {
-	case failure.Status < http.StatusInternalServerError && !failure.Unrelated:
-		p.cache.Remove(key) // the image is gone, or has become one that is refused
+	case aboutImage(failure):
+		p.cache.Remove(key)
 	case known != nil && p.servable(known):
 		return result{known, Stale}, nil
 	}
 	return result{state: Miss}, failure
+}
+
+// aboutImage reports whether a failure is that the image is gone, or has become one that is refused.
+func aboutImage(failure *problem.Problem) bool {
+	return failure.Status < http.StatusInternalServerError && !failure.Unrelated
 }
 
 // failed returns a recent failure of a request or of its original.
