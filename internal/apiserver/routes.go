@@ -75,18 +75,18 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, config)
 }
 
-// Errors of all routes, of those that name a Darkroom, and of writes.
+// Errors of all routes, of those that name a Darkroom, and of writes. They are clipped, because huma appends to them.
 var (
 	always = []int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable,
 	}
-	reading  = append([]int{http.StatusNotFound}, always...)
-	ofWrites = append([]int{
+	reading  = slices.Clip(append([]int{http.StatusNotFound}, always...))
+	ofWrites = slices.Clip(append([]int{
 		http.StatusNotFound, http.StatusConflict,
 		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
-	}, always...)
-	ofUpdate = append([]int{http.StatusPreconditionFailed, http.StatusPreconditionRequired}, ofWrites...)
+	}, always...))
+	ofUpdate = slices.Clip(append([]int{http.StatusPreconditionFailed, http.StatusPreconditionRequired}, ofWrites...))
 )
 
 const (
