@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -174,6 +175,74 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 					failure = fmt.Sprintf("step %d: %s; %s, the source has said %+v", i, failure, state, said)
 					return
 				}
+			}
+		})
+		if failure != "" {
+			rt.Fatal(failure)
+		}
+	})
+}
+
+// Once an original has been read, no result of one that it has replaced is served, even if the source confirms that: a
+// time of modification may be the same, or earlier, for the next image.
+func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		kept := cache.Options{Memory: memory / 4}
+		if rapid.Bool().Draw(rt, "on disk only") {
+			kept = cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
+		}
+		type asking struct {
+			passes   time.Duration
+			restarts bool // another process follows, with the same files
+			changes  bool
+			later    int // by which the next image was modified later
+			width    int
+		}
+		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
+			return asking{
+				passes:   rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 59 * time.Minute}).Draw(rt, "passes"),
+				restarts: rapid.IntRange(0, 3).Draw(rt, "restarts") == 0, changes: rapid.Bool().Draw(rt, "changes"),
+				later: rapid.IntRange(-1, 1).Draw(rt, "later"),
+				width: rapid.IntRange(1, 3).Draw(rt, "width"),
+			}
+		}), 1, 10).Draw(rt, "steps")
+		var shade, read uint8
+		modified := 50
+		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
+			validators := original.Validators{LastModified: fmt.Sprint(modified)}
+			if known, err := strconv.Atoi(r.Known.LastModified); err == nil && modified <= known { // as file servers decide
+				return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
+			}
+			read = shade
+			return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
+		})
+		var failure string
+		synctest.Test(t, func(t *testing.T) {
+			p := newPipelineWith(o, kept)
+			defer func() { p.failures.StopAllGoroutines() }()
+			for i, next := range steps {
+				time.Sleep(next.passes)
+				if next.changes {
+					shade, modified = shade+1, modified+next.later
+				}
+				if next.restarts {
+					p.failures.StopAllGoroutines()
+					p, read = newPipelineWith(o, kept), 0
+				}
+				last, r := read, resized("/a.png", next.width)
+				r.Transform.Fit = request.FitMax // as it is, because it has one pixel
+				entry, state, err := p.Get(t.Context(), "a", r)
+				if err != nil {
+					failure = err.Error()
+					return
+				}
+				for former := range last {
+					if bytes.Equal(entry.Body, pixel(former)) {
+						failure = fmt.Sprintf("step %d: %s of image %d after %d was read", i, state, former, last)
+						return
+					}
+				}
+				synctest.Wait() // for a refresh behind the response
 			}
 		})
 		if failure != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
@@ -180,7 +181,9 @@ func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entr
 		p.cache.Remove(r.Key())
 		return nil, Miss
 	case now.Original != known.Original:
-		return known, Miss
+		replaced := *known
+		replaced.Source = original.Validators{} // a time of modification may be that of the next original too
+		return &replaced, Miss
 	case now.Control != known.Control || !now.Validated.Equal(known.Validated):
 		confirmed := *known
 		confirmed.Validated, confirmed.Control = now.Validated, now.Control
