@@ -55,6 +55,43 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 				bucket: {name: b, region: r}, credentials: {accessKey: a}}]}`,
 			[]string{"additionalSources[0].credentials: a source of type S3 needs existingSecret.name"},
 		},
+		"additional source of all paths": {
+			`{gate: {enabled: true}, additionalSources: [{name: a, type: WebFolder, baseUrl: "https://a.example.org"}]}`,
+			[]string{`additionalSources[0].path: "" is that of source too`, "fallback: true"},
+		},
+		"two additional sources of a path": {
+			`{gate: {enabled: true}, additionalSources: [{name: a, path: /a, type: WebFolder, baseUrl: "https://a.example.org"},
+				{name: b, path: /a, type: WebFolder, baseUrl: "https://b.example.org"}]}`,
+			[]string{`additionalSources[1].path: "/a" is that of additionalSources[0] too`},
+		},
+		"two additional sources of a name": {
+			`{gate: {enabled: true}, additionalSources: [{name: a, path: /a, type: WebFolder, baseUrl: "https://a.example.org"},
+				{name: a, path: /b, type: WebFolder, baseUrl: "https://b.example.org"}]}`,
+			[]string{"additionalSources[1].name: a is the name of another source too"},
+		},
+		"no path to strip": {
+			`{gate: {enabled: true}, additionalSources: [{name: a, fallback: true, stripPath: true, type: WebFolder,
+				baseUrl: "https://a.example.org"}]}`,
+			[]string{"additionalSources[0].stripPath: requires path"},
+		},
+		"preset of an unknown parameter": {
+			`{gate: {enabled: true, presets: {thumb: width=200}}}`,
+			[]string{"'/gate/presets/thumb'", "for example w=200&h=200&fit=crop"},
+		},
+		"presets only, without any": {
+			`{gate: {enabled: true, onlyPresets: true}}`, []string{"gate.onlyPresets: requires gate.presets"},
+		},
+		"presets only, with a probe": {
+			`{gate: {enabled: true, onlyPresets: true, presets: {thumb: w=200}}, probe: {path: /cat.jpg}}`,
+			[]string{"gate.onlyPresets: cannot be combined with probe.path"},
+		},
+		"probe with a parameter that is not allowed": {
+			`{gate: {enabled: true, limits: {parameters: [h]}}, probe: {path: /cat.jpg}}`,
+			[]string{"gate.limits.parameters: must have w"},
+		},
+		"disk that holds no result": {
+			`{gate: {enabled: true, cache: {diskBytes: 1}}}`, []string{"'/gate/cache/diskBytes'", "at least 16777216"},
+		},
 		"two identities of a pod": {
 			`{gate: {enabled: true}, source: {type: S3, bucket: {name: b, region: r}, auth: WorkloadIdentity},
 				additionalSources: [{name: a, fallback: true, type: GoogleCloudStorage, bucket: {name: b}, auth: WorkloadIdentity}]}`,

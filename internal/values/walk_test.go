@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -289,4 +290,58 @@ func (j *judge) install(t *rapid.T, darkroom *v1alpha1.Darkroom) error {
 		j.judged.Store(string(document), true)
 	}
 	return nil
+}
+
+// settingsOfGates are fields whose rules keep a gate from settings with which it does not start, or serves nothing.
+var settingsOfGates = regexp.MustCompile(`^gate [a-q]|^gate signing|^additionalSources \[] (name|path|stripPath|fallback)$|^probe path$`)
+
+// TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses for those who install the chart without the operator.
+func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
+	definitionSchema, err := definition.Schema()
+	expect.NoError(t, err)
+	spec := definitionSchema.Properties["spec"]
+	rules, err := definition.New()
+	expect.NoError(t, err)
+	chart, err := darkroomChart()
+	expect.NoError(t, err)
+	translator, cases, items := newTranslator(t, lenient), everything(t), map[string][]any{}
+	names := slices.Sorted(maps.Keys(cases))
+	for _, name := range names {
+		cases[name].Spec.BaseDomain = ""
+		collectItems(fieldsOf(t, cases[name].Spec), items)
+	}
+	leaves := slices.DeleteFunc(leavesOf(&spec, nil), func(path []string) bool {
+		return !settingsOfGates.MatchString(strings.Join(path, " "))
+	})
+	// The translator takes an empty text for none.
+	texts := slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return text == "" })
+	refused := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := &walker{t, texts, map[string][]string{"key": {"thumb"}, "path": {"/a", "/b"}}, items}
+		darkroom := cases[choose(w, "case", names...)].DeepCopy()
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			fields := fieldsOf(t, darkroom.Spec)
+			w.set(&spec, fields, choose(w, "leaf", leaves...), "")
+			raw, err := json.Marshal(fields)
+			darkroom.Spec = v1alpha1.DarkroomSpec{}
+			if err != nil || json.Unmarshal(raw, &darkroom.Spec) != nil {
+				return
+			}
+		}
+		if gate := darkroom.Spec.Gate; gate != nil && gate.Cache != nil && gate.Cache.Disk != nil && gate.Cache.Disk.IsZero() {
+			gate.Cache.Disk = nil // 0 is the chart's default
+		}
+		problem := rules.Check(t.Context(), darkroom.DeepCopy())
+		values, err := translator.Values(darkroom)
+		if problem == nil || err != nil {
+			return
+		}
+		refused++
+		if _, err := tryRender(chart, darkroom, values); err == nil {
+			t.Fatalf("the chart accepts what the resource refuses: %v", problem)
+		}
+	})
+	if refused == 0 {
+		t.Error("the resource refuses nothing")
+	}
 }

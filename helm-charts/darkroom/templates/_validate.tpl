@@ -37,11 +37,33 @@ message names the value and the remedy.
 {{- if and .Values.additionalSources (not .Values.gate.enabled) -}}
   {{- fail "additionalSources: requires gate.enabled: true, because Darkroom itself reads one source" -}}
 {{- end -}}
+{{- if and .Values.gate.enabled .Values.gate.onlyPresets (not .Values.gate.presets) -}}
+  {{- fail "gate.onlyPresets: requires gate.presets, or every request with parameters is refused" -}}
+{{- end -}}
+{{- if and .Values.gate.enabled .Values.probe.path .Values.gate.onlyPresets -}}
+  {{- fail "gate.onlyPresets: cannot be combined with probe.path, which requests w=16; remove one of them" -}}
+{{- end -}}
+{{- if and .Values.gate.enabled .Values.probe.path .Values.gate.limits.parameters (not (has "w" .Values.gate.limits.parameters)) -}}
+  {{- fail "gate.limits.parameters: must have w, because probe.path requests w=16; add it, or remove probe.path" -}}
+{{- end -}}
 {{- $field := "source" -}}
 {{- $identity := dict -}}
+{{- $names := dict -}}
+{{- $paths := dict "" $field -}}
 {{- range $i, $source := (include "darkroom.sources" . | fromJson).items -}}
   {{- if $i -}}
     {{- $field = printf "additionalSources[%d]" (sub $i 1) -}}
+    {{- if hasKey $names .name -}}
+      {{- fail (printf "%s.name: %s is the name of another source too; each needs its own" $field .name) -}}
+    {{- end -}}
+    {{- if and .stripPath (not .path) -}}
+      {{- fail (printf "%s.stripPath: requires path" $field) -}}
+    {{- end -}}
+    {{- if and (not .fallback) (hasKey $paths .path) -}}
+      {{- fail (printf "%s.path: %q is that of %s too; set another path, or fallback: true" $field .path (get $paths .path)) -}}
+    {{- end -}}
+    {{- $_ := set $names .name true -}}
+    {{- if not .fallback -}}{{- $_ := set $paths .path $field -}}{{- end -}}
   {{- end -}}
   {{- /* values.schema.json sees the fields of an additional source without their defaults. */}}
   {{- $place := dict "WebFolder" .baseUrl "CloudFront" .host "S3" (and .bucket.name .bucket.region) "GoogleCloudStorage" .bucket.name -}}
