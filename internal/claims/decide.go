@@ -69,6 +69,8 @@ type view struct {
 	// routed to the Darkroom itself.
 	carriers []carrier
 	routed   bool
+	// hidden is set if the caches do not show a route of one of the carriers.
+	hidden bool
 	// holder is the Darkroom that this process assigned the host to and that may still have
 	// it; nil if there is none. It is more recent than the caches.
 	holder *types.NamespacedName

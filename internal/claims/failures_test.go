@@ -57,7 +57,7 @@ func TestAReadThatFailsIsAnError(t *testing.T) {
 			return l.Commit(ctx, client.ObjectKeyFromObject(d), &Judgement{})
 		},
 		"Forget": func(ctx context.Context, l *Ledger, d *v1alpha1.Darkroom, _ client.Object) error {
-			return l.Forget(ctx, client.ObjectKeyFromObject(d), true)
+			return l.Forget(ctx, client.ObjectKeyFromObject(d))
 		},
 		"Rivals of a Darkroom": func(ctx context.Context, l *Ledger, d *v1alpha1.Darkroom, _ client.Object) error {
 			_, err := l.Rivals(ctx, d)

@@ -144,7 +144,7 @@ func (c Cache) hidden(ctx context.Context, me types.NamespacedName, v *view) err
 			return fmt.Errorf("look for the routes of Darkroom %s: %w", key, err)
 		}
 		if slices.Contains(routed, v.host) {
-			v.carriers = append(v.carriers, c.carrierOf(holder, v.host))
+			v.carriers, v.hidden = append(v.carriers, c.carrierOf(holder, v.host)), true
 		}
 	}
 	return nil

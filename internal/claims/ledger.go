@@ -38,6 +38,8 @@ type Judgement struct {
 	// Refused are the hosts that must not be routed to it, and Refusals the reasons.
 	Refused  []string
 	Refusals []Refusal
+	// hidden is set if one is refused that is routed to another Darkroom, which the caches do not show.
+	hidden bool
 }
 
 // Judge assigns a Darkroom the hosts that belong to it, and refuses the others. Call Commit
@@ -97,6 +99,7 @@ func (l *Ledger) judge(
 		v.carriers = slices.DeleteFunc(v.carriers, l.isForged)
 		if refusal, refused := decide(me, v); refused {
 			judgement.Refused, judgement.Refusals = append(judgement.Refused, v.host), append(judgement.Refusals, refusal)
+			judgement.hidden = judgement.hidden || v.hidden
 			continue
 		}
 		judgement.Given = append(judgement.Given, v.host)
@@ -132,18 +135,34 @@ func (l *Ledger) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]R
 // Without a judgement the Darkroom is paused, or its claims could not be judged.
 func (l *Ledger) Commit(ctx context.Context, darkroom types.NamespacedName, judgement *Judgement) error {
 	if judgement == nil {
-		return l.release(ctx, darkroom, nil, true)
+		return l.release(ctx, darkroom, nil)
 	}
-	return errors.Join(l.release(ctx, darkroom, judgement.Given, true), l.know(ctx, darkroom))
+	return errors.Join(l.release(ctx, darkroom, judgement.Given), l.know(ctx, darkroom))
 }
 
-// Leaves reports whether a host that a judgement withdrew was still routed to the Darkroom at the commit. That
-// it is not any more has to be asked for: the caches may never show its route.
-func (l *Ledger) Leaves(darkroom types.NamespacedName, judgement *Judgement) bool {
+// MustAsk reports whether a host of a Darkroom can become free without an event, so that it has to be asked for: one
+// that a judgement refused because of a route that the caches do not show, or one that the Darkroom still had at the
+// end of its reconcile, that no judgement gave it, and that the caches do not show as routed to it.
+func (l *Ledger) MustAsk(ctx context.Context, darkroom types.NamespacedName, judgement *Judgement) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return judgement != nil && slices.ContainsFunc(l.by[darkroom],
-		func(host string) bool { return !slices.Contains(judgement.Given, host) })
+	held := slices.Clone(l.by[darkroom])
+	l.mu.Unlock()
+	if judgement != nil {
+		if judgement.hidden {
+			return true
+		}
+		held = without(held, judgement.Given)
+	}
+	if len(held) == 0 {
+		return false
+	}
+	shown, err := l.routed(ctx, l.Reader, darkroom)
+	return err != nil || len(without(held, shown)) > 0
+}
+
+// without returns the hosts that are not among others.
+func without(hosts, others []string) []string {
+	return slices.DeleteFunc(hosts, func(host string) bool { return slices.Contains(others, host) })
 }
 
 // know records that a Darkroom was reconciled. At the first time it wakes the Darkrooms that claim hosts
@@ -166,32 +185,34 @@ func (l *Ledger) know(ctx context.Context, darkroom types.NamespacedName) error 
 	return l.wake(ctx, darkroom, hosts)
 }
 
-// Forget releases all hosts of a Darkroom that is gone. If it may be routed, because it is not uninstalled yet, only
-// hosts that are no longer routed are released.
-func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName, mayBeRouted bool) error {
+// Leave is Forget for a Darkroom that is being deleted. An earlier process may have assigned its hosts.
+func (l *Ledger) Leave(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	return errors.Join(l.recall(ctx, darkroom), l.Forget(ctx, client.ObjectKeyFromObject(darkroom)))
+}
+
+// Forget releases the hosts of a Darkroom that is gone, or that this operator does not handle, unless they are still
+// routed to it: its route may have the finalizer of a load balancer, or be left to Kubernetes.
+func (l *Ledger) Forget(ctx context.Context, darkroom types.NamespacedName) error {
 	l.mu.Lock()
 	delete(l.judged, darkroom)
 	l.mu.Unlock()
-	return l.release(ctx, darkroom, nil, mayBeRouted)
+	return l.release(ctx, darkroom, nil)
 }
 
 // release releases the hosts of a Darkroom, except those that it keeps, and those that the API server
-// shows as routed to it if that may be.
-func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, keeps []string, mayBeRouted bool) error {
+// shows as routed to it.
+func (l *Ledger) release(ctx context.Context, darkroom types.NamespacedName, keeps []string) error {
 	l.mu.Lock()
-	hosts := slices.DeleteFunc(slices.Clone(l.by[darkroom]),
-		func(host string) bool { return slices.Contains(keeps, host) })
+	hosts := without(slices.Clone(l.by[darkroom]), keeps)
 	l.mu.Unlock()
 	if len(hosts) == 0 {
 		return nil
 	}
-	if mayBeRouted {
-		routed, err := l.routed(ctx, l.Live, darkroom)
-		if err != nil {
-			return fmt.Errorf("list the routes of Darkroom %s: %w", darkroom, err)
-		}
-		hosts = slices.DeleteFunc(hosts, func(host string) bool { return slices.Contains(routed, host) })
+	routed, err := l.routed(ctx, l.Live, darkroom)
+	if err != nil {
+		return fmt.Errorf("list the routes of Darkroom %s: %w", darkroom, err)
 	}
+	hosts = without(hosts, routed)
 	l.mu.Lock()
 	l.drop(darkroom, hosts)
 	l.mu.Unlock()

@@ -41,8 +41,8 @@ type town struct {
 	// reconciles, darkrooms all of them, those of other shards included, and routes their routes.
 	live, reconciled, darkrooms, routes store
 	ledger                              *Ledger
-	// due are the Darkrooms in the work queue.
-	due map[types.NamespacedName]bool
+	// due are the Darkrooms in the work queue, and later those that are put there after a while.
+	due, later map[types.NamespacedName]bool
 	// forged are the hosts that a user has ever written into the route of a Darkroom, and written the others that
 	// the operator has written last. Who forges a host before it is due may have it early: nobody else suffers
 	// from that.
@@ -53,8 +53,8 @@ type town struct {
 
 func newTown(t rapid.TB) *town {
 	w := &town{
-		t: t, live: store{}, due: map[types.NamespacedName]bool{}, forged: map[types.NamespacedName][]string{},
-		written: map[types.NamespacedName][]string{},
+		t: t, live: store{}, due: map[types.NamespacedName]bool{}, later: map[types.NamespacedName]bool{},
+		forged: map[types.NamespacedName][]string{}, written: map[types.NamespacedName][]string{},
 	}
 	w.start()
 	return w
@@ -181,6 +181,12 @@ func (w *town) remove(key types.NamespacedName) {
 	}
 }
 
+// isHidden reports whether the caches do not show the route of a Darkroom, because it has no label.
+func (w *town) isHidden(key types.NamespacedName) bool {
+	route := w.live[idOf(routeOf(key), key)]
+	return route != nil && route.GetLabels() == nil
+}
+
 // isLeaving reports whether the route of a Darkroom is deleted, and still serves.
 func (w *town) isLeaving(key types.NamespacedName) bool {
 	route := w.live[idOf(routeOf(key), key)]
@@ -189,6 +195,7 @@ func (w *town) isLeaving(key types.NamespacedName) bool {
 
 // balance sets the finalizer of a load balancer on a route, or removes it from one that is deleted.
 func (w *town) balance(t *rapid.T) {
+	w.syncRoutes(t)
 	key := rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return len(w.routed(key)) > 0 })).
 		Draw(t, "route")
 	if w.isLeaving(key) {
@@ -254,10 +261,44 @@ func (w *town) delete(t *rapid.T) {
 	w.seen(t)
 }
 
+// end removes a Darkroom and the finalizer of the operator. Kubernetes deletes its route later; one that this process
+// does not know of, at once.
+func (w *town) end(t *rapid.T) {
+	darkroom := w.one(t)
+	key := client.ObjectKeyFromObject(darkroom)
+	delete(w.live, idOf(darkroom, key))
+	if len(w.ledger.by[key]) == 0 {
+		delete(w.live, idOf(routeOf(key), key))
+	}
+	w.seen(t)
+}
+
+// drop deletes the route of a Darkroom.
+func (w *town) drop(t *rapid.T) {
+	w.syncRoutes(t)
+	w.remove(rapid.SampledFrom(w.where(t, func(key types.NamespacedName) bool { return len(w.routed(key)) > 0 })).
+		Draw(t, "route"))
+}
+
+// collect deletes the routes of Darkrooms that are gone, as Kubernetes does.
+func (w *town) collect(*rapid.T) {
+	for _, key := range keysOfTests {
+		if w.isLeft(key) {
+			w.remove(key)
+		}
+	}
+}
+
+// isLeft reports whether a route is that of a Darkroom that is gone.
+func (w *town) isLeft(key types.NamespacedName) bool {
+	route, darkroom := w.live[idOf(routeOf(key), key)], w.live.darkroom(key)
+	return route != nil && (darkroom == nil || !metav1.IsControlledBy(route, darkroom))
+}
+
 // forge writes hosts into the route of a Darkroom, which users may.
 func (w *town) forge(t *rapid.T) {
 	routed := w.where(t, func(key types.NamespacedName) bool {
-		return w.live.darkroom(key) != nil && len(w.routed(key)) > 0
+		return w.live.darkroom(key) != nil && len(w.routed(key)) > 0 && !w.isLeft(key)
 	})
 	key, hosts := rapid.SampledFrom(routed).Draw(t, "Darkroom"), someHosts(t, 1)
 	for _, host := range hosts {
@@ -300,6 +341,11 @@ func (w *town) restart(t *rapid.T) {
 }
 
 func (w *town) start() {
+	for _, key := range keysOfTests {
+		if w.isLeft(key) {
+			delete(w.live, idOf(routeOf(key), key)) // whose it was is not known to the next process
+		}
+	}
 	w.ledger = &Ledger{Cache: townCache, Wake: w.wake}
 	w.syncAll(nil)
 	w.wake(keysOfTests...)
@@ -371,7 +417,7 @@ func (w *town) sync(cache *store, darkrooms bool) {
 // sameClaims reports whether nothing but the status of a Darkroom has changed, which enqueues nobody.
 func sameClaims(was, is client.Object) bool {
 	_, isDarkroom := is.(*v1alpha1.Darkroom)
-	return isDarkroom && slices.Equal(townCache.Hosts(was), townCache.Hosts(is)) &&
+	return isDarkroom && was.GetUID() == is.GetUID() && slices.Equal(townCache.Hosts(was), townCache.Hosts(is)) &&
 		maps.Equal(was.GetAnnotations(), is.GetAnnotations()) &&
 		was.GetDeletionTimestamp().Equal(is.GetDeletionTimestamp())
 }
@@ -420,23 +466,29 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 		// Its writes fail.
 		outcome, failed, w.due[key] = "not done", true, true
 	}
+	if w.isLeft(key) && outcome != "not done" && darkroom != nil && darkroom.DeletionTimestamp == nil {
+		outcome, w.due[key] = "not done", true // the name of the route is taken
+	}
 	switch {
 	case darkroom == nil:
-		w.must(w.ledger.Forget(ctx, key, true))
+		w.must(w.ledger.Forget(ctx, key))
+		w.later[key] = w.ledger.MustAsk(ctx, key, nil)
 	case darkroom.DeletionTimestamp != nil:
 		if outcome != "not done" {
-			w.remove(key)
-			if w.isLeaving(key) {
-				failed, w.due[key] = true, true // it is tried again
+			if !w.isHidden(key) { // Kubernetes deletes such a route when its owner is gone
+				w.remove(key)
+				if w.isLeaving(key) {
+					failed, w.due[key] = true, true // it is tried again
+				}
 			}
 			if !failed {
-				delete(w.written, key)
 				delete(w.live, idOf(live, key))
 			}
 		}
-		w.must(w.ledger.Forget(ctx, key, failed))
+		w.must(w.ledger.Leave(ctx, darkroom))
 	case v1alpha1.IsPaused(darkroom):
 		w.must(w.ledger.Commit(ctx, key, nil))
+		w.later[key] = w.ledger.MustAsk(ctx, key, nil)
 	default:
 		kept := w.ownedBy(key)
 		judgement, err := w.ledger.Judge(ctx, darkroom)
@@ -447,7 +499,7 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 			}
 		}
 		if outcome != "not done" {
-			if !slices.Equal(w.routed(key), judgement.Given) {
+			if !slices.Equal(w.routed(key), judgement.Given) || w.isHidden(key) {
 				w.write(darkroom, judgement.Given)
 			}
 			w.written[key] = w.unforged(key, append(w.carried(key), judgement.Given...))
@@ -458,9 +510,7 @@ func (w *town) reconcile(key types.NamespacedName, outcome string, meanwhile fun
 		}
 		meanwhile()
 		w.must(w.ledger.Commit(ctx, key, judgement))
-		if w.ledger.Leaves(key, judgement) {
-			w.due[key] = true // it is tried again
-		}
+		w.later[key] = w.ledger.MustAsk(ctx, key, judgement)
 	}
 }
 
@@ -525,6 +575,7 @@ func (w *town) check(*rapid.T) {
 
 // comeToRest lets the operator work until nothing is due.
 func (w *town) comeToRest(t *rapid.T) {
+	w.syncRoutes(t) // watches tell of routes that come and go
 	for _, key := range keysOfTests {
 		if w.isLeaving(key) {
 			delete(w.live, idOf(routeOf(key), key))
@@ -535,10 +586,22 @@ func (w *town) comeToRest(t *rapid.T) {
 			w.put(released)
 		}
 	}
+	repeated := false
 	for range 60 {
 		w.syncAll(t)
-		if len(w.due) == 0 {
+		w.collect(t)
+		w.syncAll(t)
+		if len(w.due) == 0 && repeated {
 			return
+		}
+		if len(w.due) == 0 {
+			repeated = true
+			for _, key := range keysOfTests {
+				if w.later[key] {
+					w.wake(key)
+				}
+			}
+			continue
 		}
 		for _, key := range w.where(t, func(key types.NamespacedName) bool { return w.due[key] }) {
 			w.reconcile(key, "done", func() {})
@@ -556,7 +619,7 @@ func (w *town) everyHostHasItsOwner(t *rapid.T) {
 		for _, key := range keysOfTests {
 			darkroom := w.live.darkroom(key)
 			paused := darkroom != nil && v1alpha1.IsPaused(darkroom)
-			blocked = blocked || paused && (w.ledger.held[host] == key ||
+			blocked = blocked || paused && slices.Contains(w.routed(key), host) && (w.ledger.held[host] == key ||
 				slices.Contains(append(w.carried(key), darkroom.Status.Domains...), host))
 			if key != owner && !paused && slices.Contains(w.routed(key), host) {
 				t.Fatalf("%s is routed to %s at rest, and belongs to %s", host, key, owner)
@@ -579,6 +642,7 @@ func TestAHostIsNeverInTwoPlacesAndEndsWhereItBelongs(t *testing.T) {
 		w := newTown(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"create": w.create, "edit": w.edit, "delete": w.delete, "forge": w.forge, "strip": w.strip, "balance": w.balance,
+			"drop": w.drop, "end": w.end, "collect": func(t *rapid.T) { w.syncRoutes(t); w.collect(t) },
 			"restart": w.restart, "sync": w.syncReconciled, "sync Darkrooms": w.syncDarkrooms, "sync routes": w.syncRoutes,
 			"work": w.work, "work more": w.work, "work on": w.work,
 			"": w.check,
@@ -694,6 +758,37 @@ func TestAHostWaitsForTheRouteOfAPausedDarkroom(t *testing.T) {
 	delete(w.live, idOf(routeOf(younger), younger))
 	w.reconcile(younger, "done", func() {})
 	w.mustEndAt(older)
+}
+
+// The caches do not show a route whose label a user has removed, so no event tells that it is gone: it is asked for, by
+// its Darkroom, or in another process by the one that waits.
+func TestAHiddenRouteOfAPausedDarkroomIsAskedFor(t *testing.T) {
+	for name, restart := range map[string]bool{"in this process": false, "in the next one": true} {
+		t.Run(name, func(t *testing.T) {
+			w, older, younger := newPairWithAPause(t)
+			route := w.live[idOf(routeOf(younger), younger)].DeepCopyObject().(client.Object)
+			route.SetLabels(nil)
+			w.put(route)
+			if restart {
+				w.start()
+			}
+			both := func() {
+				w.syncAll(nil)
+				w.reconcile(younger, "done", func() {})
+				w.reconcile(older, "done", func() {})
+				w.check(nil)
+			}
+			both()
+			if len(w.routed(older)) > 0 || !w.later[older] && !w.later[younger] {
+				t.Fatalf("%s has %q, and is asked for again: %v", older, w.routed(older), w.later)
+			}
+			delete(w.live, idOf(route, younger))
+			both()
+			if !slices.Equal(w.routed(older), hostsOfTests[:1]) || w.later[older] || w.later[younger] {
+				t.Errorf("%s has %q at last, and is asked for again: %v", older, w.routed(older), w.later)
+			}
+		})
+	}
 }
 
 // A shard has the Darkrooms of others in the cache of all Darkrooms alone.

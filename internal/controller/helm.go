@@ -55,9 +55,8 @@ const (
 	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
 	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
 	refusedRetry = retryMost
-	// foreignRetry is the time between two checks whether a foreign object, or a route with the finalizer of
-	// others, is gone. The former are not watched, except the Secrets of Helm releases, and a watch that broke
-	// does not tell that an object came and went.
+	// foreignRetry is the time between two checks whether a foreign object, or a route that the caches do not show,
+	// is gone. The former are not watched, except the Secrets of Helm releases.
 	foreignRetry = time.Minute
 	// jitter is the part of a period by which it is longer at random.
 	jitter = 0.1
@@ -142,7 +141,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	err = r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		r.installation.seen.Delete(request.NamespacedName)
-		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
+		err := r.forget(ctx, request.NamespacedName)
+		return reconcile.Result{RequeueAfter: r.askAgain(ctx, request.NamespacedName, nil)}, err
 	}
 	if err != nil {
 		return reconcile.Result{}, err
@@ -196,7 +196,19 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	again, err := r.installation.refuse(ctx, darkroom, r.clock.Now())
-	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.forget(ctx, client.ObjectKeyFromObject(darkroom)))
+	key := client.ObjectKeyFromObject(darkroom)
+	err = errors.Join(err, r.forget(ctx, key))
+	return reconcile.Result{RequeueAfter: status.Sooner(again, r.askAgain(ctx, key, nil))}, err
+}
+
+// askAgain returns when to reconcile a Darkroom again because a host can become free without an event; 0 if none can.
+func (r *helmReconciler) askAgain(
+	ctx context.Context, darkroom types.NamespacedName, judgement *claims.Judgement,
+) time.Duration {
+	if r.claims.MustAsk(ctx, darkroom, judgement) {
+		return wait.Jitter(foreignRetry, jitter)
+	}
+	return 0
 }
 
 // forget drops all that is remembered of a Darkroom that this operator does not handle: it is
@@ -207,13 +219,13 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 	r.reports.Forget(darkroom)
 	r.credentials.Forget(darkroom)
 	r.rollouts.settle(ctx, darkroom, false)
-	return r.claims.Forget(ctx, darkroom, true)
+	return r.claims.Forget(ctx, darkroom)
 }
 
 // commitClaims releases the hosts that a Darkroom dropped in this reconcile.
 func (r *helmReconciler) commitClaims(ctx context.Context, s *session) error {
 	if s.darkroom.DeletionTimestamp != nil {
-		return r.claims.Forget(ctx, client.ObjectKeyFromObject(s.darkroom), !s.uninstalled)
+		return r.claims.Leave(ctx, s.darkroom)
 	}
 	return r.claims.Commit(ctx, client.ObjectKeyFromObject(s.darkroom), s.judgement)
 }
@@ -244,7 +256,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	if s.uninstalled {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: r.nextReconcile(s)}, nil
+	return reconcile.Result{RequeueAfter: r.nextReconcile(ctx, s)}, nil
 }
 
 // waitFor returns when to continue a reconcile that ended with an error that is no failure; else 0.
@@ -281,15 +293,12 @@ func (r *helmReconciler) announce(s *session, err error) {
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
 // its resync period, or earlier if an object may be restored again, or a route has to leave.
-func (r *helmReconciler) nextReconcile(s *session) time.Duration {
+func (r *helmReconciler) nextReconcile(ctx context.Context, s *session) time.Duration {
 	key, next := client.ObjectKeyFromObject(s.darkroom), wait.Jitter(reconcilePeriod(s.darkroom, r.period), jitter)
 	for _, hold := range r.releases.Holds(key) {
 		next = status.Sooner(next, max(hold.Until.Sub(r.clock.Now()), 0)+time.Millisecond)
 	}
-	if r.claims.Leaves(key, s.judgement) {
-		next = status.Sooner(next, wait.Jitter(foreignRetry, jitter))
-	}
-	return next
+	return status.Sooner(next, r.askAgain(ctx, key, s.judgement))
 }
 
 // wasRefused reports whether the refusal of the current generation is already in the

@@ -67,7 +67,8 @@ func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.
 		return requestsFor(keys)
 	}
 	hostsChanged := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return !slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
+		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || // it was recreated while the watch was broken
+			!slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
 	}}
 	for _, object := range cached.Carriers() {
 		controller.Watches(object, collected(rivals), builder.WithPredicates(hostsChanged))
