@@ -56,6 +56,12 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 		}
 	}
 	merged := mergePatch(base, sent)
+	// Left out, they stay as they are: see Expand. Only a patch removes them all.
+	for _, field := range []string{"labels", "annotations"} {
+		if value, isSent := sent[field]; isSent && value == nil && before != nil {
+			merged[field] = map[string]any{}
+		}
+	}
 	for _, field := range readOnly {
 		delete(merged, field)
 	}
@@ -135,9 +141,11 @@ func checkShape(body []byte) error {
 func object(raw []byte) (map[string]any, error) {
 	var out map[string]any
 	in := json.NewDecoder(bytes.NewReader(raw))
+	in.UseNumber()
 	if err := in.Decode(&out); err != nil {
 		return nil, err
 	}
+	exact(out)
 	if out == nil {
 		return nil, errors.New("must be an object")
 	}
@@ -145,6 +153,28 @@ func object(raw []byte) (map[string]any, error) {
 		return nil, errors.New("must be a single JSON object")
 	}
 	return out, nil
+}
+
+// exact replaces the numbers in a value by integers, which a float64 would round, and by floats where they are not.
+func exact(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			value[name] = exact(inner)
+		}
+	case []any:
+		for i, inner := range value {
+			value[i] = exact(inner)
+		}
+	case json.Number:
+		if integer, err := value.Int64(); err == nil {
+			return integer
+		}
+		if number, err := value.Float64(); err == nil {
+			return number
+		}
+	}
+	return value
 }
 
 // typeProblem returns the problem of a field whose type the schema cannot check, such as a

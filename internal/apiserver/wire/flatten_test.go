@@ -11,6 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
@@ -18,20 +21,52 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// TestAResponseThatIsSentBackChangesNothing in the sample that has all fields.
-func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
+// full is the sample that has all fields, with write-only ones and each integer as large as it can be.
+func full(t *testing.T) *v1alpha1.Darkroom {
+	t.Helper()
 	darkroom, err := manifests.ReadDarkroom(filepath.Join("..", "..", "..", "config", "samples", "darkroom-full.yaml"))
 	expect.NoError(t, err)
 	darkroom.Spec.ExtraEnv = append(darkroom.Spec.ExtraEnv, corev1.EnvVar{Name: "LITERAL", Value: "literal-value"})
 	darkroom.Spec.AdditionalSources = []v1alpha1.AdditionalSource{{Name: "old", Fallback: true, Source: v1alpha1.Source{
 		Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "access", SecretKey: "secret",
 	}}}
+	darkroom.Spec.PodTemplate.Tolerations = []corev1.Toleration{{TolerationSeconds: ptr.To[int64](1)}}
+	maximize(reflect.ValueOf(&darkroom.Spec).Elem())
 	applied, err := json.Marshal(darkroom)
 	expect.NoError(t, err)
+	darkroom.Labels = map[string]string{"example.com/team": "cats"}
 	darkroom.Annotations = map[string]string{
 		"example.com/team": "cats", corev1.LastAppliedConfigAnnotation: "applied", "kapp.k14s.io/original": string(applied),
 		"example.com/note": `{"kind":1}`,
 	}
+	return darkroom
+}
+
+// maximize sets the integers in a value, other than those of quantities, to the largest ones.
+func maximize(value reflect.Value) {
+	switch value.Kind() {
+	case reflect.Int32, reflect.Int64:
+		value.SetInt(1<<(value.Type().Bits()-1) - 1)
+	case reflect.Pointer:
+		if !value.IsNil() {
+			maximize(value.Elem())
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			maximize(value.Index(i))
+		}
+	case reflect.Struct:
+		for i := range value.NumField() {
+			if value.Field(i).CanSet() && value.Type() != reflect.TypeFor[resource.Quantity]() {
+				maximize(value.Field(i))
+			}
+		}
+	}
+}
+
+// TestAResponseThatIsSentBackChangesNothing in the sample that has all fields, and neither does a patch of nothing.
+func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
+	darkroom := full(t)
 	response, err := json.Marshal(Flatten(darkroom))
 	expect.NoError(t, err)
 	text := string(response)
@@ -39,10 +74,63 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 		!strings.Contains(text, "example.com/note") {
 		t.Errorf("the response is %s", text)
 	}
-	input, err := NewDecoder(NewRegistry()).Decode(response, nil)
-	expect.NoError(t, err)
-	if after := Expand(input, darkroom); !apiequality.Semantic.DeepEqual(after, darkroom) {
-		t.Errorf("it becomes\n%+v\nof\n%+v", after, darkroom)
+	decoder := NewDecoder(NewRegistry())
+	for _, c := range []struct {
+		body   []byte
+		before any
+	}{{response, nil}, {[]byte("{}"), Flatten(darkroom)}} {
+		input, err := decoder.Decode(c.body, c.before)
+		expect.NoError(t, err)
+		if after := Expand(input, darkroom); !apiequality.Semantic.DeepEqual(after, darkroom) {
+			t.Errorf("it becomes\n%+v\nof\n%+v", after, darkroom)
+		}
+	}
+}
+
+// TestAPatchOfNullRemovesTheField whichever it is, or is refused.
+func TestAPatchOfNullRemovesTheField(t *testing.T) {
+	darkroom := full(t)
+	before := Flatten(darkroom)
+	decoder := NewDecoder(NewRegistry())
+	fieldsOf := func(body any) map[string]any {
+		raw, err := json.Marshal(body)
+		expect.NoError(t, err)
+		fields, err := object(raw)
+		expect.NoError(t, err)
+		return fields
+	}
+	removed := 0
+	var walk func(fields map[string]any, path ...string)
+	walk = func(fields map[string]any, path ...string) {
+		for name, value := range fields {
+			at := append(slices.Clone(path), name)
+			if inner, isObject := value.(map[string]any); isObject {
+				walk(inner, at...)
+			}
+			var patch any
+			for _, part := range slices.Backward(at) {
+				patch = map[string]any{part: patch}
+			}
+			raw, err := json.Marshal(patch)
+			expect.NoError(t, err)
+			input, err := decoder.Decode(raw, before)
+			if err != nil {
+				continue
+			}
+			after, found, _ := unstructured.NestedFieldNoCopy(fieldsOf(Flatten(Expand(input, darkroom))), at...)
+			if removed++; found {
+				t.Errorf("a patch of %s leaves %v", raw, after)
+			}
+		}
+	}
+	all := fieldsOf(before)
+	for _, field := range append(readOnly, "name", "namespace") {
+		delete(all, field)
+	}
+	delete(all["source"].(map[string]any), "credentials")
+	walk(all)
+	if removed < 50 {
+		t.Errorf("%d fields are removed", removed)
 	}
 }
 
