@@ -19,6 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
@@ -129,16 +130,17 @@ func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, erro
 		return nil, context.Canceled
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	return body, checkText(body)
+	return body, checkBody(body)
 }
 
-// checkText refuses a body that is not UTF-8: Go's decoder replaces what is not, and a password would be another one.
-func checkText(body []byte) error {
-	if utf8.Valid(body) {
-		return nil
+// checkBody refuses a body that would be understood in part: Go's decoder replaces what is not UTF-8, and a password would
+// be another one; and of a name that is given twice it reads one value.
+func checkBody(body []byte) error {
+	if !utf8.Valid(body) {
+		return problem.New(http.StatusBadRequest, "the body is not UTF-8",
+			problem.Field{Location: "body", Message: "must be JSON in UTF-8"})
 	}
-	return problem.New(http.StatusBadRequest, "the body is not UTF-8",
-		problem.Field{Location: "body", Message: "must be JSON in UTF-8"})
+	return wire.CheckShape(body)
 }
 
 // request is huma's context of a request, under a name that is not that of its method.

@@ -55,8 +55,9 @@ func TestHEADLeavesTheConnectionForTheNextRequest(t *testing.T) {
 	}
 }
 
-// TestBodiesThatAreNotUTF8AreRefused walks the document: JSON is UTF-8, and decoders replace what is not.
-func TestBodiesThatAreNotUTF8AreRefused(t *testing.T) {
+// TestBodiesThatDecodersReadInPartAreRefused walks the document: JSON is UTF-8, and decoders replace what is not; of
+// several values of one name they read the last, or all of them.
+func TestBodiesThatDecodersReadInPartAreRefused(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
 	raw, err := apiserver.Document(testVersion)
@@ -78,10 +79,19 @@ func TestBodiesThatAreNotUTF8AreRefused(t *testing.T) {
 			}
 			for mediaType := range operation.RequestBody.Content {
 				walked++
-				got := s.raw(token, strings.ToUpper(method), names.Replace(path), "{\"token\":\"p\xe4ss\"}",
-					"Content-Type", mediaType, "If-Match", "*")
-				if got.status != http.StatusBadRequest || !strings.Contains(got.body, "UTF-8") {
-					t.Errorf("%s %s answers %s", method, path, got)
+				for body, reason := range map[string]string{
+					"{\"token\":\"p\xe4ss\"}": "UTF-8",
+					fmt.Sprintf(`{"namespace":%q,"name":"photos","name":"photos"}`, namespace): "twice",
+					`{"revision":1,"revision":null,"url":"https://a.example.com/b.jpg"}`:       "twice",
+					`{"token":"a","t\u006fken":"b"}`:                                           "twice",
+					`{"source":{"baseUrl":"a","a":[{}],"baseUrl":"b"}}`:                        "twice",
+					`{"extraEnv":[{"name":"A"},{"name":"A","value":"a","value":"b"}]}`:         "twice",
+				} {
+					got := s.call(token, strings.ToUpper(method), names.Replace(path), body,
+						"Content-Type", mediaType, "If-Match", "*")
+					if got.status != http.StatusBadRequest || !strings.Contains(got.body, reason) {
+						t.Errorf("%s %s of %q answers %s", method, path, body, got)
+					}
 				}
 			}
 		}

@@ -74,7 +74,7 @@ const maxCookie = 3900
 // read and other sites cannot use. The server itself keeps nothing.
 func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, error) {
 	body := SignIn{}
-	if err := checkText(in.RawBody); err != nil {
+	if err := checkBody(in.RawBody); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(in.RawBody, &body); err != nil || body.Token == "" {

@@ -35,32 +35,11 @@ func NewDecoder(registry huma.Registry) *Decoder {
 
 // Decode merges a body into the previous object, by the rules of JSON merge patch (RFC
 // 7396), and returns the validated result. A complete body is a patch of an empty object:
-// null means omitted.
+// null means omitted. CheckShape bounds what it costs.
 func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
-	if err := checkShape(body); err != nil {
-		return nil, err
-	}
-	sent, err := object(body)
+	merged, err := merge(body, before)
 	if err != nil {
-		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object",
-			problem.Field{Location: "body", Message: inOurWords(err.Error())})
-	}
-	base := map[string]any{}
-	if before != nil {
-		raw, err := json.Marshal(before)
-		if err != nil {
-			return nil, fmt.Errorf("encode Darkroom: %w", err)
-		}
-		if base, err = object(raw); err != nil {
-			return nil, fmt.Errorf("decode Darkroom: %w", err)
-		}
-	}
-	merged := mergePatch(base, sent)
-	// Left out, they stay as they are: see Expand. Only a patch removes them all.
-	for _, field := range []string{"labels", "annotations"} {
-		if value, isSent := sent[field]; isSent && value == nil && before != nil {
-			merged[field] = map[string]any{}
-		}
+		return nil, err
 	}
 	for _, field := range readOnly {
 		delete(merged, field)
@@ -93,6 +72,33 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	return input, nil
 }
 
+// merge merges a body into the previous object, or into an empty one.
+func merge(body []byte, before any) (map[string]any, error) {
+	sent, err := object(body)
+	if err != nil {
+		return nil, problem.New(http.StatusBadRequest, "the body is not a JSON object",
+			problem.Field{Location: "body", Message: inOurWords(err.Error())})
+	}
+	base := map[string]any{}
+	if before != nil {
+		raw, err := json.Marshal(before)
+		if err != nil {
+			return nil, fmt.Errorf("encode Darkroom: %w", err)
+		}
+		if base, err = object(raw); err != nil {
+			return nil, fmt.Errorf("decode Darkroom: %w", err)
+		}
+	}
+	merged := mergePatch(base, sent)
+	// Left out, they stay as they are: see Expand. Only a patch removes them all.
+	for _, field := range []string{"labels", "annotations"} {
+		if value, isSent := sent[field]; isSent && value == nil && before != nil {
+			merged[field] = map[string]any{}
+		}
+	}
+	return merged, nil
+}
+
 // isField reports whether a location is a field of a Darkroom. Other names from the body
 // are not repeated in the detail, which may be logged.
 func (d *Decoder) isField(location string) bool {
@@ -113,22 +119,37 @@ const (
 	maxDepth = 64
 )
 
-// checkShape protects the server against small bodies that are expensive to decode. It
-// ignores syntax errors, which the decoder reports.
-func checkShape(body []byte) error {
+// CheckShape protects the server against small bodies that are expensive to decode, and clients against bodies of which
+// decoders read a part: the last of several values of a name. It ignores syntax errors, which the decoder reports.
+func CheckShape(body []byte) error {
 	in := json.NewDecoder(bytes.NewReader(body))
-	for tokens, depth := 0, 0; ; tokens++ {
+	in.UseNumber() // otherwise one that no float64 holds ends the check
+	// open has the names of each object that the token is in, and nil for each list.
+	var open []map[string]bool
+	isName := false
+	for tokens := 0; ; tokens++ {
 		token, err := in.Token()
 		if err != nil {
 			return nil
 		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
+		switch name, isText := token.(string); {
+		case token == json.Delim('{'):
+			open = append(open, map[string]bool{})
+		case token == json.Delim('['):
+			open = append(open, nil)
+		case token == json.Delim('}'), token == json.Delim(']'):
+			open = open[:len(open)-1]
+		case isText && isName:
+			names := open[len(open)-1]
+			if names[name] {
+				return problem.New(http.StatusBadRequest, "a name is given twice in an object of the body",
+					problem.Field{Location: "body", Message: fmt.Sprintf("%q must be given once", name)})
+			}
+			names[name], isName = true, false
+			continue
 		}
-		if tokens > maxTokens || depth > maxDepth {
+		isName = len(open) > 0 && open[len(open)-1] != nil
+		if tokens > maxTokens || len(open) > maxDepth {
 			return problem.New(http.StatusUnprocessableEntity, "the body is too complex",
 				problem.Field{
 					Location: "body",

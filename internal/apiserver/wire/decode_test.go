@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -87,6 +88,36 @@ func TestMessagesWithoutValues(t *testing.T) {
 	} {
 		if got := withoutValue(message); got != want {
 			t.Errorf("%s becomes %s, want %s", message, got, want)
+		}
+	}
+}
+
+func TestANameMayBeGivenOnceInEachObject(t *testing.T) {
+	for body, good := range map[string]bool{
+		`{"a":"a","b":["a","a"],"c":{"a":"b","b":"a"},"d":[{"a":1},{"a":1}],"":{"":{}}}`: true,
+		`{"a":1} {"a":1}`:              true,
+		`{"a":1,"A":1}`:                true,
+		`{"a":1,"a":1}`:                false,
+		`{"a":{},"b":[[]],"a":[]}`:     false,
+		`{"a":{"b":{"c":1},"b":2}}`:    false,
+		`[[],{"b":[{"c":1,"c":"c"}]}]`: false,
+		`{"":1,"":2}`:                  false,
+	} {
+		if err := CheckShape([]byte(body)); (err == nil) != good {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// TestABodyIsBoundedWhateverItHas before that, such as a number that no float64 holds.
+func TestABodyIsBoundedWhateverItHas(t *testing.T) {
+	for _, first := range []string{`0`, `1e400`, `-1e999`, `{"a":1e400}`, `"\ud800"`, `null`, `1e-999`} {
+		for _, rest := range []string{
+			strings.Repeat(",0", maxTokens), "," + strings.Repeat("[", 2*maxDepth) + strings.Repeat("]", 2*maxDepth),
+		} {
+			if CheckShape([]byte("["+first+rest+"]")) == nil {
+				t.Errorf("a body of %d bytes that begins with %s is decoded", len(rest), first)
+			}
 		}
 	}
 }

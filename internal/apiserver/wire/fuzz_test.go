@@ -32,7 +32,11 @@ func FuzzDecode(f *testing.F) {
 		if patch {
 			previous = before
 		}
-		got, err := decoder.Decode(body, previous)
+		err := CheckShape(body)
+		var got *DarkroomInput
+		if err == nil {
+			got, err = decoder.Decode(body, previous)
+		}
 		if err != nil {
 			var refusal *problem.Details
 			if !errors.As(err, &refusal) || refusal.Status < 400 || refusal.Status > 499 {
@@ -63,7 +67,7 @@ func FuzzMergePatch(f *testing.F) {
 	f.Add([]byte(`{"a":1}`), []byte(`{"a":{"b":{"c":null}}}`))
 	f.Fuzz(func(t *testing.T, base, patch []byte) {
 		read := func(raw []byte) map[string]any {
-			if checkShape(raw) != nil {
+			if CheckShape(raw) != nil {
 				return nil
 			}
 			out, err := object(raw)
