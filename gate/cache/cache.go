@@ -59,7 +59,7 @@ func New(options Options) *Cache {
 }
 
 func weight(key string, e *Entry) int64 {
-	return int64(len(key)+len(e.Body)+len(e.Source.ETag)+len(e.Source.LastModified)) + entryOverhead
+	return int64(len(key)+len(e.Source.ETag)+len(e.Source.LastModified)) + e.Size() + entryOverhead
 }
 
 // Recent returns an entry that is in memory, or nil.

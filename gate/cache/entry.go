@@ -22,6 +22,9 @@ type Entry struct {
 	Origin
 }
 
+// Size returns the memory of the body, in bytes: that of an original of unknown length may be longer than it.
+func (e *Entry) Size() int64 { return int64(cap(e.Body)) }
+
 // Origin is the original that a result was made of, and what its source has said about it.
 type Origin struct {
 	// Original is the digest of the original.

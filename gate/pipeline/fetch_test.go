@@ -158,3 +158,28 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 		}
 	})
 }
+
+// What is kept of an original counts with all of its memory, which is not much more than its length, however the source
+// sends it.
+func TestAnOriginalThatIsKeptCountsWithItsMemory(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		size := rapid.OneOf(rapid.IntRange(0, 10_000), rapid.IntRange(0, 1_000_000)).Draw(rt, "size")
+		body := slices.Concat(pixel(1), make([]byte, size))
+		length := rapid.SampledFrom([]int64{int64(len(body)), -1}).Draw(rt, "length")
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
+			return respond(body, func(r *source.Response) { r.Length = length })
+		})
+		defer p.failures.StopAllGoroutines()
+		entry, _, status := get(t, p, "/a.png")
+		if status != http.StatusOK || !bytes.Equal(entry.Body, body) {
+			rt.Fatal(status)
+		}
+		counted := int64(0)
+		for counted == 0 { // the cache counts in the background
+			counted, _ = p.cache.Usage(cache.TierMemory)
+		}
+		if taken := int64(cap(entry.Body)); counted < taken || counted > 2*int64(len(body))+8<<10 {
+			rt.Errorf("%d bytes are counted of %d that are taken for %d", counted, taken, len(body))
+		}
+	})
+}

@@ -30,7 +30,7 @@ type sending struct {
 func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size := int64(len(e.Body))
+	size := e.Size()
 	for !l.keeps(e) && l.total > 0 && l.total+size > budget {
 		oldest := l.oldestOfLargest(client, size)
 		if oldest == nil {
@@ -57,7 +57,7 @@ func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (
 func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 	kept := map[string]int64{other: size}
 	for _, s := range l.sendings {
-		kept[s.client] += int64(len(s.entry.Body))
+		kept[s.client] += s.entry.Size()
 	}
 	most := kept[other]
 	for _, s := range l.sendings {
@@ -72,7 +72,7 @@ func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 // source says.
 func (l *ledger) keeps(e *cache.Entry) bool {
 	return slices.ContainsFunc(l.sendings, func(s *sending) bool {
-		return s.entry == e || len(e.Body) > 0 && len(s.entry.Body) > 0 && &s.entry.Body[0] == &e.Body[0]
+		return s.entry == e || e.Size() > 0 && s.entry.Size() > 0 && &s.entry.Body[:1][0] == &e.Body[:1][0]
 	})
 }
 
@@ -83,6 +83,6 @@ func (l *ledger) drop(s *sending) {
 	}
 	l.sendings = slices.Delete(l.sendings, at, at+1)
 	if !l.keeps(s.entry) {
-		l.total -= int64(len(s.entry.Body))
+		l.total -= s.entry.Size()
 	}
 }

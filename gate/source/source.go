@@ -160,7 +160,7 @@ func Failure(err error) error {
 		Because(err).Retry(retryAfter)
 }
 
-// Read reads the body of a response, at most maxBytes, into as much memory.
+// Read reads the body of a response, at most maxBytes. One of unknown length takes up to twice its memory.
 func (r *Response) Read(maxBytes int64) ([]byte, error) {
 	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
 	if r.Length > maxBytes {
@@ -176,7 +176,7 @@ func (r *Response) Read(maxBytes int64) ([]byte, error) {
 	var body []byte
 	for {
 		if len(body) == cap(body) {
-			body = append(make([]byte, 0, min(max(2*cap(body), 64<<10), int(maxBytes)+1)), body...)
+			body = append(make([]byte, 0, min(max(2*cap(body), 4<<10), int(maxBytes)+1)), body...)
 		}
 		n, err := r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
