@@ -40,6 +40,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 
+{{/* Labels of an object that has some of its own, which take precedence. Arguments: the context, and these labels. */}}
+{{- define "operator.ownLabels" -}}
+{{- toYaml (merge (dict) (index . 1 | default dict) (include "operator.labels" (index . 0) | fromYaml)) }}
+{{- end }}
+
 {{/* Labels of pods. Arguments: dict root, component, and labels, those of the component. */}}
 {{- define "operator.podLabels" -}}
 {{ include "operator.selector" .root }}
@@ -182,6 +187,9 @@ priorityClassName: {{ . | quote }}
 and budget. */}}
 {{- define "operator.disruptionBudget" -}}
 {{- with .budget }}
+{{- if eq (hasKey . "minAvailable") (hasKey . "maxUnavailable") }}
+{{- fail (printf "%s.podDisruptionBudget: set either minAvailable or maxUnavailable; without both, no pod may be evicted" $.component) }}
+{{- end }}
 ---
 apiVersion: policy/v1
 kind: PodDisruptionBudget

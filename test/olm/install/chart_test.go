@@ -369,6 +369,22 @@ func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 	}
 }
 
+// Kubernetes refuses a budget with both, and lets no pod be evicted with neither: a drain of the node would not end.
+func TestADisruptionBudgetHasOneNumber(t *testing.T) {
+	for component, also := range map[string]string{"manager": "", "apiserver": "enabled: true, "} {
+		for budget, isRefused := range map[string]bool{
+			"minAvailable: 1": false, "maxUnavailable: 1, unhealthyPodEvictionPolicy: AlwaysAllow": false,
+			"minAvailable: 1, maxUnavailable: 1": true, "unhealthyPodEvictionPolicy: AlwaysAllow": true,
+		} {
+			_, err := renderChart(t, "darkroom-operator",
+				fmt.Sprintf("%s: {%spodDisruptionBudget: {%s}}", component, also, budget))
+			if isRefused != (err != nil && strings.Contains(err.Error(), component+".podDisruptionBudget: set either")) {
+				t.Errorf("%s: {%s} returns %v", component, budget, err)
+			}
+		}
+	}
+}
+
 // Prometheus and Grafana find objects by labels, which differ between clusters.
 func TestScrapingCanBeConfigured(t *testing.T) {
 	for name, object := range mustRender(t, `

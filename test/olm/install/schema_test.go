@@ -291,3 +291,43 @@ func draw(t *rapid.T, root, schema *valueSchema, path []string) any {
 	}
 	return nil
 }
+
+// TestNoObjectHasAKeyTwice sets a key in all maps at once, of which several end in one map of an object: Flux, kustomize
+// and post-renderers of Helm refuse YAML that has a key twice.
+func TestNoObjectHasAKeyTwice(t *testing.T) {
+	for folder, full := range settings {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			t.Parallel()
+			chart, schema := loadChart(t, folder)
+			documents, err := documentsOf(chart, parse(t, full))
+			must(t, err)
+			keys := map[string]string{"team": "a"}
+			for _, object := range decode(t, []byte(documents)) {
+				maps.Copy(keys, object.GetLabels())
+				maps.Copy(keys, object.GetAnnotations())
+			}
+			for key := range keys {
+				all := parse(t, full)
+				schema.walk(schema, nil, func(path []string, at *valueSchema) {
+					if of := at.AdditionalProperties; of == nil || !slices.Contains(of.types(), "string") {
+						return
+					}
+					alone := parse(t, full)
+					in, name := place(alone, path)
+					in[name] = map[string]any{key: "a"}
+					if _, err := documentsOf(chart, alone); err == nil {
+						in, name = place(all, path)
+						in[name] = map[string]any{key: "a"}
+					}
+				})
+				documents, err := documentsOf(chart, all)
+				must(t, err)
+				for document := range strings.SplitSeq(documents, "\n---\n") {
+					if err := yaml.UnmarshalStrict([]byte(document), &map[string]any{}); err != nil {
+						t.Errorf("%v in\n%s", err, document)
+					}
+				}
+			}
+		})
+	}
+}
