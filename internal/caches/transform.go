@@ -63,13 +63,24 @@ func text(value string) string { return unique.Make(value).Value() }
 
 // recent are the labels and annotations of recently cached objects, by their digest. Those of the objects of a
 // Darkroom are equal, and are cached at nearly the same time: when it is installed, or at the start. With a copy for
-// each object, 10,000 Darkrooms would take 44 MiB more.
+// each object, 10,000 Darkrooms would take 44 MiB more. Users may write others as often as they like: no more than
+// mostShared are kept, of up to largestShared bytes each, for sharedFor.
 var recent = cache.NewExpiring()
+
+const (
+	mostShared    = 1 << 16
+	largestShared = 1 << 10
+	sharedFor     = time.Minute
+)
 
 // texts returns a recent map of the same content, or else a copy. Like all of a cached object, it must not be changed.
 func texts(values map[string]string) map[string]string {
-	if values == nil {
-		return nil
+	size := 0
+	for key, value := range values {
+		size += len(key) + len(value)
+	}
+	if size == 0 || size > largestShared {
+		return values
 	}
 	digest := manifest.Digest(values)
 	if known, found := recent.Get(digest); found {
@@ -79,7 +90,9 @@ func texts(values map[string]string) map[string]string {
 	for key, value := range values {
 		out[text(key)] = text(value)
 	}
-	recent.Set(digest, out, 5*time.Minute)
+	if recent.Len() < mostShared {
+		recent.Set(digest, out, sharedFor)
+	}
 	return out
 }
 

@@ -1,7 +1,9 @@
 package caches_test
 
 import (
+	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -15,7 +17,6 @@ import (
 )
 
 func TestCachedObjectsShareTheirMetadata(t *testing.T) {
-	t.Parallel()
 	options, err := caches.Options(nil, nil, labels.Everything())
 	if err != nil {
 		t.Fatal(err)
@@ -57,4 +58,46 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	if first, second := message(), message(); first != second {
 		t.Error("equal messages of conditions are stored twice")
 	}
+}
+
+// A user may write annotations and labels of an object with the label of a Darkroom as often as the API server accepts:
+// what the caches showed before does not stay in memory.
+func TestMetadataThatUsersKeepChangingTakesLittleMemory(t *testing.T) {
+	options, err := caches.Options(nil, nil, labels.Everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct{ changes, keys, size int }{
+		"large values": {changes: 1000, keys: 1, size: 200_000},
+		"many keys":    {changes: 1000, keys: 1000, size: 200},
+		"small values": {changes: 400_000, keys: 1, size: 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heapInUse()
+			for i := range test.changes {
+				annotations := map[string]string{}
+				for key := range test.keys {
+					annotations[fmt.Sprintf("example.com/%d", key)] = fmt.Sprintf("%*d", test.size, i)
+				}
+				service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+					Annotations: annotations, ManagedFields: []metav1.ManagedFieldsEntry{{}},
+				}}
+				if _, err := options.DefaultTransform(service); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if grown := heapInUse() - before; grown > 64<<20 {
+				t.Errorf("%d changes of one object keep %d MiB", test.changes, grown>>20)
+			}
+		})
+	}
+}
+
+// heapInUse returns the bytes of objects that are in use.
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
 }

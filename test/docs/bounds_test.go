@@ -12,8 +12,8 @@ import (
 // bound matches what holds something for several callers: listeners, queues, pools, rates and caches.
 // Channels without a buffer hold nothing.
 var bound = regexp.MustCompile(
-	`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.New(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|otter\.Must\(|\.SetLimit\(|` +
-		`workqueue\.New|make\(chan [^(),]+, |listen\.Bound\(|CacheOptions\(`)
+	`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.New(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|NewExpiring\(|` +
+		`otter\.Must\(|\.SetLimit\(|workqueue\.New|make\(chan [^(),]+, |listen\.Bound\(|CacheOptions\(`)
 
 // ownBounds are files whose queues, pools and caches nobody else uses, and why.
 var ownBounds = map[string]string{
