@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,12 @@ func (in *logInput) options() *corev1.PodLogOptions {
 
 // podLog sends the log of a pod, which is read with the caller's own token.
 func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
-	if _, err := s.podOf(ctx, &in.PodInput, toLogs(in.Namespace)); err != nil {
+	pod, err := s.podOf(ctx, &in.PodInput, toLogs(in.Namespace))
+	if err != nil {
 		return nil, err
+	}
+	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == in.Container }) {
+		return nil, problem.New(http.StatusNotFound, fmt.Sprintf("the pod has no container %q", in.Container))
 	}
 	who := auth.CallerOf(ctx).Name()
 	leave, err := s.limits.logs.Enter(ctx, who)

@@ -154,6 +154,10 @@ func TestLogOfAPod(t *testing.T) {
 	s.want(http.StatusNotFound, reader.token, "GET", pods+"others-1/log", "")
 	s.want(http.StatusNotFound, reader.token, "GET", pods+"none/log", "")
 	s.want(http.StatusUnprocessableEntity, reader.token, "GET", pods+"photos-1/log?lines=10001", "")
+	for _, pod := range []string{"photos-1", "new"} {
+		got = s.want(http.StatusNotFound, reader.token, "GET", pods+pod+"/log?container=gate", "")
+		contains(t, "the problem", problemOf(t, got).Detail, `no container "gate"`)
+	}
 	got = s.want(http.StatusNotFound, reader.token, "GET", pods+"photos-1/log?previous=true", "")
 	contains(t, "the problem", problemOf(t, got).Detail, "has not been restarted")
 	got = s.want(http.StatusForbidden, editor.token, "GET", pods+"photos-1/log", "")
