@@ -11,8 +11,9 @@ import (
 
 // Escape returns a text without characters that control a terminal, such as those that move the cursor, change
 // the title or reverse the order of what follows: they are written as in Go and in JSON. Newlines and tabs
-// remain.
+// remain. Bytes that are not UTF-8 are replaced: some terminals obey those from 0x80 to 0x9f.
 func Escape(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
 	if strings.IndexFunc(text, controls) < 0 {
 		return text
 	}
