@@ -12,6 +12,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+	"golang.org/x/sync/singleflight"
 )
 
 // emptyDigest is the SHA-256 digest of a request without a body.
@@ -35,8 +36,9 @@ func newS3(c Config) (Source, error) {
 			return nil, err
 		}
 	}
+	current := together(func() (credentials.Value, error) { return keys.GetWithContext(nil) })
 	w.authorize = func(r *http.Request) error {
-		key, err := keys.GetWithContext(nil)
+		key, err := current(r.Context())
 		if err != nil {
 			return fmt.Errorf("request credentials: %w", err)
 		}
@@ -47,6 +49,21 @@ func newS3(c Config) (Source, error) {
 		return nil
 	}
 	return w, nil
+}
+
+// together returns a function with which requests wait for the same credentials, each until its context ends. One
+// after the other would wait for a service that does not respond.
+func together[T any](get func() (T, error)) func(context.Context) (T, error) {
+	var group singleflight.Group
+	return func(ctx context.Context) (value T, err error) {
+		select {
+		case got := <-group.DoChan("", func() (any, error) { return get() }):
+			value, _ = got.Val.(T)
+			return value, got.Err
+		case <-ctx.Done():
+			return value, ctx.Err()
+		}
+	}
 }
 
 const gcsScope = "https://www.googleapis.com/auth/devstorage.read_only"
@@ -77,8 +94,9 @@ func newGCS(c Config) (Source, error) {
 	default:
 		return w, nil
 	}
+	current := together(tokens.Token)
 	w.authorize = func(r *http.Request) error {
-		token, err := tokens.Token()
+		token, err := current(r.Context())
 		if err != nil {
 			return fmt.Errorf("request a token: %w", err)
 		}

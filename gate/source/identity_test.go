@@ -226,3 +226,53 @@ func TestRequestsForCredentialsFollowNoRedirects(t *testing.T) {
 		}
 	}
 }
+
+// A request ends with its context, wherever its credentials come from and however many others wait for them.
+func TestARequestThatEndsDoesNotWaitForCredentials(t *testing.T) {
+	standIn(t, &podIdentityAgent)
+	standIn(t, &gkeMetadataServer)
+	ended := make(chan struct{})
+	silent := serveFolder(t, func(http.ResponseWriter, *http.Request) { <-ended })
+	t.Cleanup(func() { close(ended) })
+	sts := map[string]string{"AWS_WEB_IDENTITY_TOKEN_FILE": "token", "AWS_ENDPOINT_URL_STS": silent.URL}
+	agent := map[string]string{
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI": silent.URL, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": "token",
+	}
+	for name, test := range map[string]struct {
+		Config
+		environ map[string]string
+	}{
+		"STS":                      {Config{Kind: "s3", WorkloadIdentity: true}, sts},
+		"agent of EKS":             {Config{Kind: "s3", WorkloadIdentity: true}, agent},
+		"metadata of GKE":          {Config{Kind: "gcs", WorkloadIdentity: true}, nil},
+		"key of a service account": {Config{Kind: "gcs", CredentialsJSON: serviceAccount(t, silent.URL)}, nil},
+	} {
+		inCloud(t, test.environ)
+		t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(silent.URL, "http://"))
+		c := test.Config
+		c.Bucket, c.Region, c.Endpoint = "photos", "eu-west-2", silent.URL
+		s, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		failed, end := make(chan error, 3), time.After(5*time.Second)
+		for range cap(failed) {
+			go func() {
+				_, err := s.Open(ctx, Request{Path: "/a.jpg"})
+				failed <- err
+			}()
+		}
+		for i := range cap(failed) {
+			select {
+			case err := <-failed:
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: %v", name, err)
+				}
+			case <-end:
+				t.Fatalf("%s: %d requests still wait", name, cap(failed)-i)
+			}
+		}
+	}
+}
