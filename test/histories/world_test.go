@@ -283,7 +283,8 @@ func (w *world) wrote(object client.Object) error {
 	if err != nil {
 		return err
 	}
-	if belongs {
+	isGone := object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 // it lost its last finalizer
+	if belongs || isGone {
 		delete(w.foreign, referTo(object))
 	} else {
 		w.foreign[referTo(object)] = object.GetResourceVersion()
