@@ -91,8 +91,22 @@ type Reconciler struct {
 	// Clock sets the time of transitions.
 	Clock clock.PassiveClock
 
-	// behind holds the Darkrooms whose Helm report is due.
-	behind sync.Map // types.NamespacedName → turn
+	// behind holds the Darkrooms whose Helm report is due, and diagnoses what was found of the pods of each.
+	behind    sync.Map // types.NamespacedName → turn
+	diagnoses sync.Map // types.NamespacedName → diagnosis
+}
+
+// diagnosis is what was found of pods that are not ready at a time, and when they are due to be listed again.
+type diagnosis struct {
+	at, due  time.Time
+	problem  *Problem
+	starting probe.Pod
+}
+
+// holds reports whether the pods are not to be listed yet, whatever events there are: users can cause any number, and
+// create many pods.
+func (d diagnosis) holds(now time.Time) bool {
+	return !now.Before(d.at) && now.Before(d.due) && now.Sub(d.at) < podPeriodLeast
 }
 
 // turn is when a report is due on a generation of a Darkroom.
@@ -174,6 +188,7 @@ func Sooner(again, after time.Duration) time.Duration {
 // stops its probes.
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.behind.Delete(key)
+	r.diagnoses.Delete(key)
 	if r.Source != nil {
 		r.Source.Remove(key)
 	}
@@ -269,16 +284,36 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 // diagnose finds the cause of pods that are not ready, or the pod to ask for it, and returns
 // when to look for them again.
 func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.Duration, err error) {
-	deployment := o.Deployment
+	key, deployment, now := client.ObjectKeyFromObject(o.Darkroom), o.Deployment, r.Clock.Now()
 	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
 		determineRollout(*o).ready == metav1.ConditionTrue {
 		// Nothing is wrong, or there is no pod yet; the Deployment's next event follows.
+		r.diagnoses.Delete(key)
 		return 0, nil
 	}
-	age := r.Clock.Since(lastProgress(deployment))
+	age := now.Sub(lastProgress(deployment))
 	if age < podPatience && !rollout.IsOverdue(deployment) {
+		r.diagnoses.Delete(key)
 		return podPatience - age, nil
 	}
+	known, _ := r.diagnoses.Load(key)
+	if last, found := known.(diagnosis); found && last.holds(now) {
+		o.Problem, o.Starting = last.problem, last.starting
+		return last.due.Sub(now), nil
+	}
+	wait, err := r.findCause(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	again = Sooner(min(max(age/4, podPeriodLeast), podPeriodMost), wait)
+	r.diagnoses.Store(key, diagnosis{at: now, due: now.Add(again), problem: o.Problem, starting: o.Starting})
+	return again, nil
+}
+
+// findCause finds the cause of pods that are not ready, or else the pod to ask for it. Without one, wait is when there
+// may be one; 0 if there is nothing to wait for.
+func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.Duration, err error) {
+	deployment := o.Deployment
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
 	if err != nil {
 		return 0, err
@@ -288,24 +323,19 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 		client.MatchingLabelsSelector{Selector: selector},
 	}
 	pods, err := r.problem(ctx, o, selected)
-	if err != nil {
+	if err != nil || o.Problem != nil {
 		return 0, err
-	}
-	again = min(max(age/4, podPeriodLeast), podPeriodMost)
-	if o.Problem != nil {
-		return again, nil
 	}
 	waiting := notReady(pods)
 	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || !rollout.IsObserved(deployment) {
-		return again, nil
+		return 0, nil
 	}
 	replicaSet, err := currentReplicaSet(ctx, r.Live, deployment, selected)
 	if err != nil {
 		return 0, err
 	}
-	var wait time.Duration
 	o.Starting, wait = startingPod(waiting, replicaSet, r.Clock.Now())
-	return Sooner(again, wait), nil
+	return wait, nil
 }
 
 // problem lists the pods of a Darkroom, and finds the cause of those that are not ready.

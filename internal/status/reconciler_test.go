@@ -405,6 +405,66 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 	}
 }
 
+// Users can cause any number of events, by an annotation of an object or a Secret, and create many pods: the lists of
+// pods do not become more. What was found stays in the status meanwhile.
+func TestEventsCauseNoMoreListsOfPods(t *testing.T) {
+	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
+	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBench(t, pending.DeepCopy())
+		created := func(d *appsv1.Deployment) { d.CreationTimestamp = metav1.NewTime(noon.Add(-time.Minute)) }
+		passed, pauses := time.Duration(0), rapid.SliceOfN(rapid.IntRange(0, 3000), 1, 100).Draw(rt, "milliseconds")
+		for _, pause := range pauses {
+			o := Observation{Darkroom: photos().Obj(), Deployment: deployment(2, pods(2, 2, 0, 0), created)}
+			again, err := b.diagnose(t.Context(), &o)
+			expect.NoError(t, err)
+			if o.Problem == nil || again <= 0 {
+				rt.Fatalf("after %s: problem %v, again after %s", passed, o.Problem, again)
+			}
+			passed += time.Duration(pause) * time.Millisecond
+			b.clock.SetTime(noon.Add(passed))
+		}
+		if most := 1 + int(passed/podPeriodLeast); len(b.read) > most {
+			rt.Errorf("%d events in %s cause %d lists, want at most %d", len(pauses), passed, len(b.read), most)
+		}
+	})
+}
+
+// A problem that was found is not reported of the next rollout, or if the clock was wrong.
+func TestAProblemThatWasFoundIsNotReportedForLong(t *testing.T) {
+	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
+	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels
+	since := func(at time.Time) *appsv1.Deployment {
+		return deployment(2, pods(2, 2, 0, 0), func(d *appsv1.Deployment) { d.CreationTimestamp = metav1.NewTime(at) })
+	}
+	for name, next := range map[string]struct {
+		deployments []*appsv1.Deployment
+		passed      time.Duration
+	}{
+		"another rollout":        {[]*appsv1.Deployment{since(noon), since(noon.Add(-time.Minute))}, time.Second},
+		"all ready in between":   {[]*appsv1.Deployment{deployment(2), since(noon.Add(-time.Minute))}, time.Second},
+		"later":                  {[]*appsv1.Deployment{since(noon.Add(-time.Minute))}, podPeriodLeast},
+		"the clock was set back": {[]*appsv1.Deployment{since(noon.Add(-2 * time.Hour))}, -time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, pending.DeepCopy())
+			o := Observation{Darkroom: photos().Obj(), Deployment: since(noon.Add(-time.Minute))}
+			_, err := b.diagnose(t.Context(), &o)
+			expect.NoError(t, err)
+			expect.NoError(t, b.Client.Delete(t.Context(), pending.DeepCopy()))
+			b.clock.SetTime(noon.Add(next.passed))
+			for _, now := range next.deployments {
+				o.Deployment, o.Problem = now, nil
+				_, err = b.diagnose(t.Context(), &o)
+				expect.NoError(t, err)
+			}
+			if o.Problem != nil {
+				t.Errorf("the problem is %+v", o.Problem)
+			}
+		})
+	}
+}
+
 // A pod that runs and does not become ready is asked for the image, if there is a probe.
 func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 	rolling := deployment(2, pods(3, 1, 2, 2), func(d *appsv1.Deployment) {
