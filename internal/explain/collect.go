@@ -117,10 +117,11 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 	query := e.URL.Query.Encode()
 	if imageproxy.NeedsSignature(&subject.Spec, e.URL.Path, query) {
 		keys := c.keys(ctx, subject)
-		e.Signature = e.URL.signature(keys, time.Now())
-		if e.Signature == SignatureInvalid && subject.Spec.Gate.Signing.Scheme == v1alpha1.SigningImgix {
-			e.Signature = SignatureAccepted // It may be one of imgix.
+		verifying := keys
+		if subject.Spec.Gate.Signing.Scheme == v1alpha1.SigningImgix {
+			verifying = "" // It may be one of imgix.
 		}
+		e.Signature = e.URL.signature(verifying, time.Now())
 		key, err := signing.FirstKey(keys)
 		if err != nil {
 			return Answer{Failure: NoKeys}

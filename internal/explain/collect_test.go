@@ -179,6 +179,10 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 		u, _ := url.Parse("https://photos.example.com/a.png?w=7&v=2")
 		return signing.Sign(key, *u, expires).String()
 	}
+	signDate := func(key string) string {
+		u, _ := url.Parse("https://photos.example.com/a.png?expires=2099-01-01")
+		return signing.Sign(key, *u, time.Time{}).String()
+	}
 	secret := func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).
 			Encode(map[string]any{"data": map[string][]byte{"keys": []byte(signingKey + "\nthe second key, 0123456789")}})
@@ -186,6 +190,7 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 	for name, c := range map[string]struct {
 		url    string
 		secret http.HandlerFunc
+		imgix  bool
 		want   Signature
 		asked  int
 	}{
@@ -200,6 +205,21 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 		"expired":             {url: sign(signingKey, time.Unix(1, 0)), secret: secret, want: SignatureExpired},
 		"without the key":     {url: sign(signingKey, time.Time{}), want: SignatureAccepted},
 		"neither key nor 's'": {url: "https://photos.example.com/a.png", want: SignatureMissing},
+		"with a date":         {url: signDate(signingKey), secret: secret, want: SignatureUntimely},
+		"a date without the key": {
+			url: signDate(signingKey), want: SignatureUntimely,
+		},
+		"signed twice": {url: sign(signingKey, time.Time{}) + "&s=1", secret: secret, want: SignatureInvalid},
+		"by imgix":     {url: sign("another key, 0123456789", time.Time{}), secret: secret, imgix: true, asked: 1},
+		"by imgix, expired": {
+			url: sign("another key, 0123456789", time.Unix(1, 0)), secret: secret, imgix: true,
+			want: SignatureExpired,
+		},
+		"by imgix, with a date": {url: signDate("another key, 0123456789"), secret: secret, imgix: true, want: SignatureUntimely},
+		"by imgix, twice": {
+			url: sign("another key, 0123456789", time.Time{}) + "&s=1", secret: secret, imgix: true,
+			want: SignatureInvalid,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answers := map[string]http.HandlerFunc{proxyPath: func(http.ResponseWriter, *http.Request) {}}
@@ -208,6 +228,9 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 			}
 			cluster, asked := kubernetesAPI(t, answers)
 			e := evidence(t, c.url, true)
+			if c.imgix {
+				e.Claimants[0].Spec.Gate.Signing.Scheme = v1alpha1.SigningImgix
+			}
 			cluster.Collect(t.Context(), e)
 			got := asked()
 			if e.Signature != c.want || len(got) != c.asked {

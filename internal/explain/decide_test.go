@@ -227,6 +227,10 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 			darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureExpired},
 			blame: Gate, verdict: "expired",
 		},
+		"a URL that expires at a date": {
+			darkroom: holder().Spec(withGate), evidence: Evidence{Signature: SignatureUntimely},
+			blame: Gate, verdict: "expires of the URL is not a time in seconds",
+		},
 		"a key that may not be read": {
 			darkroom: holder().Spec(withGate),
 			evidence: Evidence{Signature: SignatureAccepted, Answer: Answer{Failure: NoKeys}}, verdict: "may not read the key",
@@ -432,7 +436,7 @@ func TestEveryExplanationIsValid(t *testing.T) {
 		e.Endpoints.Object.Ready = rapid.IntRange(0, 2).Draw(t, "ready")
 		e.Signature = rapid.SampledFrom([]Signature{
 			SignatureAccepted, SignatureMissing, SignatureInvalid,
-			SignatureExpired,
+			SignatureExpired, SignatureUntimely,
 		}).Draw(t, "signature")
 		e.Seen = rapid.SampledFrom([]int{0, 200, 404, 503}).Draw(t, "seen")
 		e.Answer.Failure = rapid.SampledFrom([]Failure{

@@ -38,8 +38,11 @@ func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
 	if detail, remedy := unsigned(e.Signature); detail != "" {
 		*first = first.failed(detail, remedy, "")
 		first.Status = http.StatusForbidden
-		if e.Signature == SignatureExpired {
+		switch e.Signature {
+		case SignatureExpired:
 			first.Status = http.StatusGone
+		case SignatureUntimely:
+			first.Status = http.StatusBadRequest
 		}
 		return way
 	}
@@ -109,6 +112,8 @@ func unsigned(signature Signature) (detail, remedy string) {
 	case SignatureInvalid:
 		return "the signature of the URL is invalid: the URL was changed, or signed with another key",
 			sign + "; check that the key is in the Secret of gate.signing.secretRef"
+	case SignatureUntimely:
+		return "the parameter expires of the URL is not a time in seconds since 1970", sign
 	case SignatureExpired:
 		return "the URL has expired", sign
 	}

@@ -78,23 +78,28 @@ func (u URL) String() string {
 // Signature is the state of the signature of a URL.
 type Signature string
 
-// States of signatures. One that cannot be verified is accepted, and so is a URL that needs none.
+// States of signatures. One that cannot be verified is accepted, and so is a URL that needs none. The time at which an
+// untimely one expires cannot be read.
 const (
 	SignatureAccepted Signature = ""
 	SignatureMissing  Signature = "missing"
 	SignatureInvalid  Signature = "invalid"
 	SignatureExpired  Signature = "expired"
+	SignatureUntimely Signature = "untimely"
 )
 
-// signature verifies the signature of a URL; keys are empty if they are not known.
+// signature judges the signature of a URL as the gate does; keys are empty if they are not known, or cannot verify it.
 func (u URL) signature(keys string, now time.Time) Signature {
 	query := u.given.Query()
-	expires, err := strconv.ParseInt(query.Get("expires"), 10, 64)
+	given, until := query["s"], query.Get("expires")
+	expires, err := strconv.ParseInt(until, 10, 64)
 	switch {
 	case query.Get("s") == "":
 		return SignatureMissing
-	case keys != "" && !signing.Verifies(keys, u.given):
+	case len(given) > 1, keys != "" && !signing.Verifies(keys, u.given):
 		return SignatureInvalid
+	case until != "" && err != nil:
+		return SignatureUntimely
 	case err == nil && expires <= now.Unix():
 		return SignatureExpired
 	}
