@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,8 +40,12 @@ as the Secret that gate.signing.secretRef names. It does not need a cluster.`,
 			}
 			for _, arg := range args {
 				u, err := url.Parse(arg)
-				if err != nil || u.Path == "" || u.Opaque != "" {
+				if err != nil || !strings.HasPrefix(u.Path, "/") {
 					return fmt.Errorf("%q is not the URL of an image, for example https://photos.example.com/cat.jpg?w=300", arg)
+				}
+				// What cannot be read would be missing in the URL that is signed.
+				if _, err := url.ParseQuery(u.RawQuery); err != nil {
+					return fmt.Errorf("the parameters of %q cannot be read: %w", arg, err)
 				}
 				fmt.Fprintln(command.OutOrStdout(), signing.Sign(key, *u, until))
 			}

@@ -53,8 +53,19 @@ func TestWhatCannotBeSignedIsNamed(t *testing.T) {
 			t.Errorf("%v: %v, want %s", args, err, reason)
 		}
 	}
-	_, err := runSign("the first key, 0123456789", "--keys", "-", "https://a.example.com")
-	if err == nil || !strings.Contains(err.Error(), "not the URL of an image") {
-		t.Errorf("no image: %v", err)
+	for arg, reason := range map[string]string{
+		"https://a.example.com":                 "not the URL of an image",
+		"a.example.com/a.jpg?w=300":             "not the URL of an image",
+		"a.jpg":                                 "not the URL of an image",
+		"":                                      "not the URL of an image",
+		"https:a.jpg":                           "not the URL of an image",
+		"https://a.example.com/a.jpg?w=1;h=1":   "cannot be read",
+		"https://a.example.com/a.jpg?preset=%":  "cannot be read",
+		"https://a.example.com/a.jpg?a=1&w=%zz": "cannot be read",
+	} {
+		got, err := runSign("the first key, 0123456789", "--keys", "-", arg)
+		if err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "s=") {
+			t.Errorf("%s: %s, %v; want %s", arg, got, err, reason)
+		}
 	}
 }
