@@ -78,6 +78,15 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 			`{gate: {enabled: true, presets: {thumb: width=200}}}`,
 			[]string{"'/gate/presets/thumb'", "for example w=200&h=200&fit=crop"},
 		},
+		"preset of no value": {
+			`{gate: {enabled: true, presets: {thumb: w=200&fit=fill}}}`, []string{`gate.presets.thumb: fit cannot be "fill"`},
+		},
+		"preset beyond a limit": {
+			`{gate: {enabled: true, presets: {thumb: h=5000}}}`, []string{"gate.presets.thumb: h=5000 exceeds the limit of 4096"},
+		},
+		"default of no value, with a gate": {
+			`{gate: {enabled: true}, defaultParams: {w: 0}}`, []string{`defaultParams: w cannot be "0"`},
+		},
 		"presets only, without any": {
 			`{gate: {enabled: true, onlyPresets: true}}`, []string{"gate.onlyPresets: requires gate.presets"},
 		},

@@ -10,6 +10,7 @@ import (
 // memory of Darkroom.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.onlyPresets) || !self.onlyPresets || has(self.presets)",fieldPath=".onlyPresets",message="requires presets"
+// +kubebuilder:validation:XValidation:rule="!has(self.presets) || self.presets.all(name, self.presets[name].split('&').all(p, (!p.startsWith('w=') || int(p.substring(2)) <= (has(self.limits) && has(self.limits.maxWidth) ? self.limits.maxWidth : 4096)) && (!p.startsWith('h=') || int(p.substring(2)) <= (has(self.limits) && has(self.limits.maxHeight) ? self.limits.maxHeight : 4096))))",fieldPath=".presets",message="w and h must not exceed limits.maxWidth and limits.maxHeight, which default to 4096"
 type Gate struct {
 	// limits bound what a request may cost. Requests beyond a limit are refused with
 	// status 400, and originals with 413.
@@ -59,7 +60,7 @@ type Gate struct {
 // PresetParameters are URL parameters as in a query string, with the names of GateParameter.
 //
 // +kubebuilder:validation:MaxLength=256
-// +kubebuilder:validation:XValidation:rule="self.matches('^((auto|blur|crop|dpr|fit|flip|h|mono|q|rot|w)=[A-Za-z0-9.,]+(&|$))+$') && !self.endsWith('&')",message="must be URL parameters of Darkroom, dpr or q, for example w=200&h=200&fit=crop"
+// +kubebuilder:validation:XValidation:rule="self.matches('^((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*)(&((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*))*$')",message="must be URL parameters of Darkroom, dpr or q with values that they can have, for example w=200&h=200&fit=crop"
 type PresetParameters string
 
 // GateLimits bound what a request may cost.

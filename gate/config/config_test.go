@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,13 +83,37 @@ func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// A preset with another parameter is refused with the resource, and not when pods start.
-func TestTheResourceHasTheParametersOfPresets(t *testing.T) {
+// Parameters with which the gate does not start are refused with the resource, and not when pods start.
+func TestTheGateStartsWithParametersThatTheResourceAccepts(t *testing.T) {
 	text, err := os.ReadFile("../../config/crd/bases/deployments.example.com_darkrooms.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if names := "(" + strings.Join(request.Parameters, "|") + ")="; !strings.Contains(string(text), names) {
 		t.Errorf("no rule has %s", names)
+	}
+	rules := regexp.MustCompile(`matches\('+(\^\(\(w\|h\)=[^']*\$)'+\)`).FindAllStringSubmatch(string(text), -1)
+	if len(rules) != 2 {
+		t.Fatalf("the rules of presets and of default parameters are %q", rules)
+	}
+	values := []string{
+		"", "0", "1", "1.", ".5", "0.25", "5", "5.5", "6", "99", "100", "100.5", "101", "00", "359", "360", "361", "4096",
+		"-1", "1e1", "0x1", "000000", "crop", "scale", "max", "min", "clip", "fill", "top", "left", "top,left", "left,top", "bottom,right",
+		"top,bottom", "h", "V", "hv", "vH", "hh", "compress", "format", "format,compress", "compress,", "face",
+	}
+	for _, name := range request.Parameters {
+		for _, value := range values {
+			for i, variables := range []map[string]string{
+				{"GATE_PRESETS": fmt.Sprintf(`{"a":"%s=%s"}`, name, value)}, {"DEFAULTPARAMS": name + "=" + value},
+			} {
+				_, err := Read(func(variable string) string { return variables[variable] })
+				isAccepted := regexp.MustCompile(rules[i][1]).MatchString(name + "=" + value)
+				// Nobody writes numbers like these, and the rules do not accept them.
+				isOdd := slices.Contains([]string{"", ".5", "1e1", "0x1", "000000"}, value) && name != "mono"
+				if isAccepted != (err == nil) && (isAccepted || !isOdd) {
+					t.Errorf("%v: accepted: %v, and the gate returns %v", variables, isAccepted, err)
+				}
+			}
+		}
 	}
 }

@@ -71,7 +71,12 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 
 	preset := func(parameters string) string { return with(`gate: {presets: {thumb: "` + parameters + `"}}`) }
 	refuses("spec.gate.presets[thumb]", "must be URL parameters of Darkroom, dpr or q", preset("width=200"),
-		preset("w=200&"), preset("w=200&&h=9"), preset("w"), preset("w=1&H=2"))
+		preset("w=200&"), preset("w=200&&h=9"), preset("w"), preset("w=1&H=2"),
+		preset("w=0"), preset("w=200&fit=fill"), preset("q=101"), preset("dpr=6"))
+	refuses("spec.gate.presets", "must not exceed limits.maxWidth and limits.maxHeight", preset("w=5000"),
+		with(`gate: {limits: {maxHeight: 100}, presets: {thumb: "h=101"}}`))
+	refuses("spec.defaultParams", "must have values that they can have", with(`gate: {}, defaultParams: {fit: fill}`),
+		with(`gate: {}, defaultParams: {w: "5000"}`))
 
 	more := func(sources string) string {
 		return `{gate: {}, source: {type: S3, bucket: b, region: r, auth: WorkloadIdentity},

@@ -46,6 +46,30 @@ message names the value and the remedy.
 {{- if and .Values.gate.enabled .Values.probe.path .Values.gate.limits.parameters (not (has "w" .Values.gate.limits.parameters)) -}}
   {{- fail "gate.limits.parameters: must have w, because probe.path requests w=16; add it, or remove probe.path" -}}
 {{- end -}}
+{{- if .Values.gate.enabled -}}
+  {{- /* The gate does not start with parameters that no request may have. */}}
+  {{- $parameters := list -}}
+  {{- range $name, $value := .Values.defaultParams -}}
+    {{- $parameters = append $parameters (dict "at" "defaultParams" "name" $name "value" (toString $value)) -}}
+  {{- end -}}
+  {{- range $preset, $query := .Values.gate.presets -}}
+    {{- range splitList "&" $query -}}
+      {{- $pair := splitList "=" . -}}
+      {{- $parameters = append $parameters (dict "at" (printf "gate.presets.%s" $preset) "name" (first $pair) "value" (last $pair)) -}}
+    {{- end -}}
+  {{- end -}}
+  {{- $most := dict "w" (int64 .Values.gate.limits.maxWidth) "h" (int64 .Values.gate.limits.maxHeight) -}}
+  {{- $known := list "auto" "blur" "crop" "dpr" "fit" "flip" "h" "mono" "q" "rot" "w" -}}
+  {{- $valid := "^((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*)$" -}}
+  {{- range $parameters -}}
+    {{- if and (has .name $known) (not (regexMatch $valid (printf "%s=%s" .name .value))) -}}
+      {{- fail (printf "%s: %s cannot be %q; see the parameters of Darkroom, or remove it" .at .name .value) -}}
+    {{- end -}}
+    {{- if and (hasKey $most .name) (gt (int64 .value) (get $most .name)) -}}
+      {{- fail (printf "%s: %s=%s exceeds the limit of %d in gate.limits" .at .name .value (get $most .name)) -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
 {{- $field := "source" -}}
 {{- $identity := dict -}}
 {{- $names := dict -}}
