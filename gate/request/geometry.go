@@ -20,7 +20,14 @@ func (s Size) Pixels() int64 { return int64(s.Width) * int64(s.Height) }
 // which is reduced to what the limits allow, and with a Fit of Darkroom.
 func (r Rules) Resolve(t Transform, original Size) Transform {
 	if t.DPR > 1 {
-		density := min(t.DPR, float64(r.MaxWidth)/float64(max(t.Width, 1)), float64(r.MaxHeight)/float64(max(t.Height, 1)))
+		width, height := r.MaxWidth, r.MaxHeight
+		switch { // a side that is not given follows the other one
+		case t.Height == 0:
+			width = min(width, scaleSide(height, original.Width, original.Height))
+		case t.Width == 0:
+			height = min(height, scaleSide(width, original.Height, original.Width))
+		}
+		density := max(1, min(t.DPR, float64(width)/float64(max(t.Width, 1)), float64(height)/float64(max(t.Height, 1))))
 		t.Width, t.Height = int(math.Round(float64(t.Width)*density)), int(math.Round(float64(t.Height)*density))
 	}
 	t.DPR = 0

@@ -2,6 +2,7 @@ package request
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"slices"
@@ -192,6 +193,7 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 		"w=100&h=50&dpr=3":            "h=150&w=300",
 		"w=100&dpr=1.5":               "w=150",
 		"w=250&h=250&dpr=5":           "h=400&w=400", // the shape remains
+		"h=200&dpr=5":                 "h=300",       // 500 pixels wide
 		"w=300&fit=max":               "w=300",
 		"w=400&h=300&fit=max":         "",
 		"w=150&dpr=2&fit=clip&blur=1": "blur=1&w=300",
@@ -205,6 +207,32 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s", query, got, err, want)
 		}
 	}
+}
+
+// A dense screen gets an image within the limits wherever another one does, also of an original of another shape.
+func TestDensityNeverRefuses(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		side := rapid.IntRange(1, 500)
+		limited := Rules{MaxWidth: side.Draw(rt, "max width"), MaxHeight: side.Draw(rt, "max height")}
+		original := Size{side.Draw(rt, "width"), side.Draw(rt, "height")}
+		plain := Transform{
+			Width: rapid.IntRange(0, limited.MaxWidth).Draw(rt, "w"), Height: rapid.IntRange(0, limited.MaxHeight).Draw(rt, "h"),
+			Fit: rapid.SampledFrom([]string{"", FitMax, FitMin, FitCrop}).Draw(rt, "fit"),
+		}
+		plain, err := plain.simplify()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		dense := plain
+		dense.DPR = rapid.Float64Range(1, maxDPR).Draw(rt, "dpr")
+		plain, dense = limited.Resolve(plain, original), limited.Resolve(dense, original)
+		if limited.Check(plain, original, math.MaxInt64) != nil {
+			return
+		}
+		if err := limited.Check(dense, original, math.MaxInt64); err != nil {
+			rt.Errorf("%s is refused in place of %s: %v", dense.Query(), plain.Query(), err)
+		}
+	})
 }
 
 // Two requests have the same key if, and only if, they are the same, and no parameter is given twice.
