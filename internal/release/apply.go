@@ -238,9 +238,13 @@ func (c *ActionClient) reclaim(live *unstructured.Unstructured) (bool, error) {
 }
 
 // remove deletes an object if it is the Darkroom's at that moment: as the caches show it, and if they
-// do not show its last version, as the API server has it.
+// do not show its last version, as the API server has it. One that waits for finalizers is deleted already.
 func (c *ActionClient) remove(object owned) error {
 	live := object.live
+	if live != nil && live.GetDeletionTimestamp() != nil {
+		c.memory.objects.Removed(object.key())
+		return nil
+	}
 	for range applyAttempts {
 		if live == nil {
 			existing, err := c.readOwned(object.Kind, object.Name)

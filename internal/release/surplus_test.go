@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -307,6 +308,34 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A user may create any number of objects that belong to a Darkroom and have finalizers. Each is deleted once, and not
+// again at every reconcile.
+func TestAnObjectThatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		objects, want := cached{}, 0
+		for i, isLeaving := range rapid.SliceOf(rapid.Bool()).Draw(t, "which are being deleted") {
+			objects[autoscalers] = append(objects[autoscalers],
+				metadata(fmt.Sprintf("photos-%d", i), func(o *metav1.ObjectMeta) {
+					if isLeaving {
+						o.DeletionTimestamp, o.Finalizers = &metav1.Time{}, []string{"example.com/tenant"}
+					} else {
+						want++
+					}
+				}))
+		}
+		deletions := 0
+		c := clientWith(objects)
+		c.Client = &stored{meanwhile: func(*stored) { deletions++ }}
+		desired := &unstructured.Unstructured{}
+		desired.SetGroupVersionKind(services)
+		desired.SetName("photos")
+		c.memory.objects.Desire([]*unstructured.Unstructured{desired})
+		if err := c.removeSurplus(); err != nil || deletions != want {
+			t.Errorf("%d deletions of %d objects (%v), want %d", deletions, len(objects[autoscalers]), err, want)
+		}
+	})
 }
 
 // A Deployment that the cache shows as it was before the last apply says nothing about the
