@@ -36,8 +36,9 @@ type Stream struct {
 	// Stopping is closed when the server stops.
 	Stopping <-chan struct{}
 
-	out      *writer
-	position uint64
+	out       *writer
+	position  uint64
+	heartbeat *time.Ticker
 }
 
 // Run sends events until there is a reason to end, which it returns. lastEventID is the id of the last event that the
@@ -47,28 +48,27 @@ func (s *Stream) Run(ctx context.Context, w http.ResponseWriter, packed bool, la
 	if err := s.out.open(); err != nil {
 		return err
 	}
+	s.heartbeat = time.NewTicker(s.Heartbeat)
+	defer s.heartbeat.Stop()
 	if !s.resume(lastEventID) {
 		if err := s.everything(ctx); err != nil {
 			return err
 		}
 	}
-	heartbeat := time.NewTicker(s.Heartbeat)
-	defer heartbeat.Stop()
 	for {
 		changes, next, more, ok := s.Journal.After(s.position)
 		if !ok {
 			return reply.ErrTooSlow
 		}
-		for i, change := range changes {
-			if err := s.send(ctx, change, s.position+uint64(i)+1); err != nil {
-				return err
-			}
+		if again, err := s.send(ctx, changes, next); err != nil {
+			return err
+		} else if again {
+			continue
 		}
-		s.position = next
 		select {
 		case <-more:
-		case <-heartbeat.C:
-			if err := s.beat(ctx); err != nil {
+		case <-s.heartbeat.C:
+			if _, err := s.beat(ctx); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -109,6 +109,9 @@ func (s *Stream) everything(ctx context.Context) error {
 	}
 	sent := 0
 	for _, darkroom := range darkrooms {
+		if again, err := s.due(ctx); again || err != nil {
+			return err
+		}
 		visible, err := s.Scope.Has(ctx, darkroom.Namespace)
 		if err != nil {
 			return err
@@ -128,31 +131,54 @@ func (s *Stream) everything(ctx context.Context) error {
 	return s.out.release()
 }
 
-// send sends one change, if it is in the scope. The id is the position after it.
-func (s *Stream) send(ctx context.Context, c Change, after uint64) error {
-	visible, err := s.Scope.Has(ctx, c.Darkroom.Namespace)
-	if err != nil || !visible {
-		return err
+// send sends the changes up to, and without, a position that are in the scope. The id of each is the position after it.
+// It reports whether everything was sent instead.
+func (s *Stream) send(ctx context.Context, changes []Change, next uint64) (again bool, err error) {
+	for i, change := range changes {
+		if again, err := s.due(ctx); again || err != nil {
+			return again, err
+		}
+		visible, err := s.Scope.Has(ctx, change.Darkroom.Namespace)
+		if err != nil {
+			return false, err
+		}
+		if !visible {
+			continue
+		}
+		if err := s.out.event(change.Kind, s.id(s.position+uint64(i)+1), wire.Flatten(change.Darkroom)); err != nil {
+			return false, err
+		}
 	}
-	return s.out.event(c.Kind, s.id(after), wire.Flatten(c.Darkroom))
+	s.position = next
+	return false, nil
+}
+
+// due is beat if it is time for one: a client that reads slowly is sent events for minutes.
+func (s *Stream) due(ctx context.Context) (again bool, err error) {
+	select {
+	case <-s.heartbeat.C:
+		return s.beat(ctx)
+	default:
+		return false, nil
+	}
 }
 
 // beat authenticates and authorizes the caller again, and sends a heartbeat. If the
-// caller's rights have changed, it sends everything again.
-func (s *Stream) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, BeatTimeout)
+// caller's rights have changed, it sends everything again, and reports that.
+func (s *Stream) beat(ctx context.Context) (again bool, err error) {
+	reviews, cancel := context.WithTimeout(ctx, BeatTimeout)
 	defer cancel()
-	if err := s.StillKnown(ctx); err != nil {
-		return fmt.Errorf("%w: %w", errNoLongerMay, err)
+	if err := s.StillKnown(reviews); err != nil {
+		return false, fmt.Errorf("%w: %w", errNoLongerMay, err)
 	}
-	different, err := s.Scope.refresh(ctx)
+	different, err := s.Scope.refresh(reviews)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNoLongerMay, err)
+		return false, fmt.Errorf("%w: %w", errNoLongerMay, err)
 	}
 	if different {
-		return s.everything(ctx)
+		return true, s.everything(ctx)
 	}
-	return s.out.write(": heartbeat\n\n")
+	return false, s.out.write(": heartbeat\n\n")
 }
 
 // Synced reports that the client has the complete list.

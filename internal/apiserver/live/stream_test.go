@@ -3,12 +3,17 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
@@ -80,5 +85,59 @@ func TestAStreamThatFellBehindStartsAgain(t *testing.T) {
 	}
 	if got, _ := streamed(t, journal, rights{"": true}, "", id); got != "reset added synced" {
 		t.Errorf("the stream is %q", got)
+	}
+}
+
+// slow is a client that takes its time for each piece of a response.
+type slow struct {
+	*httptest.ResponseRecorder
+
+	each time.Duration
+}
+
+func (s *slow) Write(piece []byte) (int, error) {
+	time.Sleep(s.each)
+	return s.ResponseRecorder.Write(piece)
+}
+
+// TestWhoReadsSlowlyIsCheckedAtEachHeartbeat while the list, or changes, are sent: the stream of a caller ends within 25
+// seconds of the end of the token or of the right.
+func TestWhoReadsSlowlyIsCheckedAtEachHeartbeat(t *testing.T) {
+	const revoked = 40 * time.Second
+	for _, isResumed := range []bool{false, true} {
+		for _, revoke := range []string{"token", "right"} {
+			synctest.Test(t, func(t *testing.T) {
+				journal, may := NewJournal(1024, sizeOf), rights{"a": true}
+				lastID := journal.ID(0) + "/a"
+				if !isResumed {
+					lastID = ""
+				}
+				for i := range 100 {
+					name := fmt.Sprint("photos-", i)
+					journal.Put(darkrooms.New(name, "a").UID(types.UID(name)).Annotation("a", strings.Repeat("x", collected)).Obj())
+				}
+				scope, err := NewScope(t.Context(), may, "watch", "a")
+				expect.NoError(t, err)
+				began := time.Now()
+				stream := &Stream{
+					Journal: journal, Scope: scope, Heartbeat: 15 * time.Second, Stopping: make(chan struct{}),
+					StillKnown: func(context.Context) error {
+						isOver := time.Since(began) >= revoked
+						if isOver && revoke == "token" {
+							return errors.New("revoked")
+						}
+						may["a"] = !isOver
+						return nil
+					},
+				}
+				w := &slow{httptest.NewRecorder(), 4 * time.Second}
+				if err := stream.Run(t.Context(), w, false, lastID); !errors.Is(err, errNoLongerMay) {
+					t.Errorf("resumed %t, the stream ends with %v", isResumed, err)
+				}
+				if took := time.Since(began); took > revoked+25*time.Second {
+					t.Errorf("resumed %t, without the %s the stream ends after %s", isResumed, revoke, took)
+				}
+			})
+		}
 	}
 }
