@@ -28,7 +28,7 @@ func ParseControl(header http.Header, now time.Time) (c Control) {
 		}
 		c.NoStore = c.NoStore || name == "no-store" || name == "private"
 	}
-	if header.Get("Vary") == "*" { // each request may get another image
+	if strings.Contains(strings.Join(header.Values("Vary"), ","), "*") { // each request may get another image
 		ages["no-cache"] = 0
 	}
 	if expires := header.Get("Expires"); expires != "" {
