@@ -184,6 +184,8 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status >= http.StatusInternalServerError {
 		h.Log.Warn("Request failed", "path", r.URL.Path, "status", p.Status, "error", p)
 	}
+	// That for the response may be over when the request has waited in several queues.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 	p.Write(w, r)
 }
 

@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -287,4 +289,45 @@ func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// slow is a source that uses the time that it has for each response and each body, which is no image.
+type slow struct{}
+
+func (slow) Open(context.Context, source.Request) (*source.Response, error) {
+	time.Sleep(source.Timeout - time.Second)
+	return &source.Response{Body: io.NopCloser(io.MultiReader(late{}, io.LimitReader(zeros{}, 9<<20), late{})), Length: -1}, nil
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// late is the end of a part of a body.
+type late struct{}
+
+func (late) Read([]byte) (int, error) {
+	time.Sleep(source.Timeout/2 - time.Second)
+	return 0, io.EOF
+}
+
+// However long a request has waited, in queues and for the source, it gets a response.
+func TestAFailureIsSentHoweverLateItIs(t *testing.T) {
+	h := newHandler(t, 0, 512<<20, "", 0)
+	h.Pipeline.Source = slow{}
+	synctest.Test(t, func(t *testing.T) {
+		listener := make(pipes)
+		server := newServer(h, slog.New(slog.DiscardHandler), 8)
+		go func() { _ = server.Serve(listener) }()
+		conn, start := listener.dial(), time.Now()
+		if _, err := io.WriteString(conn, "GET /a.png HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if took := time.Since(start); err != nil || response.StatusCode < 400 || took < 90*time.Second {
+			t.Errorf("%+v %v after %s", response, err, took)
+		}
+		_ = conn.Close()
+		_ = server.Close()
+	})
 }
