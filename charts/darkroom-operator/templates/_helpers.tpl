@@ -85,9 +85,11 @@ Helm 4 removes values that are null. index returns null for these, where get ret
 component, which is the name of the container too, and values, those of the component. */}}
 {{- define "operator.env" -}}
 {{- $extra := dict }}
+{{- $followed := list "WATCH_NAMESPACE" "DARKROOM_WATCH_NAMESPACES" "DARKROOM_METRICS_BIND_ADDRESS" "DARKROOM_METRICS_SECURE" "DARKROOM_HEALTH_PROBE_BIND_ADDRESS" "DARKROOM_LEADER_ELECT" "DARKROOM_LEADER_ELECTION_NAMESPACE" "DARKROOM_PROBE_VIA" "DARKROOM_BIND_ADDRESS" "DARKROOM_TLS_CERT_FILE" }}
 {{- range .values.extraEnv }}
-{{- if eq .name "WATCH_NAMESPACE" }}
-{{- fail (printf "%s.extraEnv: WATCH_NAMESPACE cannot be set here, because the roles would not follow; set %s.watchNamespaces" $.component $.component) }}
+{{- if has .name $followed }}
+{{- $value := ternary "watchNamespaces" (trimPrefix "DARKROOM_" .name | lower | camelcase | untitle) (eq .name "WATCH_NAMESPACE") }}
+{{- fail (printf "%s.extraEnv: %s cannot be set here, because roles, ports or probes would not follow; set %s.%s" $.component .name $.component $value) }}
 {{- end }}
 {{- if hasKey $extra .name }}
 {{- fail (printf "%s.extraEnv: duplicate name %s; remove one of the entries" $.component .name) }}
@@ -125,6 +127,13 @@ component, which is the name of the container too, and values, those of the comp
 {{- define "operator.port" -}}
 {{- $port := . | splitList ":" | last | int }}
 {{- if $port }}{{ $port }}{{ end }}
+{{- end }}
+
+{{/* Refuses an address that probes do not reach. Arguments: the value, and its name. */}}
+{{- define "operator.probed" -}}
+{{- if regexMatch "^(127[.]|localhost:|\\[::1\\])" (index . 0 | default "") }}
+{{- fail (printf "%s: %s is not reached by the probes of the kubelet; set the port alone, such as :%s" (index . 1) (index . 0) (splitList ":" (index . 0) | last)) }}
+{{- end }}
 {{- end }}
 
 {{/* Namespaces of the Roles. Arguments: dict root, and namespaces, those of the component. */}}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func TestPortsFollowTheAddresses(t *testing.T) {
 				continue
 			}
 			walked++
-			for _, address := range []string{":9999", "127.0.0.1:9999", "0"} {
+			for _, address := range []string{":9999", "0.0.0.0:9999", "127.0.0.1:9999", "0"} {
 				if component == "apiserver" && address == "0" {
 					continue // it has nothing else to do
 				}
@@ -44,12 +45,62 @@ func TestPortsFollowTheAddresses(t *testing.T) {
 					"apiserver": "{serviceMonitor: {enabled: true}, apiserver: {enabled: true, %s: %q}}",
 				}[component]
 				values = fmt.Sprintf(values, field, address)
+				isProbed := component == "apiserver" || field == "healthProbeBindAddress"
+				if isProbed && strings.HasPrefix(address, "127.") {
+					_, err := renderChart(t, "darkroom-operator", values)
+					if err == nil || !strings.Contains(err.Error(), component+"."+field+": 127.0.0.1:9999 is not reached") {
+						t.Errorf("%s: pods whose probes fail are installed: %v", values, err)
+					}
+					continue
+				}
 				checkPorts(t, values, mustRender(t, values))
 			}
 		}
 	}
 	if walked < 4 {
 		t.Errorf("%d addresses were found", walked)
+	}
+}
+
+// arguments are those of containers.
+var arguments = regexp.MustCompile(`(?m)^ *- "?--.*\n`)
+
+// A variable of a flag in extraEnv, in place of its value, must not leave other objects behind. The test walks the
+// values that change more than the arguments of their container.
+func TestVariablesOfFlagsLeaveNothingBehind(t *testing.T) {
+	chart, schema := loadChart(t, "charts/darkroom-operator")
+	const full = "{apiserver: {enabled: true}, serviceMonitor: {enabled: true}, rbac: {namespaced: true}}"
+	before, err := documentsOf(chart, parse(t, full))
+	must(t, err)
+	walked := 0
+	for _, component := range []string{"manager", "apiserver"} {
+		for name := range schema.at(schema, []string{component}).Properties {
+			flag := strings.ToLower(regexp.MustCompile(`[A-Z]`).ReplaceAllString(name, "-$0"))
+			isFlag, isFollowed := name == "watchNamespaces", false
+			for _, value := range []any{":9999", "0", "apiserver", "a", true, false, []any{"a"}} {
+				values := parse(t, full)
+				at, name := place(values, []string{component, name})
+				at[name] = value
+				after, err := documentsOf(chart, values)
+				isFlag = isFlag || strings.Contains(after, "--"+flag)
+				isFollowed = isFollowed || err == nil &&
+					arguments.ReplaceAllString(after, "") != arguments.ReplaceAllString(before, "")
+			}
+			if !isFlag || !isFollowed {
+				continue
+			}
+			walked++
+			variable := "DARKROOM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+			values := parse(t, full)
+			at, env := place(values, []string{component, "extraEnv"})
+			at[env] = []any{map[string]any{"name": variable, "value": "a"}}
+			if _, err := documentsOf(chart, values); err == nil || !strings.Contains(err.Error(), component+".extraEnv: "+variable) {
+				t.Errorf("objects follow %s.%s, and not %s: %v", component, name, variable, err)
+			}
+		}
+	}
+	if walked < 8 {
+		t.Errorf("%d values were found", walked)
 	}
 }
 
