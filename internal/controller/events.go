@@ -31,7 +31,7 @@ func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, mess
 	if warning {
 		kind = corev1.EventTypeWarning
 	}
-	message = cut(values.Redact(darkroom, message), maxNoteLength, "…")
+	message = values.Cut(values.Redact(darkroom, message), maxNoteLength, "…")
 	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(),
 		"darkroom", darkroom.GetName())
 	if warning {

@@ -319,7 +319,7 @@ func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Dur
 	parsed, err := time.ParseDuration(annotated)
 	if err != nil || parsed < time.Second {
 		ctrl.Log.WithName("helm").Info("Ignoring annotation: it must be a duration of a second or more, such as 30s",
-			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", annotated,
+			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", values.Cut(annotated, 64, "…"),
 			"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
 		return period
 	}

@@ -97,7 +97,7 @@ func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) e
 
 // report reports that a Darkroom could not be claimed, once for each cause.
 func (i *installation) report(ctx context.Context, darkroom *v1alpha1.Darkroom, cause error, now time.Time) error {
-	message := shorten(values.Redact(darkroom, cause.Error()))
+	message := values.Quote(darkroom, cause.Error())
 	stalled := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionStalled)
 	if stalled != nil && stalled.Reason == EventClaimRefused && stalled.Message == message {
 		return nil

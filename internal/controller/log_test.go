@@ -20,7 +20,12 @@ var lifeOfAProcess = []string{
 	"Watching optional kind", "Optional kind no longer served by the cluster",
 }
 
-// Credentials are in Secrets alone: neither in the log nor in the status, events or other objects.
+// longestLine is how long a line of the log may be that speaks of what users wrote: with long ones, those of one tenant
+// would soon rotate away what is logged of others.
+const longestLine = 16 << 10
+
+// Credentials are in Secrets alone: neither in the log nor in the status, events or other objects. What users write does
+// not make lines long.
 func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	// Not in parallel: all operators of this process write to one log.
 	before := len(theLog.String())
@@ -34,8 +39,9 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	}
 	// The API server refuses this toleration, and quotes its value.
 	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{
-		Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey}},
+		Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey + strings.Repeat(".", 100_000)}},
 	}
+	darkroom.Annotations = map[string]string{v1alpha1.AnnotationReconcilePeriod: strings.Repeat("1", 100_000)}
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "failed", says("REDACTED"), isNotReady(v1alpha1.ReasonReleaseFailed))
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.PodTemplate = nil })
@@ -51,6 +57,9 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	for line := range strings.Lines(theLog.String()[before:]) {
 		if strings.Contains(line, "CANARY") {
 			t.Errorf("a credential is logged: %s", line)
+		}
+		if len(line) > longestLine {
+			t.Errorf("a line of %d bytes is logged: %.300s", len(line), line)
 		}
 		entry := map[string]any{}
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {

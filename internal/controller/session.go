@@ -27,10 +27,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// maxMessageLength bounds the message of a condition, in bytes. Errors can be as long as
-// the manifest that they quote.
-const maxMessageLength = 4096
-
 // session is one reconcile of one Darkroom. It serves the Helm reconciler of
 // helm-operator-plugins as its client, its values translator and its source of action
 // clients. That reconciler reads Darkrooms as unstructured objects, and writes back whole
@@ -228,7 +224,7 @@ func (s *session) report(cause error, now time.Time) {
 	for i := range part.Conditions {
 		condition := &part.Conditions[i]
 		condition.ObservedGeneration = s.darkroom.Generation
-		condition.Message = shorten(values.Redact(s.darkroom, condition.Message))
+		condition.Message = values.Quote(s.darkroom, condition.Message)
 		if condition.Type == v1alpha1.ConditionDeployed {
 			// The Helm reconciler puts the chart's notes here, which are a page long.
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
@@ -291,18 +287,4 @@ func (s *session) contests() string {
 		}
 	}
 	return strings.Join(contests, " ")
-}
-
-func shorten(message string) string {
-	return cut(message, maxMessageLength, " … (shortened)")
-}
-
-// cut replaces what is beyond some bytes of a text, and what is no text: otherwise the API server would
-// store another one, which would be reported again each time.
-func cut(text string, length int, end string) string {
-	text = strings.ToValidUTF8(text, "�")
-	if len(text) <= length {
-		return text
-	}
-	return strings.ToValidUTF8(text[:length-len(end)], "") + end
 }

@@ -283,7 +283,7 @@ func versionOf(deployment *appsv1.Deployment) string {
 // quote returns a message of another controller as a sentence. It may quote what a policy refused, such as a
 // pod with its variables.
 func (o Observation) quote(message string) string {
-	return sentence(values.Redact(o.Darkroom, message))
+	return sentence(values.Quote(o.Darkroom, message))
 }
 
 // sentence ends a message with a full stop.

@@ -149,9 +149,9 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)
 		case gateway.Unresolved:
 			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent,
-				values.Redact(darkroom, cause(said))))
+				values.Quote(darkroom, cause(said))))
 		case gateway.Refused:
-			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, values.Redact(darkroom, cause(said))))
+			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, values.Quote(darkroom, cause(said))))
 		}
 	}
 	return worst, message

@@ -70,13 +70,31 @@ func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	return found.ReplaceAllLiteralString(message, v1alpha1.Concealed)
 }
 
-// RedactError returns an error without the secrets of a Darkroom in its message. It wraps the error, so that
-// decisions on retries stay the same.
+// maxQuoted bounds what conditions and the log quote, in bytes. Errors can be as long as the objects that users write.
+const maxQuoted = 4096
+
+// Quote returns a message for a condition or the log: without the secrets of a Darkroom, and of a bounded length.
+func Quote(darkroom *v1alpha1.Darkroom, message string) string {
+	return Cut(Redact(darkroom, message), maxQuoted, " … (shortened)")
+}
+
+// Cut replaces what is beyond some bytes of a text, and what is no text: otherwise the API server would
+// store another one, which would be reported again each time.
+func Cut(text string, length int, end string) string {
+	text = strings.ToValidUTF8(text, "�")
+	if len(text) <= length {
+		return text
+	}
+	return strings.ToValidUTF8(text[:length-len(end)], "") + end
+}
+
+// RedactError returns an error whose message is quoted for the log. It wraps the error, so that decisions on retries
+// stay the same.
 func RedactError(darkroom *v1alpha1.Darkroom, err error) error {
 	if err == nil {
 		return nil
 	}
-	return redactedError{err, Redact(darkroom, err.Error())}
+	return redactedError{err, Quote(darkroom, err.Error())}
 }
 
 type redactedError struct {
