@@ -293,7 +293,8 @@ func (j *judge) install(t *rapid.T, darkroom *v1alpha1.Darkroom) error {
 }
 
 // settingsOfGates are fields whose rules keep a gate from settings with which it does not start, or serves nothing.
-var settingsOfGates = regexp.MustCompile(`^gate [a-q]|^gate signing|^additionalSources \[] (name|path|stripPath|fallback)$|^probe path$`)
+var settingsOfGates = regexp.MustCompile(
+	`^gate [a-q]|^gate signing|^additionalSources \[] (name|path|stripPath|fallback)$|^probe path$`)
 
 // TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses for those who install the chart without the operator.
 func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
@@ -328,7 +329,8 @@ func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
 				return
 			}
 		}
-		if gate := darkroom.Spec.Gate; gate != nil && gate.Cache != nil && gate.Cache.Disk != nil && gate.Cache.Disk.IsZero() {
+		gate := darkroom.Spec.Gate
+		if gate != nil && gate.Cache != nil && gate.Cache.Disk != nil && gate.Cache.Disk.IsZero() {
 			gate.Cache.Disk = nil // 0 is the chart's default
 		}
 		problem := rules.Check(t.Context(), darkroom.DeepCopy())
