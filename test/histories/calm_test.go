@@ -24,12 +24,14 @@ func isCalm(w *world) error {
 	return nil
 }
 
-// statusWrite is a write of the status of a Darkroom by an operator, and the version of the Darkroom afterwards.
+// statusWrite is a write of the status of a Darkroom by an operator, the version of the Darkroom afterwards, and since
+// when all watches of the operator were open; zero if one was not.
 type statusWrite struct {
 	at      time.Time
 	key     types.NamespacedName
 	version string
 	by      process
+	told    time.Time
 }
 
 // newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault,

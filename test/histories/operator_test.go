@@ -295,8 +295,9 @@ type traffic struct {
 	sent []request
 	// writes is how many of them are no reads.
 	writes int
-	// closed are the watches that were opened, or tried, and are not open.
+	// closed are the watches that were opened, or tried, and are not open. If there are none, told is since when.
 	closed map[string]bool
+	told   time.Time
 }
 
 func (t *traffic) all() []request {
@@ -337,7 +338,7 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 		status := 0
 		if err == nil {
 			status = response.StatusCode
-			err = t.timeline.note(r, t.process, at, response)
+			err = t.timeline.note(r, t.process, at, t.toldSince(), response)
 		}
 		t.mu.Lock()
 		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path + created(r), status})
@@ -390,6 +391,9 @@ func (t *traffic) setClosed(watch string, isClosed bool) {
 	if delete(t.closed, watch); isClosed {
 		t.closed[watch] = true
 	}
+	if len(t.closed) == 0 {
+		t.told = time.Now()
+	}
 }
 
 // isTold reports whether all watches are open.
@@ -397,6 +401,16 @@ func (t *traffic) isTold() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.closed) == 0
+}
+
+// toldSince returns since when all watches are open; zero if one is not.
+func (t *traffic) toldSince() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.closed) > 0 {
+		return time.Time{}
+	}
+	return t.told
 }
 
 func (t *traffic) leads() bool {

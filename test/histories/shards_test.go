@@ -62,7 +62,8 @@ func killShard(weight int, says string, forGood bool) kind {
 	})
 }
 
-// shardsAreSeparate looks for processes that write the status of Darkrooms of other shards.
+// shardsAreSeparate looks for processes that write the status of Darkrooms of other shards although their watches
+// could tell them.
 func shardsAreSeparate(w *world) error {
 	if !w.sharded && !w.divided {
 		return nil
@@ -86,8 +87,8 @@ func shardsAreSeparate(w *world) error {
 		now, isKnown := written[write.version]
 		d := w.newDarkroom(write.key)
 		d.Labels = map[string]string{shardLabel: now.label}
-		if isKnown && write.by.installation == mainInstallation && !write.by.handles(d) &&
-			write.at.Sub(now.since) > handover {
+		isTold := !write.told.IsZero() && write.at.Sub(write.told) > handover && write.at.Sub(now.since) > handover
+		if isKnown && isTold && write.by.installation == mainInstallation && !write.by.handles(d) {
 			return fmt.Errorf("the shard %s%s wrote the status of %s", write.by.shard, write.by.namespace, write.key)
 		}
 	}

@@ -170,8 +170,9 @@ func (t *timeline) append(watcher watch.Interface) {
 	}
 }
 
-// note takes note of a write of a route or a status by a process of the operator, which was sent at a time.
-func (t *timeline) note(r *http.Request, by process, at time.Time, response *http.Response) error {
+// note takes note of a write of a route or a status by a process of the operator, which was sent at a time, and whose
+// watches were all open since another.
+func (t *timeline) note(r *http.Request, by process, at, told time.Time, response *http.Response) error {
 	isRoute := strings.Contains(r.URL.Path, "/ingresses/") || strings.Contains(r.URL.Path, "/httproutes/")
 	isStatus := strings.Contains(r.URL.Path, "/darkrooms/") && strings.HasSuffix(r.URL.Path, "/status")
 	if !isRoute && !isStatus || r.Method == http.MethodGet || response.StatusCode >= 300 {
@@ -193,7 +194,7 @@ func (t *timeline) note(r *http.Request, by process, at time.Time, response *htt
 	defer t.mu.Unlock()
 	if isStatus {
 		key := types.NamespacedName{Namespace: written.Metadata.Namespace, Name: written.Metadata.Name}
-		t.statuses = append(t.statuses, statusWrite{at, key, written.Metadata.ResourceVersion, by})
+		t.statuses = append(t.statuses, statusWrite{at, key, written.Metadata.ResourceVersion, by, told})
 		return nil
 	}
 	if r.Method == http.MethodDelete {
