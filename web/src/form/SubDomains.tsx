@@ -1,9 +1,8 @@
-import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
+import { FormGroup, FormHelperText, HelperText, HelperTextItem, Label, LabelGroup, TextInputGroup, TextInputGroupMain } from "@patternfly/react-core";
 import { useState, type ClipboardEvent, type KeyboardEvent } from "react";
 import { chosenDomain, offeredDomains } from "../model/domains";
-import { withValue } from "../model/model";
 import { useSettings } from "../settings";
-import { Help, idOf, useForm } from "./fields";
+import { Help, idOf, SelectField, useForm } from "./fields";
 import { messagesAt } from "./validate";
 
 const location = "subDomains";
@@ -11,7 +10,7 @@ const example = "photos";
 
 /** The base domain, where the operator offers several; one that it does not offer any more stays to be seen. */
 export function BaseDomain() {
-  const { input, change, disabled } = useForm();
+  const { input } = useForm();
   const offered = offeredDomains(useSettings());
   const chosen = input.baseDomain ?? "";
   if (offered.length < 2 && !chosen) {
@@ -19,23 +18,7 @@ export function BaseDomain() {
   }
   const shown = (domain: string) => chosenDomain({ ...input, baseDomain: domain }, domain);
   const options = [...new Set([...offered, ...(chosen ? [chosen] : [])])];
-  return (
-    <FormGroup label="Base domain" fieldId={idOf("baseDomain")}>
-      <FormSelect
-        id={idOf("baseDomain")}
-        isDisabled={disabled}
-        value={chosen}
-        aria-describedby={`${idOf("baseDomain")}-help`}
-        onChange={(_, domain) => change(withValue(input, ["baseDomain"], domain || undefined), "baseDomain")}
-      >
-        <FormSelectOption value="" label={`${shown(offered[0] ?? "")} (default)`} />
-        {options.map((domain) => (
-          <FormSelectOption key={domain} value={domain} label={shown(domain)} />
-        ))}
-      </FormSelect>
-      <Help location="baseDomain" />
-    </FormGroup>
-  );
+  return <SelectField path={["baseDomain"]} label="Base domain" unset={`${shown(offered[0] ?? "")} (default)`} options={options} describe={shown} />;
 }
 
 /** Sub-domains as chips, with a preview of the host while typing. */

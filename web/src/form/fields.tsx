@@ -117,8 +117,15 @@ export function TextField({
   );
 }
 
-/** One of the values that the CRD allows. The first option stands for a field that is not set. */
-export function SelectField({ path, label, help, unset }: FieldProps & { unset: string }) {
+/** One of some values, by default those that the CRD allows. The first option stands for a field that is not set. */
+export function SelectField({
+  path,
+  label,
+  help,
+  unset,
+  options = schemaAt(["spec", ...path])?.enum?.map(String),
+  describe = String,
+}: FieldProps & { unset: string; options?: string[]; describe?: (option: string) => string }) {
   const { id, location, value, disabled, set } = useField(path);
   return (
     <FormGroup label={label} fieldId={id}>
@@ -130,8 +137,8 @@ export function SelectField({ path, label, help, unset }: FieldProps & { unset: 
         onChange={(_, chosen) => set(chosen || undefined)}
       >
         <FormSelectOption value="" label={unset} />
-        {schemaAt(["spec", ...path])?.enum?.map((option) => (
-          <FormSelectOption key={String(option)} value={option} label={String(option)} />
+        {options?.map((option) => (
+          <FormSelectOption key={option} value={option} label={describe(option)} />
         ))}
       </FormSelect>
       <Help location={location} help={help} />

@@ -3,11 +3,10 @@ import { useSyncExternalStore } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { everySecond } from "../clock";
 import { linkTo, paths } from "../router";
-import { reasonOf } from "../words/conditions";
 import { phaseOf } from "../words/phases";
 import { describeReason } from "../words/reasons";
 import { normalWait, waitingFor } from "../words/waiting";
-import type { Query } from "./query";
+import { countBy, parseQuery, type Query } from "./query";
 
 /** How many Darkrooms need attention, by reason; a click shows them. Those that wait for the operator are named. */
 export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroom[]; onChange: (part: Partial<Query>) => void }) {
@@ -22,12 +21,7 @@ export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroo
   if (troubled.length + waiting.length === 0) {
     return null;
   }
-  const counts = new Map<string, number>();
-  for (const reason of troubled.map(reasonOf)) {
-    if (reason) {
-      counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    }
-  }
+  const counts = countBy("reasons", troubled, parseQuery(""));
   return (
     <div className="dr-row dr-attention" role="group" aria-label="Needs attention">
       <strong>Needs attention ({new Set([...troubled, ...waiting]).size}):</strong>

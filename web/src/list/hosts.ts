@@ -23,12 +23,7 @@ export function hostsOf(darkrooms: readonly Darkroom[], baseDomain: string): Hos
   for (const darkroom of darkrooms) {
     const domain = baseDomainOf(darkroom, baseDomain);
     for (const host of [...darkroom.subDomains.map((subDomain) => `${subDomain}.${domain}`), ...darkroom.status.domains]) {
-      const claims = claimants.get(host);
-      if (claims) {
-        claims.add(darkroom);
-      } else {
-        claimants.set(host, new Set([darkroom]));
-      }
+      claimants.set(host, (claimants.get(host) ?? new Set()).add(darkroom));
     }
   }
   const out: HostClaim[] = [];
