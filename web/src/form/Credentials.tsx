@@ -40,19 +40,17 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   }, [created]);
   // Keys that cannot be kept must be entered.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
-  const choose = (next: Way) => {
+  const choose = (next: Way, secret = source.credentialsSecretRef ?? { name: "" }) => {
     setWay(next);
     setCreated(undefined);
     const { credentialsSecretRef, accessKey, secretKey, auth, ...rest } = source;
-    const own = { secret: { credentialsSecretRef: credentialsSecretRef ?? { name: "" } }, identity: { auth: "WorkloadIdentity" } };
+    const own = { secret: { credentialsSecretRef: secret }, identity: { auth: "WorkloadIdentity" } };
     const kept = next === "secret" || next === "identity" ? { ...rest, ...own[next] } : rest;
     change({ ...input, source: kept }, "source.credentialsSecretRef");
   };
   const refer = (name: string) => {
-    setWay("secret");
+    choose("secret", { name });
     setCreated(name);
-    const { accessKey, secretKey, ...rest } = source;
-    change({ ...input, source: { ...rest, credentialsSecretRef: { name } } }, "source.accessKey");
   };
   const option = (value: Way, label: string, description: string) => (
     <Radio

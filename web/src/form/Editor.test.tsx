@@ -508,6 +508,32 @@ test("a clone is a filled form without hosts and secrets, and has a draft of its
   expect(sessionStorage.getItem("darkroom-draft  ")).toContain("other");
 });
 
+test.each(["Form", "YAML"])("what is typed while a Secret is created stays, also where the answer finds the tab %s", async (tab) => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r" } });
+  let answer: (response: Response) => void = () => undefined;
+  const answered = new Promise<Response>((resolve) => (answer = resolve));
+  const others = fetch;
+  vi.stubGlobal("fetch", (path: string, init?: RequestInit) => (path === "/secrets" ? answered : others(path, init)));
+  const user = edit();
+  await user.click(screen.getByRole("radio", { name: /^Inline keys/ }));
+  fill("field-source-accessKey", "a");
+  fill("field-source-secretKey", "s");
+  await user.click(await screen.findByRole("button", { name: "Create a Secret from these keys" }));
+  // The keys become the Secret.
+  const inputs = () => Array.from(document.querySelectorAll<HTMLInputElement>("input[type=text], input[type=url]")).filter(({ id, disabled }) => id.startsWith("field-") && !disabled && !/Key$|SecretRef|subDomains/.test(id));
+  const typed = inputs().map(({ id }, i): [string, string] => [id, `typed-${i}`]);
+  expect(typed.length).toBeGreaterThan(8);
+  typed.forEach(([id, text]) => fill(id, text));
+  await user.click(screen.getByRole("tab", { name: tab }));
+  await act(() => {
+    answer(new Response("{}", { status: 201 }));
+    return answered;
+  });
+  await user.click(screen.getByRole("tab", { name: "Form" }));
+  await screen.findByText("The Secret cats-s3 was created");
+  expect(inputs().map(({ id, value }) => [id, value])).toEqual(typed);
+});
+
 test("one of several base domains is chosen, and the hosts are below it", async () => {
   render(
     <SettingsContext value={{ cluster: "", baseDomain: "{namespace}.example.com", baseDomains: ["{namespace}.example.com", "img.example.org"], darkroomVersion: "v1", namespaces: [], version: "" }}>

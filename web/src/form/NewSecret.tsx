@@ -1,5 +1,5 @@
 import { Alert, Button, FormGroup, TextArea } from "@patternfly/react-core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { Problem } from "../api/problem";
 import { missingRight } from "../layout/MissingRight";
@@ -17,14 +17,21 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
   const { input, disabled } = useForm();
   const [typed, setTyped] = useState<string>();
   const [key, setKey] = useState("");
+  const [created, setCreated] = useState<string>();
   const { name: ofDarkroom = "", namespace = "", source: { accessKey, secretKey } } = input;
   const mayCreate = useAccess(namespace)?.createSecret;
   const name = typed ?? `${ofDarkroom || "darkroom"}-${suffixes[type]}`;
   const complete = name !== "" && (type === "S3" ? Boolean(accessKey && secretKey) : key.trim() !== "");
   const { busy, problem, run } = useSending(async () => {
     await api.createSecret({ namespace, name, ...(type === "S3" ? { accessKey, secretKey } : { credentialsJson: key }) });
-    onCreated(name);
+    setCreated(name);
   });
+  useEffect(() => {
+    // The form goes on meanwhile: onCreated is that of the present input.
+    if (created !== undefined) {
+      onCreated(created);
+    }
+  }, [created, onCreated]);
   const reason = mayCreate === false ? missingRight("createSecret", namespace) : !complete ? incomplete[type] : undefined;
   return (
     <div className="dr-stack">
