@@ -1,7 +1,7 @@
 import { Button, FormFieldGroup, FormFieldGroupHeader, Stack, StackItem } from "@patternfly/react-core";
 import type { DarkroomInput } from "../api/types";
 import { typeOf } from "../model/model";
-import { idOf, SelectField, TextField, Toggle, useForm } from "./fields";
+import { SelectField, TextField, Toggle, useForm } from "./fields";
 import { PlaceFields } from "./SourceFields";
 
 /** Sources of other paths, and fallbacks. Their inline keys, certificates and identities are left to the YAML tab. */
@@ -20,7 +20,7 @@ export function AdditionalSources() {
           <FormFieldGroup
             header={
               <FormFieldGroupHeader
-                titleText={{ text: `Additional source ${source.name || String(at + 1)}`, id: idOf(`additionalSources.${at}`) }}
+                titleText={{ text: `Additional source ${source.name || String(at + 1)}`, id: `additional-source-${at}` }}
                 actions={
                   <Button variant="link" isDanger isDisabled={disabled} onClick={() => set(sources.filter((_, other) => other !== at))}>
                     Remove

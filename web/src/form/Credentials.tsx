@@ -23,11 +23,11 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
     if (source.auth) {
       return "identity";
     }
-    if (source.accessKey || source.secretKey || missing.some((field) => /^source\.(access|secret)Key$/.test(field))) {
-      return "inline";
-    }
     if (type === "GoogleCloudStorage") {
       return "none";
+    }
+    if (source.accessKey || source.secretKey || missing.some((field) => /^source\.(access|secret)Key$/.test(field))) {
+      return "inline";
     }
     return inlineKept ? "kept" : "secret";
   });

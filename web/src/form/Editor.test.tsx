@@ -508,6 +508,33 @@ test("a clone is a filled form without hosts and secrets, and has a draft of its
   expect(sessionStorage.getItem("darkroom-draft  ")).toContain("other");
 });
 
+test("secrets that a copy lacks are asked for while there is a place for them, which the error leads to", async () => {
+  stored = darkroom({
+    source: { type: "S3", bucket: "b", region: "r", credentials: "inline" },
+    additionalSources: [{ name: "old", type: "S3", bucket: "o", region: "r", fallback: true, credentials: "inline" }],
+  });
+  history.replaceState(null, "", "/ui/create?from=photos%2Fcats");
+  const user = userEvent.setup();
+  open();
+  await screen.findByText(/Secrets are not copied/);
+  await user.click(button("Review changes"));
+  const asked = () => Array.from(document.querySelectorAll("li"), ({ textContent }) => /^(\S+): Enter it again/.exec(textContent)?.[1]);
+  const radios = (group: string) => Array.from(document.querySelectorAll(`input[type=radio][name=${group}]`), ({ id }) => id);
+  const ways = [...radios("source"), "source-S3", ...radios("credentials")];
+  expect(ways.length).toBeGreaterThan(6);
+  for (const way of ways) {
+    await user.click(field(way));
+    for (const key of ["accessKey", "secretKey"]) {
+      expect(asked().includes(`source.${key}`), `${key} with ${way}`).toBe(document.getElementById(`field-source-${key}`) !== null);
+    }
+  }
+  await user.click(button("additionalSources.0.accessKey"));
+  expect(screen.getByRole("tab", { name: "YAML" }).getAttribute("aria-selected")).toBe("true");
+  await user.click(screen.getByRole("tab", { name: "Form" }));
+  await user.click(button("Remove"));
+  expect(asked().filter((location) => location?.startsWith("additionalSources"))).toEqual([]);
+});
+
 test.each(["Form", "YAML"])("what is typed while a Secret is created stays, also where the answer finds the tab %s", async (tab) => {
   stored = darkroom({ source: { type: "S3", bucket: "b", region: "r" } });
   let answer: (response: Response) => void = () => undefined;

@@ -12,7 +12,7 @@ import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
 import { same } from "../model/merge";
-import { toInput } from "../model/model";
+import { takesKeys, toInput, valueAt } from "../model/model";
 import { Review } from "./Review";
 import { useChecked } from "./useChecked";
 import { useSaving } from "./useSaving";
@@ -55,8 +55,8 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const untouched = loaded !== undefined && !dirty && same(input, initial);
   useDraft(draftKey, input, base, dirty && !saving.saved);
 
-  const invalid = useMemo(() => [...validate(input, base), ...enterAgain(missing)], [input, base, missing]);
-  const checked = useChecked(input, base, dirty && invalid.length === 0 && !saving.busy && !saving.saved && !saving.reviewed);
+  const invalid = useMemo(() => [...validate(input, base), ...enterAgain(missing, input)], [input, base, missing]);
+  const checked = useChecked(input, base, dirty && invalid.length === 0 && !saving.busy && !saving.reviewed);
   const own = [...invalid, ...checked];
   const shown = own.filter(({ location }) => attempted || tab === "yaml" || [...touched].some((field) => location === field || location.startsWith(`${field}.`)));
   const errors = [...shown, ...without(saving.errors, shown)];
@@ -201,9 +201,11 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
 const without = (errors: readonly FieldError[], known: readonly FieldError[]): FieldError[] =>
   errors.filter(({ location }) => !known.some((error) => error.location === location));
 
-/** Secrets of a restored draft are required, or saving would silently leave them as they were. */
-const enterAgain = (missing: readonly string[]): FieldError[] =>
-  missing.map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
+/** Secrets of a restored draft are required, or saving would silently leave them as they were. Keys that others replace are not. */
+const enterAgain = (missing: readonly string[], input: DarkroomInput): FieldError[] =>
+  missing
+    .filter((location) => location.startsWith("extraEnv.") || takesKeys(valueAt(input, location.split(".").slice(0, -1))))
+    .map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
 
 /** The field of a location, or of the closest one above it. Without any it is only in the YAML. */
 function elementOf(location: string): HTMLElement | undefined {

@@ -120,14 +120,15 @@ export function withValue<T>(input: T, path: Path, value: unknown): T {
   return out as T;
 }
 
+/** Whether a source has a place for inline keys. */
+export const takesKeys = (source: unknown): boolean => isObject(source) && source["type"] === "S3" && !source["credentialsSecretRef"] && !source["auth"];
+
 /**
  * Whether inline keys of the stored Darkroom would be sent to another endpoint than the one
  * they were entered for. Keys left out of a write stay as they are.
  */
 export const movesKeys = ({ source }: DarkroomInput, loaded: Darkroom | undefined): boolean =>
   loaded?.source.credentials === "inline" &&
-  source.type === "S3" &&
-  !source.credentialsSecretRef &&
-  !source.auth &&
+  takesKeys(source) &&
   !source.accessKey &&
   (source.endpoint ?? "") !== (loaded.source.endpoint ?? "");
