@@ -1,12 +1,13 @@
 import { FormGroup, TextArea } from "@patternfly/react-core";
 import { useRef, useState } from "react";
 import { api } from "../api/client";
-import type { Darkroom } from "../api/types";
+import type { Darkroom, NewSecret } from "../api/types";
 import { nextName, suffixes, type WithCredentials } from "../form/secrets";
 import { patchSeen } from "../form/versions";
 import { PlainField } from "../layout/PlainField";
 import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
+import { same } from "../model/merge";
 import { typeOf } from "../model/model";
 import { Confirm } from "./Confirm";
 
@@ -20,20 +21,21 @@ const fields = {
 export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom; onClose: () => void }) {
   const store = useStore();
   const [seen] = useState(darkroom);
-  const [keys, setKeys] = useState<Record<string, string>>({});
   const { namespace, name, source, probe } = seen;
   const type: WithCredentials = typeOf(source) === "GoogleCloudStorage" ? "GoogleCloudStorage" : "S3";
   const before = source.credentialsSecretRef;
-  const [secret, setSecret] = useState(() => nextName(`${name}-${suffixes[type]}`, before?.name));
+  /** The new Secret: its name, and the keys as they are typed. */
+  const [body, setBody] = useState<Record<string, string> & NewSecret>(() => ({ namespace, name: nextName(`${name}-${suffixes[type]}`, before?.name) }));
+  const secret = body.name;
   const asked = Object.entries(fields[type]);
   /** The Secret that a refused change has left. */
-  const created = useRef<string>(undefined);
+  const created = useRef<NewSecret>(undefined);
   // New Secrets have the usual entries.
   const patch = { source: { credentialsSecretRef: { name: secret, accessKeyKey: null, secretKeyKey: null, credentialsJsonKey: null }, accessKey: null, secretKey: null } };
   const run = async () => {
-    if (created.current !== secret) {
-      await api.createSecret({ namespace, name: secret, ...keys });
-      created.current = secret;
+    if (!same(created.current, body)) {
+      await api.createSecret(body);
+      created.current = body;
     }
     store.put(await patchSeen(seen, patch));
     onClose();
@@ -51,14 +53,14 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
       }
       act="Rotate"
       command={`kubectl -n ${namespace} create secret generic ${secret} ${entries} && kubectl -n ${namespace} patch darkroom/${name} --type=merge -p '${JSON.stringify({ spec: patch })}'`}
-      isDisabled={secret === "" || asked.some(([field]) => !keys[field]?.trim())}
+      isDisabled={secret === "" || asked.some(([field]) => !body[field]?.trim())}
       isWide
       run={run}
       onClose={onClose}
     >
       {asked.map(([field, label]) => {
-        const set = (text: string) => setKeys({ ...keys, [field]: text });
-        const common = { id: `rotate-${field}`, value: keys[field] ?? "" };
+        const set = (text: string) => setBody({ ...body, [field]: text });
+        const common = { id: `rotate-${field}`, value: body[field] ?? "" };
         return field === "credentialsJson" ? (
           <FormGroup key={field} label={label} fieldId={common.id} isRequired>
             <TextArea {...common} rows={6} autoComplete="off" spellCheck={false} onChange={(_, text) => set(text)} />
@@ -67,7 +69,7 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
           <PlainField key={field} {...common} label={label} type={field === "secretKey" ? "password" : "text"} isRequired onChange={set} />
         );
       })}
-      <PlainField id="rotate-name" label="Name of the new Secret" isRequired value={secret} onChange={setSecret} />
+      <PlainField id="rotate-name" label="Name of the new Secret" isRequired value={secret} onChange={(text) => setBody({ ...body, name: text })} />
     </Confirm>
   );
 }

@@ -173,6 +173,46 @@ test.each<[string | undefined, string]>([
   ]);
 });
 
+test.each(["new-access", "new-secret", undefined])("the Secret that is referred to has the keys that the dialog shows, also if %s is corrected after a failure", async (corrected) => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentials: "inline" } });
+  const secrets = new Map<string, Record<string, string>>();
+  let refused = true;
+  const others = fetch;
+  vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
+    const body = (typeof init.body === "string" ? JSON.parse(init.body) : {}) as { name: string };
+    if (path === "/secrets" && secrets.has(body.name)) {
+      return reply(409, { title: "Conflict", status: 409, detail: "it already exists: choose another name" });
+    }
+    if (path === "/secrets") {
+      secrets.set(body.name, body);
+    }
+    return init.method === "PATCH" && refused ? reply(403, { title: "Forbidden", status: 403, detail: "not yet" }) : others(path, init);
+  });
+  const user = await choose("Rotate keys");
+  const keys = { accessKey: "new-access", secretKey: "new-secret" };
+  const set = (label: RegExp, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
+  await screen.findByLabelText(/^Access key/);
+  set(/^Access key/, keys.accessKey);
+  set(/^Secret key/, keys.secretKey);
+  await user.click(screen.getByRole("button", { name: "Rotate" }));
+  await screen.findByText("not yet");
+  refused = false;
+  for (const [field, label] of [["accessKey", /^Access key/], ["secretKey", /^Secret key/]] as const) {
+    if (keys[field] === corrected) {
+      set(label, (keys[field] = "corrected"));
+    }
+  }
+  await user.click(screen.getByRole("button", { name: "Rotate" }));
+  await waitFor(() => expect(screen.queryByText("it already exists: choose another name") ?? screen.queryByText(/gets its keys from the Secret/)).not.toBeNull());
+  if (screen.queryByText("it already exists: choose another name")) {
+    set(/^Name of the new Secret/, "cats-s3-2");
+    await user.click(screen.getByRole("button", { name: "Rotate" }));
+  }
+  await screen.findByText(/gets its keys from the Secret/);
+  const { source } = writes.at(-1)?.body as { source: { credentialsSecretRef: { name: string } } };
+  expect(secrets.get(source.credentialsSecretRef.name)).toMatchObject(keys);
+});
+
 test("what others changed meanwhile is not overwritten", async () => {
   const user = await choose("Restart pods");
   stored = { ...stored, etag: '"11"', replicas: 4 };
