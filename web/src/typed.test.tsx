@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { act, configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
@@ -13,6 +13,7 @@ import "./explain/ExplainView";
 import "./form/FormView";
 import "./layout/SignIn";
 import "./layout/SignInDialog";
+import { navigate } from "./router";
 
 // Whether an element is hidden is asked of the styles of all around it, which takes most of the time.
 configure({ defaultHidden: true });
@@ -236,6 +237,42 @@ test.each(Object.entries(forms).filter(([name]) => name.startsWith("form/")))("n
   await review();
   await click("Back");
   expect(lost(typed), "after the review").toEqual([]);
+});
+
+const sending = Object.entries(forms).filter(([name]) => !/Playground|PodLog/.test(name));
+
+test.each(sending)("a user who has left %s is not taken away by the answer", { timeout: 120_000 }, async (name, { at, source, open, typed, send }) => {
+  stored = darkroom(source ? { source: source } : {});
+  history.replaceState(null, "", at);
+  render(<App />);
+  await screen.findByRole("heading", { level: 1 });
+  await open?.();
+  await type(typed);
+  const isSaved = name.startsWith("form/") && !name.startsWith("form/NewSecret");
+  if (isSaved) {
+    await send();
+  }
+  const sent = vi.fn(fetch);
+  let answers: () => void = () => undefined;
+  const late = new Promise<void>((resolve) => (answers = resolve));
+  vi.stubGlobal("fetch", async (target: string, init: RequestInit = {}) => {
+    if ((init.method ?? "GET") !== "GET") {
+      await late;
+    }
+    return sent(target, init);
+  });
+  await (isSaved ? click(/^(Create|Save)$/) : send());
+  act(() => navigate("/ui/explain"));
+  const elsewhere = await field("URL of an image");
+  fireEvent.change(elsewhere, { target: { value: "https://typed.example.com" } });
+  sent.mockClear();
+  await act(async () => {
+    answers();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  expect(sent).toHaveBeenCalled();
+  expect(location.pathname).toBe("/ui/explain");
+  expect(elsewhere.isConnected && elsewhere.value).toBe("https://typed.example.com");
 });
 
 test("the token is not lost by a sign-in that fails", async () => {

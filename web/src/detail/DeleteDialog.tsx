@@ -15,7 +15,10 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
   const run = async () => {
     await removeSeen(seen);
     onClose();
-    navigate(paths.list);
+    // The user may have left it meanwhile.
+    if (location.pathname === paths.detail(seen)) {
+      navigate(paths.list);
+    }
     // Its history and the keys that are never shown are gone: the user sees what is created.
     const again = () => {
       draftAgain(seen);

@@ -53,7 +53,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const dirty = !same(input, began);
   /** Whether there is nothing to review; what others changed can be. */
   const untouched = loaded !== undefined && !dirty && same(input, initial);
-  useDraft(draftKey, input, base, dirty && !saving.saved);
+  useDraft(draftKey, input, base, dirty);
 
   const invalid = useMemo(() => [...validate(input, base), ...enterAgain(missing, input)], [input, base, missing]);
   const checked = useChecked(input, base, dirty && invalid.length === 0 && !saving.busy && !saving.reviewed);

@@ -20,7 +20,6 @@ export interface Reviewed {
 
 interface State {
   busy: boolean;
-  saved: boolean;
   problem: Problem | undefined;
   errors: FieldError[];
   reviewed: Reviewed | undefined;
@@ -36,7 +35,6 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
   const [base, setBase] = useState(loaded);
   const [state, setState] = useState<State>({
     busy: false,
-    saved: false,
     reviewed: undefined,
     merged: undefined,
     ...quiet,
@@ -91,13 +89,16 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
       }),
     save: (input: DarkroomInput) =>
       run(async () => {
+        const { pathname } = location;
         const stored = await write(input, false);
         if (stored) {
-          update({ saved: true });
           // The form is gone before it could render, and with it the effect that drops drafts.
           dropDraft(draftKey);
           store.put(stored);
-          navigate(paths.detail(stored));
+          // The user may have left the form meanwhile.
+          if (location.pathname === pathname) {
+            navigate(paths.detail(stored));
+          }
         }
       }),
     back: () => update({ reviewed: undefined, ...quiet }),
