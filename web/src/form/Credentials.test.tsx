@@ -93,7 +93,7 @@ test("the identity of the pods replaces the Secret, and the other way round", as
   expect(input.source.credentialsSecretRef).toBeUndefined();
   await user.click(screen.getByRole("radio", { name: /Existing Secret/ }));
   expect(input.source.auth).toBeUndefined();
-  expect(input.source.credentialsSecretRef).toEqual({ name: "" });
+  expect(input.source.credentialsSecretRef).toEqual({ name: "keys" });
 });
 
 test("inline keys become a Secret, and leave the form", async () => {

@@ -40,8 +40,11 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   }, [created]);
   // Keys that cannot be kept must be entered.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
-  const choose = (next: Way, secret = source.credentialsSecretRef ?? { name: "" }) => {
+  /** The Secret that was referred to before, perhaps not for the last time. */
+  const [aside, setAside] = useState({ name: "" });
+  const choose = (next: Way, secret = source.credentialsSecretRef ?? aside) => {
     setWay(next);
+    setAside(secret);
     setCreated(undefined);
     const { credentialsSecretRef, accessKey, secretKey, auth, ...rest } = source;
     const own = { secret: { credentialsSecretRef: secret }, identity: { auth: "WorkloadIdentity" } };

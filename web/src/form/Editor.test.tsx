@@ -561,6 +561,28 @@ test.each(["Form", "YAML"])("what is typed while a Secret is created stays, also
   expect(inputs().map(({ id, value }) => [id, value])).toEqual(typed);
 });
 
+test("a choice that is taken back brings back what was typed", async () => {
+  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "k" } }, autoscaling: { maxReplicas: 4 }, gate: {}, probe: { path: "/cat.jpg" } });
+  const user = edit();
+  await user.click(button("Use other entries of the Secret"));
+  const inputs = () => Array.from(document.querySelectorAll<HTMLInputElement>("input.pf-v6-c-form-control__input, .pf-v6-c-form-control > input")).filter(({ id, disabled }) => id.startsWith("field-") && !disabled);
+  const values = () => inputs().map(({ id, value }) => [id, value]);
+  inputs().forEach(({ id, type }, i) => fill(id, type === "number" ? String(i + 1) : `/typed-${i}`));
+  const typed = values();
+  expect(typed.length).toBeGreaterThan(20);
+  const choices = Array.from(document.querySelectorAll<HTMLInputElement>("input[type=radio]"), ({ id, name }) => ({ id, name }));
+  const chosen = (name: string) => document.querySelector<HTMLInputElement>(`input[type=radio][name=${name}]:checked`)?.id ?? "";
+  for (const { id, name } of choices.filter(({ id, name }) => id !== chosen(name))) {
+    const before = chosen(name);
+    await user.click(field(id));
+    await user.click(field(before));
+    if (document.getElementById("field-source-credentialsSecretRef-accessKeyKey") === null) {
+      await user.click(button("Use other entries of the Secret"));
+    }
+    expect(values(), `after ${id}`).toEqual(typed);
+  }
+});
+
 test("one of several base domains is chosen, and the hosts are below it", async () => {
   render(
     <SettingsContext value={{ cluster: "", baseDomain: "{namespace}.example.com", baseDomains: ["{namespace}.example.com", "img.example.org"], darkroomVersion: "v1", namespaces: [], version: "" }}>

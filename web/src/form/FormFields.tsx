@@ -1,6 +1,6 @@
 import { Alert, Content, ExpandableSection, FormGroup, FormSection, Radio } from "@patternfly/react-core";
 import { useState } from "react";
-import type { Darkroom } from "../api/types";
+import type { Darkroom, DarkroomInput } from "../api/types";
 import { useSettings } from "../settings";
 import { useAccess, useNamespaces } from "../useAccess";
 import { list } from "../words/format";
@@ -119,8 +119,13 @@ function Rights({ loaded }: { loaded: Darkroom | undefined }) {
 
 function Scale() {
   const { input, change, disabled } = useForm();
-  const [replicas, setReplicas] = useState(input.replicas ?? 1);
+  /** The autoscaling that was turned off, perhaps by mistake. */
+  const [aside, setAside] = useState<DarkroomInput["autoscaling"]>({ minReplicas: 1, maxReplicas: 3 });
   const automatic = input.autoscaling !== undefined;
+  const turn = (on: boolean) => {
+    setAside(input.autoscaling ?? aside);
+    change(withValue(input, ["autoscaling"], on ? aside : undefined), "autoscaling");
+  };
   return (
     <>
       <FormGroup label="Pods" role="radiogroup" fieldId="field-scale" isInline>
@@ -130,7 +135,7 @@ function Scale() {
           label="Fixed number"
           isChecked={!automatic}
           isDisabled={disabled}
-          onChange={() => change({ ...withValue(input, ["autoscaling"], undefined), replicas }, "autoscaling")}
+          onChange={() => turn(false)}
         />
         <Radio
           id="scale-automatic"
@@ -138,10 +143,7 @@ function Scale() {
           label="Autoscaling"
           isChecked={automatic}
           isDisabled={disabled}
-          onChange={() => {
-            setReplicas(input.replicas ?? 1);
-            change({ ...input, autoscaling: { minReplicas: 1, maxReplicas: 3 } }, "autoscaling");
-          }}
+          onChange={() => turn(true)}
         />
       </FormGroup>
       {automatic ? (
