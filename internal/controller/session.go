@@ -50,6 +50,8 @@ type session struct {
 	judgement *claims.Judgement
 	// queued is set if the translated release waits for the rollouts of other Darkrooms.
 	queued bool
+	// refusal is the error of a write of the finalizer that was refused. The Helm reconciler would try it five times.
+	refusal error
 }
 
 // Get implements client.Reader. For the Helm reconciler an uninstalled Darkroom is gone;
@@ -103,6 +105,9 @@ func (s *session) Update(ctx context.Context, object client.Object, opts ...clie
 	if object.GetObjectKind().GroupVersionKind() != v1alpha1.GroupVersionKind {
 		return s.Client.Update(ctx, object, opts...)
 	}
+	if s.refusal != nil {
+		return s.refusal
+	}
 	const path = "/metadata/finalizers"
 	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
 	if before := s.darkroom.Finalizers; len(before) > 0 {
@@ -117,6 +122,9 @@ func (s *session) Update(ctx context.Context, object client.Object, opts ...clie
 		// It is gone already, and the cache does not show it yet.
 		s.uninstalled, s.released = true, true
 		return nil
+	}
+	if isRefusal(err) {
+		s.refusal = err
 	}
 	if err != nil {
 		return err

@@ -36,6 +36,11 @@ var known = map[string]string{
 		a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it
 		bob: kubectl apply Darkroom photos with the sub-domains [a]
 		alice: 60 times, kubectl create and delete an Ingress of a Darkroom that does not exist, with the host a`,
+	"a policy denies the end of a Darkroom whose name a Helm release takes": `
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		a policy denies the operator writes (*) of darkrooms, with the reason Invalid
+		alice: kubectl delete darkroom photos
+		alice: helm install photos of the plain chart`,
 	"dependents are orphaned while no operator runs": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		the operator is killed
