@@ -63,6 +63,7 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 // A user may write annotations and labels of an object with the label of a Darkroom as often as the API server accepts:
 // what the caches showed before does not stay in memory.
 func TestMetadataThatUsersKeepChangingTakesLittleMemory(t *testing.T) {
+	t.Cleanup(caches.ForgetShared)
 	options, err := caches.Options(nil, nil, labels.Everything())
 	if err != nil {
 		t.Fatal(err)
