@@ -157,6 +157,7 @@ func (s *Stream) send(ctx context.Context, changes []Change, next uint64) (again
 func (s *Stream) due(ctx context.Context) (again bool, err error) {
 	select {
 	case <-s.heartbeat.C:
+		defer s.heartbeat.Reset(s.Heartbeat) // something is sent between two, however long the reviews of one take
 		return s.beat(ctx)
 	default:
 		return false, nil
