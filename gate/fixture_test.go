@@ -225,7 +225,7 @@ func (g *gate) run() {
 
 func (g *gate) waitUntil(what string, done func() bool) {
 	g.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case err := <-g.stopped:
 			g.t.Fatalf("the gate ended before %s: %v", what, err)

@@ -149,7 +149,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 		queues := []*admission.Queue{
 			p.queues.fetches, p.queues.originals, p.queues.shrink, p.queues.encodes, p.queues.transforms,
 		}
-		for end := time.Now().Add(5 * time.Second); working() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); working() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		for i, q := range queues {
 			if used, waiting := q.Load(); used != 0 || waiting != 0 {

@@ -166,7 +166,7 @@ func TestATokenIsNotWaitedForForever(t *testing.T) {
 		t.Fatal(err)
 	}
 	const requests = 4
-	failed, end := make(chan error, requests), time.After(Timeout)
+	failed, end := make(chan error, requests), time.After(2*Timeout)
 	for range requests {
 		go func() {
 			_, err := s.Open(context.Background(), Request{Path: "/a.jpg"})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // TestHEADLeavesTheConnectionForTheNextRequest walks the document. A response to HEAD is complete after its headers, so
@@ -36,7 +37,7 @@ func TestHEADLeavesTheConnectionForTheNextRequest(t *testing.T) {
 		connection, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		expect.NoError(t, err)
 		defer connection.Close()
-		expect.NoError(t, connection.SetDeadline(time.Now().Add(20*time.Second)))
+		expect.NoError(t, connection.SetDeadline(time.Now().Add(wait.Patience)))
 		in := bufio.NewReader(connection)
 		for _, request := range []string{"HEAD " + names.Replace(path), "GET /healthz"} {
 			_, err := fmt.Fprintf(connection, "%s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n\r\n", request, token)

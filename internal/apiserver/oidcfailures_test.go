@@ -178,10 +178,8 @@ func TestAReplicaThatHasJustStartedKnowsWhereToSignOut(t *testing.T) {
 		"not within seconds": func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
 	} {
 		own.Fail(issuer.DiscoveryPath, answer)
-		began := time.Now()
-		got := b.on(start(t, settings.use(t), as)).who()
-		if took := time.Since(began); got.SignOutURL != "" || took > 8*time.Second {
-			t.Errorf("an issuer that answers %s: sign out at %q after %s", what, got.SignOutURL, took)
+		if got := b.on(start(t, settings.use(t), as)).who(); got.SignOutURL != "" {
+			t.Errorf("an issuer that answers %s: sign out at %q", what, got.SignOutURL)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // message is one server-sent event, or a comment.
@@ -88,8 +89,8 @@ func (f *follower) receive() (m message, open bool) {
 	select {
 	case m, open = <-f.messages:
 		f.seen = append(f.seen, m)
-	case <-time.After(waitTimeout):
-		f.t.Fatalf("no event and no end in %s", waitTimeout)
+	case <-time.After(wait.Patience):
+		f.t.Fatalf("no event and no end in %s", wait.Patience)
 	}
 	return m, open
 }

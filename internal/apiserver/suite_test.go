@@ -26,10 +26,6 @@ import (
 
 var repository = filepath.Join("..", "..")
 
-// waitTimeout bounds the wait for states that should take a second or less:
-// machines that run tests are shared.
-const waitTimeout = 60 * time.Second
-
 // cluster is the API server that all tests of this package share, as its
 // administrator; each test has a namespace of its own.
 var (
@@ -118,7 +114,7 @@ func create(t *testing.T, object client.Object) {
 // eventually waits until a check finds nothing wrong.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-	limits := wait.Limits{Timeout: waitTimeout, Period: 20 * time.Millisecond}
+	limits := wait.Limits{Timeout: wait.Patience, Period: 20 * time.Millisecond}
 	expect.NoError(t, limits.Until(t.Context(), what, func(context.Context) error { return check() }))
 }
 

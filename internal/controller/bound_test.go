@@ -21,17 +21,20 @@ func TestRequestsThatHangEndAndWatchesDoNot(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	client := http.Client{Transport: bounded{http.DefaultTransport, 50 * time.Millisecond}}
-	for path, hangs := range map[string]bool{
-		"/hangs": true, "/slow-body": true, "/fast": false,
-		"/hangs?watch=true": false,
+	for path, test := range map[string]struct {
+		bound time.Duration
+		hangs bool
+	}{
+		"/hangs": {50 * time.Millisecond, true}, "/slow-body": {50 * time.Millisecond, true}, "/fast": {bound: time.Hour},
+		"/hangs?watch=true": {bound: time.Nanosecond},
 	} {
+		client := http.Client{Transport: bounded{http.DefaultTransport, test.bound}}
 		response, err := client.Get(server.URL + path)
 		if err == nil {
 			_, err = io.ReadAll(response.Body)
 			_ = response.Body.Close()
 		}
-		if errors.Is(err, context.DeadlineExceeded) != hangs {
+		if errors.Is(err, context.DeadlineExceeded) != test.hangs {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // The tests of this file take kinds away from the API server that all tests share. They
@@ -108,7 +109,7 @@ func (o *operator) endsByItself() {
 			o.t.Fatalf("the operator ended with %v", err)
 		}
 		o.ended <- nil
-	case <-time.After(waitTimeout):
+	case <-time.After(wait.Patience):
 		o.t.Fatal("the operator did not end")
 	}
 }

@@ -125,15 +125,18 @@ func TestIdleDarkroomsCostNothing(t *testing.T) {
 		t.Errorf("%d events tell of repairs: %s", len(repaired), repaired[0].Note)
 	}
 
-	versions := resourceVersions(t, namespace)
-	requests := len(operator.requests())
-	time.Sleep(2 * time.Second) // some 200 looks at 20 Darkrooms
-	if after := len(operator.requests()); after != requests {
-		t.Errorf("%d requests while nothing changed", after-requests)
-	}
-	if after := resourceVersions(t, namespace); !maps.Equal(versions, after) {
-		t.Errorf("resource versions changed:\n%v\n%v", versions, after)
-	}
+	eventually(t, "some 200 reconciles without a request", func(ctx context.Context) error {
+		versions := resourceVersions(t, namespace)
+		requests := len(operator.requests())
+		time.Sleep(2 * time.Second)
+		if after := len(operator.requests()); after != requests {
+			return fmt.Errorf("%d requests while nothing changed", after-requests)
+		}
+		if after := resourceVersions(t, namespace); !maps.Equal(versions, after) {
+			return fmt.Errorf("resource versions changed:\n%v\n%v", versions, after)
+		}
+		return nil
+	})
 }
 
 func TestAPausedDarkroomIsLeftAloneAndCanBeDeleted(t *testing.T) {

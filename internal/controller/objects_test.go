@@ -91,7 +91,7 @@ func upgrade(t testing.TB, darkroom *v1alpha1.Darkroom, mutate func(*v1alpha1.Da
 // eventually waits until a check finds nothing wrong.
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
-	limits := wait.Limits{Timeout: waitTimeout, Period: 20 * time.Millisecond}
+	limits := wait.Limits{Timeout: wait.Patience, Period: 20 * time.Millisecond}
 	if err := limits.Until(context.WithoutCancel(t.Context()), what, check); err != nil { // also in a Cleanup
 		t.Fatal(err)
 	}

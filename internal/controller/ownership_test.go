@@ -127,7 +127,7 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	}
 	freed := time.Now()
 	eventually(t, "the release", installed(namespace, "photos"))
-	if waited := time.Since(freed); waited > 30*time.Second {
+	if waited := time.Since(freed); waited > 55*time.Second {
 		t.Errorf("installed after %s: the deletion was not noticed before the next check, each minute", waited)
 	}
 }
@@ -193,12 +193,14 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
 	const stuck = 8
+	began := time.Now()
 	for i := range stuck {
 		darkroom := webFolder(namespace, fmt.Sprintf("stuck-%d", i))
 		darkroom.Finalizers = []string{"example.com/never"}
 		install(t, darkroom)
 	}
-	began := time.Now()
+	installs := time.Since(began)
+	began = time.Now()
 	for i := range stuck {
 		remove(t, webFolder(namespace, fmt.Sprintf("stuck-%d", i)))
 	}
@@ -206,8 +208,8 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 		eventually(t, "nothing left of it", nothingLeft(webFolder(namespace, fmt.Sprintf("stuck-%d", i))))
 	}
 	install(t, webFolder(namespace, "photos"))
-	if took := time.Since(began); took > stuck*15*time.Second { // with that wait, at least 160 seconds
-		t.Errorf("it took %s", took)
+	if took := time.Since(began); took > 2*time.Minute+5*installs { // with that wait, at least 160 seconds more
+		t.Errorf("it took %s, and their installs %s", took, installs)
 	}
 }
 
@@ -292,8 +294,8 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	namespace := darkroom.Namespace
 	before := operator.writes()
 	// Another controller insists on its own port.
-	stop := time.Now().Add(20 * time.Second)
-	for time.Now().Before(stop) {
+	began := time.Now()
+	for time.Since(began) < 20*time.Second || len(events(t, namespace, release.EventContested)) == 0 {
 		service := mustGet(t, &corev1.Service{}, namespace, "photos")
 		if service.Spec.Ports[0].Port != 8080 {
 			service.Spec.Ports[0].Port = 8080
@@ -303,11 +305,10 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	// Five repairs, of an apply each; and some events, and a status after each.
-	if writes := operator.writes() - before; writes > 30 {
-		t.Errorf("%d writes in 20 seconds", writes)
+	// In twenty seconds five repairs, of an apply each; and some events, and a status after each.
+	if writes, took := operator.writes()-before, time.Since(began); float64(writes) > 10+took.Seconds() {
+		t.Errorf("%d writes in %s", writes, took)
 	}
-	eventuallyEvent(t, namespace, release.EventContested)
 	begins := fmt.Sprintf("restored %d times", drift.ContestedAfter)
 	if contests := events(t, namespace, release.EventContested); len(contests) != 1 ||
 		!strings.Contains(contests[0].Note, begins) ||

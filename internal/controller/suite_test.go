@@ -34,12 +34,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-const (
-	baseDomain = "darkroom.example.com"
-	// waitTimeout bounds the wait for states that should take a second or less:
-	// machines that run tests are shared.
-	waitTimeout = 60 * time.Second
-)
+const baseDomain = "darkroom.example.com"
 
 // cluster is the API server that all tests of this package share; each test has a
 // namespace of its own.

@@ -24,6 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 	// restPeriod is how long no operator sends a request when the cluster is at rest.
 	restPeriod = 250 * time.Millisecond
 	// patience bounds the way to rest. It counts for hangs: machines that run tests are shared.
-	patience = time.Minute
+	patience = wait.Patience
 )
 
 // tenants are the namespaces of a history, without their suffix, in alphabetical order.

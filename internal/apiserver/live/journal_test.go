@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 func entry(name, uid, version string) *v1alpha1.Darkroom {
@@ -66,7 +66,7 @@ func TestJournalForgets(t *testing.T) {
 
 func TestJournalWakesWhoWaits(t *testing.T) {
 	j := NewJournal(2, sizeOf)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {

@@ -37,7 +37,7 @@ func NewGuardedOperator(ctx context.Context, administrator *rest.Config, reposit
 	if err != nil {
 		return nil, err
 	}
-	limits := wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}
+	limits := wait.Limits{Timeout: wait.Patience, Period: 100 * time.Millisecond}
 	if err := manifests.Apply(ctx, kube, limits, objects...); err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ const stopTimeout = 500 * time.Millisecond
 // stop stops a process, and returns once nothing listens at its address.
 func stop(process interface{ Stop() error }, address string) error {
 	stopped := process.Stop()
-	limits := wait.Limits{Timeout: time.Minute, Period: 20 * time.Millisecond}
+	limits := wait.Limits{Timeout: wait.Patience, Period: 20 * time.Millisecond}
 	return limits.Until(context.Background(), "nothing listens at "+address, func(context.Context) error {
 		listener, err := net.Listen("tcp", address)
 		if err != nil {

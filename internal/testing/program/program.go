@@ -22,7 +22,7 @@ import (
 )
 
 // endTimeout is how long a program may take to end after SIGTERM.
-const endTimeout = 30 * time.Second
+const endTimeout = 2 * time.Minute
 
 // Program is a running program of the operator.
 type Program struct {

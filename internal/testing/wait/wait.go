@@ -19,6 +19,10 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
+// Patience bounds waits for what takes a second or less on a machine that does nothing else: one that does much more
+// than it can is slow, not wrong.
+const Patience = 5 * time.Minute
+
 // Limits are the limits of a wait.
 type Limits struct {
 	// Timeout is the longest time to wait.
@@ -53,9 +57,9 @@ func (l Limits) Until(ctx context.Context, what string, check func(context.Conte
 	}
 }
 
-// Responds returns an error unless a URL responds within two seconds, with a status.
+// Responds returns an error unless a URL responds within some seconds, with a status.
 func Responds(ctx context.Context, url string, status int) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -144,7 +144,7 @@ func connect(t *testing.T) (kube client.Client, warnings *bytes.Buffer) {
 	return kube, warnings
 }
 
-var limits = wait.Limits{Timeout: time.Minute, Period: 100 * time.Millisecond}
+var limits = wait.Limits{Timeout: wait.Patience, Period: 100 * time.Millisecond}
 
 func apply(t *testing.T, kube client.Client, objects ...*unstructured.Unstructured) {
 	t.Helper()

@@ -35,9 +35,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// waitTimeout bounds every wait. It is long because machines that test are busy.
-const waitTimeout = 30 * time.Second
-
 // proxy is a running Darkroom.
 type proxy struct {
 	t    *testing.T
@@ -104,7 +101,7 @@ func launch(t *testing.T, env map[string]string) *proxy {
 // until waits for a condition.
 func (p *proxy) until(what string, check func(context.Context) error) {
 	p.t.Helper()
-	err := (wait.Limits{Timeout: waitTimeout, Period: 5 * time.Millisecond}).Until(p.t.Context(), what, check)
+	err := (wait.Limits{Timeout: wait.Patience, Period: 5 * time.Millisecond}).Until(p.t.Context(), what, check)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -117,7 +114,7 @@ func (p *proxy) wait() error {
 	case err := <-p.exited:
 		p.exited <- err
 		return err
-	case <-time.After(waitTimeout):
+	case <-time.After(wait.Patience):
 		p.t.Fatal("the process does not end")
 		return nil
 	}

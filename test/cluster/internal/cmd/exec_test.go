@@ -58,7 +58,7 @@ func TestRunCommandEndsTheCommandsChildrenToo(t *testing.T) {
 
 func eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Helper()
-	err := (wait.Limits{Timeout: 20 * time.Second, Period: 5 * time.Millisecond}).Until(t.Context(), what, check)
+	err := (wait.Limits{Timeout: wait.Patience, Period: 5 * time.Millisecond}).Until(t.Context(), what, check)
 	if err != nil {
 		t.Fatal(err)
 	}
