@@ -47,6 +47,12 @@ func kubeconfigOf(t *testing.T, image http.HandlerFunc) string {
 			TypeMeta: metav1.TypeMeta{Kind: "DarkroomList", APIVersion: group.String()}, Items: []v1alpha1.Darkroom{*darkroom},
 		},
 	}
+	return kubeconfigServing(t, objects, image)
+}
+
+// kubeconfigServing returns the kubeconfig of a user who may read these objects, by their paths, and images.
+func kubeconfigServing(t *testing.T, objects map[string]any, image http.HandlerFunc) string {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/services/http:photos:http/proxy/") {
 			image(w, r)
@@ -58,7 +64,7 @@ func kubeconfigOf(t *testing.T, image http.HandlerFunc) string {
 			w.WriteHeader(http.StatusForbidden)
 			object = metav1.Status{
 				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure",
-				Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden,
+				Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden, Message: "forbidden",
 			}
 		}
 		if err := json.NewEncoder(w).Encode(object); err != nil {

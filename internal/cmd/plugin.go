@@ -120,11 +120,15 @@ func (s *subject) gather(
 		}
 	}
 	evidence, err := diagnosis.Gather(ctx, cluster, types.NamespacedName{Namespace: namespace, Name: name}, kinds)
+	return evidence, kubeconfig, notFound(err, name, namespace)
+}
+
+// notFound names a Darkroom that does not exist; it returns other errors as they are.
+func notFound(err error, name, namespace string) error {
 	if apierrors.IsNotFound(err) {
-		return nil, nil, fmt.Errorf("there is no Darkroom %s in the namespace %s: kubectl get darkrooms -A lists all",
-			name, namespace)
+		return fmt.Errorf("there is no Darkroom %s in the namespace %s: kubectl get darkrooms -A lists all", name, namespace)
 	}
-	return evidence, kubeconfig, err
+	return err
 }
 
 // kindsOfObjects are the kinds that the operator manages in a cluster, and ReplicaSets; not Secrets.

@@ -13,11 +13,11 @@ func TestEachCommandThatReadsAClusterChoosesItAlike(t *testing.T) {
 	t.Setenv("KUBECONFIG", missing)
 	arguments := map[string][]string{
 		"status": {"photos"}, "report": {"photos"},
-		"explain": {"https://photos.example.com/cat.jpg"},
+		"explain": {"https://photos.example.com/cat.jpg"}, "sign": {"photos", "https://photos.example.com/cat.jpg"},
 	}
 	for _, command := range newPlugin().Commands() {
 		name := command.Name()
-		if name == "template" || name == "sign" { // need no cluster
+		if name == "template" { // needs no cluster
 			continue
 		}
 		for _, flag := range []string{"kubeconfig", "context"} {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,72 +11,113 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/signing"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 func newSign() *cobra.Command {
+	s := &subject{}
 	var file string
 	var expires time.Duration
 	command := &cobra.Command{
-		Use:   "sign --keys FILE URL…",
+		Use:   "sign {NAME | --keys FILE} URL…",
 		Short: "Signs URLs of images for a Darkroom with gate.signing",
-		Long: `Signs URLs of images with the first key of a file, which has one key in each line,
-as the Secret that gate.signing.secretRef names. It does not need a cluster.`,
-		Example: `  kubectl get secret photos-signing -o jsonpath='{.data.keys}' | base64 -d |
-    darkroom-operator sign --keys - 'https://photos.example.com/cat.jpg?w=300'
-  darkroom-operator sign --keys keys.txt --expires 24h 'https://photos.example.com/cat.jpg'`,
-		Args: cobra.MinimumNArgs(1),
+		Long: `Signs URLs of images with the first key of the Secret that gate.signing.secretRef of a Darkroom names, which you must
+be allowed to read. With --keys it reads the keys from a file instead, one in each line, and needs no cluster.`,
+		Example: `  kubectl darkroom sign photos -n team-a 'https://photos.example.com/cat.jpg?w=300'
+  kubectl darkroom sign --keys keys.txt --expires 24h 'https://photos.example.com/cat.jpg'`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: s.complete,
 		RunE: func(command *cobra.Command, args []string) error {
 			if command.Flags().Changed("expires") && expires <= 0 {
 				return fmt.Errorf("--expires=%s: must be more than 0; without the flag, URLs do not expire", expires)
 			}
-			key, err := readKey(file, command.InOrStdin())
+			read := func() (string, error) { return readKeys(file, command.InOrStdin()) }
+			if file == "" {
+				if len(args) < 2 {
+					return errors.New("name a Darkroom and URLs, or a file with --keys and URLs")
+				}
+				name := args[0]
+				args, read = args[1:], func() (string, error) { return s.keysOf(command.Context(), name) }
+			}
+			keys, err := read()
 			if err != nil {
 				return err
 			}
-			var until time.Time
-			if expires > 0 {
-				until = time.Now().Add(expires)
+			key, err := signing.FirstKey(keys)
+			if err != nil {
+				return fmt.Errorf("read keys: %w", err)
 			}
-			for _, arg := range args {
-				u, err := url.Parse(arg)
-				if err != nil || !strings.HasPrefix(u.Path, "/") {
-					return fmt.Errorf("%q is not the URL of an image, for example https://photos.example.com/cat.jpg?w=300", arg)
-				}
-				// What cannot be read would be missing in the URL that is signed.
-				if _, err := url.ParseQuery(u.RawQuery); err != nil {
-					return fmt.Errorf("the parameters of %q cannot be read: %w", arg, err)
-				}
-				fmt.Fprintln(command.OutOrStdout(), signing.Sign(key, *u, until))
-			}
-			return nil
+			return sign(command.OutOrStdout(), key, args, expires)
 		},
 	}
+	s.addFlags(command.Flags())
 	command.Flags().StringVar(&file, "keys", "", "file with the keys, one in each line; - is the standard input")
 	command.Flags().DurationVar(&expires, "expires", 0,
 		"time for which the URLs are valid, for example 24h (default: forever)")
 	return command
 }
 
-// readKey returns the key that signs.
-func readKey(file string, stdin io.Reader) (string, error) {
+// sign prints signed URLs, which expire after a time unless that is zero.
+func sign(out io.Writer, key string, urls []string, expires time.Duration) error {
+	var until time.Time
+	if expires > 0 {
+		until = time.Now().Add(expires)
+	}
+	for _, text := range urls {
+		u, err := url.Parse(text)
+		if err != nil || !strings.HasPrefix(u.Path, "/") {
+			return fmt.Errorf("%q is not the URL of an image, for example https://photos.example.com/cat.jpg?w=300", text)
+		}
+		// What cannot be read would be missing in the URL that is signed.
+		if _, err := url.ParseQuery(u.RawQuery); err != nil {
+			return fmt.Errorf("the parameters of %q cannot be read: %w", text, err)
+		}
+		fmt.Fprintln(out, signing.Sign(key, *u, until))
+	}
+	return nil
+}
+
+// keysOf returns the signing keys of a Darkroom.
+func (s *subject) keysOf(ctx context.Context, name string) (string, error) {
+	cluster, _, namespace, err := s.connect()
+	if err != nil {
+		return "", err
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	if err := cluster.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, darkroom); err != nil {
+		return "", notFound(err, name, namespace)
+	}
+	holder, key := values.SigningSecret(darkroom.Spec.Gate)
+	if holder == "" {
+		return "", fmt.Errorf("the Darkroom %s has no spec.gate.signing: its URLs need no signature", name)
+	}
+	secret := &corev1.Secret{}
+	if err := cluster.Get(ctx, types.NamespacedName{Namespace: namespace, Name: holder}, secret); err != nil {
+		return "", fmt.Errorf("read the signing keys of the Darkroom %s: %w", name, err)
+	}
+	keys, found := secret.Data[key]
+	if !found {
+		return "", fmt.Errorf("read the signing keys of the Darkroom %s: Secret %s has no key %s", name, holder, key)
+	}
+	return string(keys), nil
+}
+
+// readKeys reads keys from a file, or from the standard input.
+func readKeys(file string, stdin io.Reader) (string, error) {
 	var keys []byte
 	var err error
-	switch file {
-	case "":
-		return "", errors.New("--keys is required: a file with one key in each line, or - for the standard input")
-	case "-":
+	if file == "-" {
 		keys, err = io.ReadAll(io.LimitReader(stdin, 1<<20))
-	default:
+	} else {
 		keys, err = os.ReadFile(file) //nolint:gosec // a flag
 	}
 	if err != nil {
 		return "", fmt.Errorf("read keys: %w", err)
 	}
-	key, err := signing.FirstKey(string(keys))
-	if err != nil {
-		return "", fmt.Errorf("read keys from %s: %w", file, err)
-	}
-	return key, nil
+	return string(keys), nil
 }

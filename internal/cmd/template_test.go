@@ -318,7 +318,7 @@ func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	nameEnvironment(wanted)
 	for _, command := range newRoot().Commands() {
 		if command.Name() == "sign" {
-			continue // it needs no cluster and translates nothing
+			continue // it translates nothing
 		}
 		wanted.VisitAll(func(flag *pflag.Flag) {
 			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {
