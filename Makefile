@@ -52,9 +52,10 @@ GOVULNCHECK := $(TOOLS)/govulncheck
 # kubectl of the PATH, if any, or that of the test cluster.
 KUBECTL ?= $(or $(shell command -v kubectl 2>/dev/null),$(BIN)/k8s/kubectl)
 
-# Modules with tests other than the main one, and all modules that `go mod tidy` is checked for.
-TEST_MODULES := gate test/prometheus test/buckets
-MODULES := . $(TEST_MODULES)
+# The modules of make test, and those that build servers only to test with them.
+TEST_MODULES := . gate
+SERVER_MODULES := test/prometheus test/buckets
+MODULES := $(TEST_MODULES) $(SERVER_MODULES)
 # The end-to-end tests and benchmarks need a cluster and have targets of their own.
 list-packages = go list ./... | grep -v -e /test/e2e -e /test/chaos -e /test/bench
 CRD := config/crd/bases/deployments.example.com_darkrooms.yaml
@@ -84,7 +85,7 @@ SHELL := /usr/bin/env bash -o pipefail
 .DEFAULT_GOAL := help
 # Each recipe uses all processors.
 .NOTPARALLEL:
-.PHONY: help generate fmt lint run install uninstall test test-go test-page verify cover audit fuzz fuzz-corpus likeness mutants histories chaos e2e screenshots e2e-olm \
+.PHONY: help generate manifests fmt lint run install uninstall test test-go test-servers test-page verify cover audit fuzz fuzz-corpus likeness mutants histories chaos e2e screenshots e2e-olm \
 	test-docs testdata bench bench-gate assets build page docker-build docker-push build-installer \
 	release-snapshot release-rehearsal clean gate-build gate-push bundle bundle-validate bundle-build bundle-push catalog catalog-build \
 	catalog-push demo demo-stop deploy undeploy tools publish-tools release-tools $(CLUSTER_TOOL)
@@ -96,16 +97,18 @@ help:
 		/^[a-z][a-z0-9 -]*:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
 		/^##@/ { printf "\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
-generate: $(CONTROLLER_GEN) ## Regenerate CRD, roles, deepcopy functions, docs/api.md.
+generate: manifests ## Regenerate CRD, roles, deepcopy functions, docs/api.md.
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
+
+manifests: $(CONTROLLER_GEN) ## Regenerate CRD and roles.
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
 	# Exponents of quantities have two digits: Kubernetes' library computes with all of them.
 	sed 's/(\[eE\](\\+|-)?((\[0-9\]+(\\\.\[0-9\]\*)?)|(\\\.\[0-9\]+)))/([eE](\\+|-)?[0-9]{1,2})/' $(CRD) > $(CRD).new && mv $(CRD).new $(CRD)
 	$(CONTROLLER_GEN) rbac:roleName=manager-role paths=./internal/controller output:rbac:dir=config/rbac
-	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
-	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
 
 fmt: $(GOLANGCI_LINT) ## Format the Go code.
-	@for module in . $(TEST_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
+	@for module in $(MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt --config $(CURDIR)/.golangci.yml); done
 
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) $(MISSPELL) ## Run golangci-lint, go mod tidy, misspell, actionlint and, if installed, shellcheck.
 	@echo "misspell: American English" && $(git) ls-files | grep -vE '\.(png|svg|sum)$$|package-lock.json' | xargs $(MISSPELL) -error -locale US
@@ -114,7 +117,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) $(MISSPELL) ## Run golangci-lint, go mod ti
 		else echo "shellcheck: .ci/run hack gate" && shellcheck --external-sources .ci/run hack/*.sh gate/*.sh; fi
 	@failed=; for module in $(MODULES); do \
 		echo "go mod tidy: $$module" && go -C $$module mod tidy -diff || failed="$$failed $$module"; done; \
-	for module in . $(TEST_MODULES); do \
+	for module in $(MODULES); do \
 		echo "golangci-lint: $$module"; \
 		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "findings in:$$failed"; exit 1; }
@@ -135,10 +138,7 @@ test: ## Run unit, chart, API server and page tests.
 # compute most of the time; without, they wait. The gate's corpus takes seven times as long with it,
 # and does one thing after the other: it runs without.
 test-flags = $(if $(SHORT),-short $$(test $$module = . || echo -count=1),-shuffle=on) -parallel $(if $(RACE),3 -skip '^TestCorpus$$',8) -timeout 30m
-
-# test/prometheus and test/buckets have no code of their own that runs concurrently, and their servers are slow to
-# build with the race detector.
-go-test = $(if $(RACE),$$(echo $$module | grep -q ^test/ && echo go test || echo CGO_ENABLED=1 go test $(RACE)),go test)
+go-test = $(if $(RACE),CGO_ENABLED=1 )go test $(RACE)
 
 # PACKAGES limits the tests of the main module to packages whose path contains it, and EXCEPT to the others.
 PACKAGES ?=
@@ -146,11 +146,15 @@ EXCEPT ?=
 module-packages = $(list-packages) | if test $$module = .; then grep -e '$(PACKAGES)' | grep -v -e '$(or $(EXCEPT),/test/e2e)'; else cat; fi
 
 test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. VERBOSE=1 shows each.
-	@failed=; for module in . $(TEST_MODULES); do \
+	@failed=; for module in $(TEST_MODULES); do \
 		echo "go test: $$module"; \
 		(cd $$module && KUBEBUILDER_ASSETS=$(K8S) $(call gotestsum,$(if $(VERBOSE),standard-verbose,pkgname)) \
 			env $(go-test) -json $(test-flags) $$($(module-packages))) || failed="$$failed $$module"; \
 	done; test -z "$$failed" || { echo "tests failed in:$$failed"; exit 1; }
+
+# They have no code of their own that runs concurrently, and their servers are slow to build with the race detector.
+test-servers: ## Run the tests that need Prometheus, or a server of S3 or Google Cloud Storage; they build it first.
+	@$(MAKE) test-go RACE= TEST_MODULES="$(SERVER_MODULES)"
 
 test-page: $(if $(NPM),web/node_modules) ## Check the page: types, style, unit tests; needs npm.
 ifeq ($(NPM),)
