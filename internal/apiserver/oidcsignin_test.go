@@ -150,8 +150,8 @@ func TestTokensThatAreRefused(t *testing.T) {
 // impersonating returns settings of a server that may impersonate, and what gives it the identity.
 func impersonating(t *testing.T) (*settingsOf, func(*apiserver.Options)) {
 	t.Helper()
-	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "overlays",
-		"with-oidc-impersonation", "role.yaml"))
+	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "components",
+		"oidc-impersonation", "role.yaml"))
 	expect.NoError(t, err)
 	namespace := newNamespace(t)
 	account := client.ObjectKey{Namespace: namespace, Name: namespace}

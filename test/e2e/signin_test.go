@@ -72,7 +72,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 }
 
 // permitImpersonation lets the API server impersonate a user and a group, as
-// config/overlays/with-oidc-impersonation does.
+// config/components/oidc-impersonation does.
 func permitImpersonation(t *testing.T, namespace, user, group string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: namespace + "-impersonation"}

@@ -23,7 +23,8 @@ func overlays(t *testing.T) []string {
 	must(t, err)
 	all := []string{
 		"default", "monitoring",
-		"base+guard+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission",
+		"base+guard+apiserver+apiserver/exposed+apiserver/monitor+prometheus+grafana+network-policy+admission+admission/policies+" +
+			"components/certmanager+components/oidc-impersonation+components/probe-via-apiserver+components/namespaced",
 	}
 	for _, entry := range entries {
 		all = append(all, filepath.Join("overlays", entry.Name()))
