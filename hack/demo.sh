@@ -25,6 +25,7 @@ readonly pull_timeout=${PULL_TIMEOUT:-20}
 node=${NODE:-}
 kubectl=kubectl
 ingress=
+type=
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 have() { command -v "$1" > /dev/null 2>&1; }
@@ -41,6 +42,10 @@ start() {
   rm -f "$demo/urls"
 
   say "Cluster: NODE=$node"
+  case $node in
+    this) echo "The first time, Kubernetes is compiled: about 15 minutes on two processors; later starts take about two." ;;
+    *) echo "The first time, the operator is compiled: about six minutes on two processors; later starts take about two." ;;
+  esac
   "${node}_up"
   export KUBECONFIG
   say "Build: the operator and its page"
@@ -75,8 +80,12 @@ show() {
     base=http://localhost:$image_port
   fi
   local original="$base/images/sample.png"
+  say "Images"
   await_image "$original"
+  describe original
   await_image "$original?w=300"
+  describe resized
+  draw
   cat > "$demo/urls" <<END
 ORIGINAL_URL=$original
 IMAGE_URL=$original?w=300
@@ -208,8 +217,8 @@ manifest() {
 }
 
 # await_image waits until a URL serves an image, as a controller may need a moment to route it.
-await_image() { # URL
-  local type code host
+await_image() { # URL; it sets type
+  local code host
   host=${1#http://}
   host=${host%%/*}
   for _ in {1..100}; do
@@ -227,6 +236,25 @@ await_image() { # URL
   die "no image at $1 (content type: ${type:-none}); the demo is left running: make demo-stop"
 }
 
+# describe prints the size of the image that was fetched.
+describe() { # what
+  local bytes
+  bytes=$(($(wc -c < "$demo/fetched")))
+  if [[ $type == image/png ]]; then # width and height are two numbers of four bytes
+    # shellcheck disable=SC2046 # eight words
+    set -- "$1" $(od -An -j16 -N8 -tu1 "$demo/fetched")
+    echo "$1: $type, $((($4 << 8) + $5)) × $((($8 << 8) + $9)) pixels, $bytes bytes"
+  else
+    echo "$1: $type, $bytes bytes"
+  fi
+}
+
+# draw shows the image that was fetched in terminals that can.
+draw() {
+  [[ -t 1 && ${TERM_PROGRAM:-} =~ ^(iTerm.app|WezTerm)$ ]] || return 0
+  printf '\033]1337;File=inline=1:%s\a\n' "$(base64 < "$demo/fetched" | tr -d '\n')"
+}
+
 # fetch prints the content type of a URL.
 fetch() { # URL, options of curl …
   curl -fsS --noproxy '*' --max-time 10 -o "$demo/fetched" -w '%{content_type}' "$@" 2> "$demo/curl.log"
@@ -242,6 +270,19 @@ launch() { # name, command …
   nohup ${setsid[@]+"${setsid[@]}"} "$@" > "$demo/$process.log" 2>&1 < /dev/null &
   echo $! > "$demo/$process.pid"
   echo "$process: process $!, log $demo/$process.log"
+}
+
+# keep runs a program, and again whenever it ends.
+keep() { # command …
+  local child=
+  trap 'kill "$child"; wait "$child"; exit' TERM
+  while :; do
+    "$@" &
+    child=$!
+    wait "$child" || true
+    echo "demo: $1 ended, and is started again"
+    sleep 2
+  done
 }
 
 # running reports whether a process is still ours: its number may have been reused.
@@ -270,7 +311,7 @@ start_operator() {
   stop_process operator
   local port=
   [[ -z $ingress ]] || port=${ingress##*:}
-  launch operator "$operator" manager --base-domain "$base_domain" --probe-via apiserver \
+  launch operator bash "$self" keep "$operator" manager --base-domain "$base_domain" --probe-via apiserver \
     ${port:+--url-port="$port"} --metrics-bind-address 0 --health-probe-bind-address 0
 }
 
@@ -280,10 +321,9 @@ start_page() {
   stop_process apiserver
   local port=${PAGE_PORT:-$(free_port 5000)}
   page_url=http://localhost:$port
-  launch apiserver "$operator" apiserver --auth=kubeconfig --bind-address "127.0.0.1:$port" --base-domain "$base_domain"
+  launch apiserver bash "$self" keep "$operator" apiserver --auth=kubeconfig --bind-address "127.0.0.1:$port" --base-domain "$base_domain"
   for _ in {1..100}; do
     if fetch "http://127.0.0.1:$port/readyz" > /dev/null && fetch "$page_url" > /dev/null; then return; fi
-    running apiserver || break
     sleep 0.2
   done
   tail -n 5 "$demo/apiserver.log" >&2
@@ -351,5 +391,6 @@ case ${1:-} in
   start) start ;;
   stop) stop ;;
   forward) forward "$2" ;;
+  keep) keep "${@:2}" ;;
   *) die "start or stop?" ;;
 esac

@@ -72,19 +72,22 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 	}
 	defer os.RemoveAll(folder)
 
-	args := slices.Concat([]string{"go", "build", "-o", folder + string(filepath.Separator)}, g.args)
+	args := slices.Concat([]string{"go", "build", "-v", "-o", folder + string(filepath.Separator)}, g.args)
 	for _, j := range g.jobs {
 		args = append(args, "-ldflags", j.Package+"="+linkerArgs(j.Component, j.version))
 	}
-	started := time.Now()
+	compiler := &progress{packages: b.countPackages(ctx, g)}
 	building, built := context.WithCancel(ctx)
+	started := time.Now()
 	go wait.UntilWithContext(building, func(context.Context) {
-		b.say("%5s  building %s", time.Since(started).Round(time.Second), g)
+		b.say("%5s  building %s: %s", time.Since(started).Round(time.Second), g, compiler)
 	}, heartbeat)
-	out, err := command(ctx, g.dir, append(args, g.packages()...)...).CombinedOutput()
+	run := command(ctx, g.dir, append(args, g.packages()...)...)
+	run.Stdout, run.Stderr = compiler, compiler
+	err = run.Run()
 	built()
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
+		return fmt.Errorf("%w\n%s", err, compiler.complaints())
 	}
 	for _, j := range g.jobs {
 		// A rename, because a running program's file cannot be written over.
