@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Makes OLM's bundle of a version: hack/bundle.sh VERSION IMAGE FOLDER [REPLACES].
 # FOLDER receives bundle/ and bundle.Dockerfile. The same input gives the same bytes.
-# DARKROOM_IMAGE and GATE_IMAGE replace the images of Darkrooms. If all images are given by digest
-# (NAME@sha256:…), the bundle declares that it can be installed from a mirror.
+# DARKROOM_IMAGE and GATE_IMAGE replace the images of Darkrooms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +14,6 @@ case $image in
   *@*) name=${image%%@*} pin="digest: ${image#*@}" ;;
   *) name=${image%:*} pin="newTag: ${image##*:}" ;;
 esac
-disconnected=false
-if [[ $image == *@sha256:* && $darkroom == *@sha256:* && $gate == *@sha256:* ]]; then disconnected=true; fi
 
 work=$(mktemp -d bin/bundle.XXXXXX)
 trap 'rm -rf "$root/$work"' EXIT
@@ -31,7 +28,6 @@ patches:
 - target: {kind: ClusterServiceVersion}
   patch: |
     - {op: replace, path: /metadata/annotations/containerImage, value: "$image"}
-    - {op: replace, path: /metadata/annotations/features.operators.openshift.io~1disconnected, value: "$disconnected"}
 END
 if [[ $replaces ]]; then
   echo "    - {op: add, path: /spec/replaces, value: \"$replaces\"}" >> "$work/kustomization.yaml"
@@ -40,6 +36,7 @@ bin/tools/kustomize build "$work" | sed -e "s|value: $(related DARKROOM)$|value:
   -e "s|value: $(related GATE)$|value: $gate|" > "$work/manifests.yaml"
 
 mkdir "$work/out"
+cp PROJECT "$work/out" # the bundle names its layout
 (
   cd "$work/out"
   "$root/bin/tools/operator-sdk" generate bundle --quiet --overwrite --package darkroom-operator \

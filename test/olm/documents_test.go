@@ -52,7 +52,7 @@ func publish(t *testing.T, host string) {
 	t.Setenv("GATE_IMAGE", darkroom)
 	mustRun(t, filepath.Join(repository, "hack", "bundle.sh"), thisVersion, operator, folder)
 	bundle := filepath.Join(folder, "bundle")
-	saysWhetherItIsDisconnected(t, bundle, true)
+	listsItsImagesForMirrors(t, bundle, true)
 	reference := bundleReference(projectImages, thisVersion)
 	reference = pinned(reference, pushBundle(t, atMirror(reference), bundle))
 
