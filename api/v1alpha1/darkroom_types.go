@@ -11,7 +11,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
-// +kubebuilder:resource:shortName=dr,categories=all
+// +kubebuilder:resource:shortName=dr
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.version`
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.source.type`
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.phase`
