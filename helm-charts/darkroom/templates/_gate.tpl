@@ -263,5 +263,11 @@ httpGet:
 {{- if eq (include "darkroom.workloadIdentity" .) "S3" -}}
   {{- $annotations = dict "eks.amazonaws.com/skip-containers" "darkroom,gate-install" -}}
 {{- end -}}
+{{- if .Values.gate.enabled -}}
+  {{- /* They hold nothing that another pod would miss, and must not keep a node from being scaled down. */}}
+  {{- $volumes := list "gate" -}}
+  {{- if .Values.gate.cache.diskBytes | int64 }}{{ $volumes = append $volumes "gate-cache" }}{{ end -}}
+  {{- $_ := set $annotations "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes" (join "," $volumes) -}}
+{{- end -}}
 {{- with mergeOverwrite $annotations (.Values.podAnnotations | default dict) }}{{ toYaml . }}{{ end -}}
 {{- end -}}

@@ -161,10 +161,10 @@ used unchanged.
 
 {{/*
 The container image of the Darkroom project is for amd64 only, so its pods must be
-scheduled on amd64 nodes. Images of other repositories may support any architecture.
+scheduled on amd64 nodes. Images of other repositories may support any architecture of Linux.
 */}}
 {{- define "darkroom.nodeSelector" -}}
-{{- $selector := dict -}}
+{{- $selector := dict "kubernetes.io/os" "linux" -}}
 {{- if has .Values.image.repository (list "gojektech/darkroom" "docker.io/gojektech/darkroom") -}}
 {{- $_ := set $selector "kubernetes.io/arch" "amd64" -}}
 {{- end -}}
