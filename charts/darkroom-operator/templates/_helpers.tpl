@@ -11,9 +11,38 @@ long, or not that of a Service, has a hash. With the longest suffix, 27 of the 6
 {{- end }}
 
 {{- define "operator.longName" -}}
+{{- $base := .Values.nameOverride | default .Chart.Name }}
 {{- $name := .Release.Name }}
-{{- if or (not (contains .Chart.Name $name)) (hasSuffix (printf "-%s" .Chart.Name) $name) }}{{ $name = printf "%s-%s" $name .Chart.Name }}{{ end }}
-{{- $name }}
+{{- if or (not (contains $base $name)) (hasSuffix (printf "-%s" $base) $name) }}{{ $name = printf "%s-%s" $name $base }}{{ end }}
+{{- .Values.fullnameOverride | default $name }}
+{{- end }}
+
+{{/* The name of a ServiceAccount. Arguments: dict root, and account, the suffix of the Deployment. */}}
+{{- define "operator.account" -}}
+{{- $values := index .root.Values (ternary "apiserver" "manager" (eq .account "apiserver")) }}
+{{- $own := $values.serviceAccount | default dict }}
+{{- $name := printf "%s-%s" (include "operator.name" .root) .account }}
+{{- $own.name | default (ternary $name "default" (dig "create" true $own)) }}
+{{- end }}
+
+{{/* The ServiceAccount, unless somebody else creates it. Arguments: dict root, and account. */}}
+{{- define "operator.serviceAccount" -}}
+{{- $values := index .root.Values (ternary "apiserver" "manager" (eq .account "apiserver")) }}
+{{- $own := $values.serviceAccount | default dict }}
+{{- if dig "create" true $own }}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ include "operator.account" . }}
+  namespace: {{ .root.Release.Namespace | quote }}
+  labels: {{- include "operator.labels" .root | nindent 4 }}
+    {{- if eq .account "apiserver" }}
+    app.kubernetes.io/component: apiserver
+    {{- end }}
+  {{- with $own.annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
 {{- end }}
 
 {{/* The prefix of names in the cluster and in other namespaces. Releases of one name in several namespaces must not share a ClusterRole. In
@@ -166,9 +195,7 @@ of the component. */}}
 {{- $root := .root }}
 {{- $component := .component }}
 {{- with .values }}
-{{- with .nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
-{{- end }}
+nodeSelector: {{- mergeOverwrite (dict "kubernetes.io/os" "linux") (.nodeSelector | default dict) | toYaml | nindent 2 }}
 {{- with .tolerations }}
 tolerations: {{- toYaml . | nindent 0 }}
 {{- end }}
@@ -249,7 +276,7 @@ roleRef:
   name: {{ $name }}-role
 subjects:
 - kind: ServiceAccount
-  name: {{ include "operator.name" $root }}-{{ $.account }}
+  name: {{ include "operator.account" $ }}
   namespace: {{ $root.Release.Namespace | quote }}
 {{- end }}
 {{- end }}
@@ -276,7 +303,7 @@ roleRef:
   name: {{ $name }}-role
 subjects:
 - kind: ServiceAccount
-  name: {{ include "operator.name" .root }}-{{ .account }}
+  name: {{ include "operator.account" . }}
   namespace: {{ .root.Release.Namespace | quote }}
 {{- end }}
 

@@ -214,6 +214,7 @@ var shaped = map[string]string{
 	"parentRefs":                "[{name: public, namespace: gateways, sectionName: https}]",
 	"podSecurityContext":        "{fsGroup: 1000650000}",
 	"pullSecrets":               "[{name: a}]",
+	"imagePullSecrets":          "[{name: a}]",
 	"resources":                 "{limits: {memory: 1Gi}}",
 	"securityContext":           "{runAsUser: 1000650000}",
 	"tolerations":               "[{key: a, operator: Exists}]",
