@@ -36,7 +36,6 @@ bin/tools/kustomize build "$work" | sed -e "s|value: $(related DARKROOM)$|value:
   -e "s|value: $(related GATE)$|value: $gate|" > "$work/manifests.yaml"
 
 mkdir "$work/out"
-cp PROJECT "$work/out" # the bundle names its layout
 (
   cd "$work/out"
   "$root/bin/tools/operator-sdk" generate bundle --quiet --overwrite --package darkroom-operator \
@@ -51,6 +50,9 @@ sed -i.old -e "s/^\( *createdAt:\) .*/\1 $created/" \
 rm "$work"/out/bundle/manifests/*.old
 
 # Labels and annotations for consoles and registries.
+sed -i.old 's|\(project_layout[:=]\) *unknown|\1 hybrid.helm.sdk.operatorframework.io/v1-alpha|; s|\(project_layout=\) |\1|' \
+  "$work/out/bundle/metadata/annotations.yaml" "$work/out/bundle.Dockerfile"
+rm "$work/out/bundle/metadata/annotations.yaml.old" "$work/out/bundle.Dockerfile.old"
 cat >> "$work/out/bundle/metadata/annotations.yaml" <<'END'
 
   # The range of OpenShift releases that the operator is for (Kubernetes 1.30 and later).
