@@ -50,9 +50,10 @@ sed -i.old -e "s/^\( *createdAt:\) .*/\1 $created/" \
 rm "$work"/out/bundle/manifests/*.old
 
 # Labels and annotations for consoles and registries.
-sed -i.old 's|\(project_layout[:=]\) *unknown|\1 hybrid.helm.sdk.operatorframework.io/v1-alpha|; s|\(project_layout=\) |\1|' \
-  "$work/out/bundle/metadata/annotations.yaml" "$work/out/bundle.Dockerfile"
-rm "$work/out/bundle/metadata/annotations.yaml.old" "$work/out/bundle.Dockerfile.old"
+for file in "$work"/out/bundle/{metadata/annotations,manifests/*.clusterserviceversion}.yaml "$work/out/bundle.Dockerfile"; do
+  sed -i.old 's|\(project_layout[:=] *\)unknown|\1hybrid.helm.sdk.operatorframework.io/v1-alpha|' "$file"
+done
+find "$work/out" -name '*.old' -delete
 cat >> "$work/out/bundle/metadata/annotations.yaml" <<'END'
 
   # The range of OpenShift releases that the operator is for (Kubernetes 1.30 and later).
