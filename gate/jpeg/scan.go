@@ -1,0 +1,128 @@
+package jpeg
+
+import "slices"
+
+// scan is what a scan header says.
+type scan struct {
+	components []*component
+	// first and last are the band of coefficients, in zigzag order.
+	first, last int
+	// low is the number of bits of coefficients that are left to later scans; refine is set for those scans, which
+	// add a single bit.
+	low    uint
+	refine bool
+	// decode reads the next block, which is a block of a component.
+	decode func(c *component, column, row int)
+}
+
+// readScan reads a scan header (B.2.3) and the entropy-coded segments that follow it. A scan that cannot be decoded is
+// skipped.
+func (d *decoder) readScan(header []byte) {
+	s := d.newScan(header)
+	if s == nil {
+		return
+	}
+	if d.components[0].samples == nil {
+		d.allocate()
+	}
+	if d.size == 1 && s.first > 0 {
+		d.decoded = true
+		return // the next marker that is not for a restart follows its data
+	}
+	for _, c := range s.components {
+		d.setFactors(c)
+	}
+	columns, rows := d.columns, d.rows
+	if len(s.components) == 1 { // an MCU is a block, and there are none behind the edge (A.2.2)
+		columns, rows = s.components[0].columns, s.components[0].rows
+	}
+	interval, mcus := d.interval, columns*rows
+	if interval == 0 {
+		interval = mcus
+	}
+	for start, number := 0, 0; start < mcus; {
+		d.decodeInterval(s, start, min(start+interval, mcus), columns)
+		missing, ok := d.restart(number)
+		if !ok {
+			break
+		}
+		number += 1 + missing
+		start += (1 + missing) * interval
+	}
+}
+
+// newScan returns the scan of a header; nil if the decoder cannot decode it with the tables it has.
+func (d *decoder) newScan(header []byte) *scan {
+	if len(header) < 6 || len(header) < 4+2*int(header[0]) || len(d.components) == 0 {
+		return nil
+	}
+	selectors, rest := header[1:1+2*int(header[0])], header[1+2*int(header[0]):]
+	s := &scan{last: 63, decode: d.sequential}
+	if d.progressive {
+		s.first, s.last, s.low, s.refine = int(rest[0]), int(rest[1]), uint(rest[2]&15), rest[2]>>4 != 0
+		if s.last > 63 || s.last < s.first || s.first == 0 && s.last > 0 || s.first > 0 && len(selectors) > 2 {
+			return nil
+		}
+		s.decode = d.progression(s)
+	}
+	for ; len(selectors) > 0; selectors = selectors[2:] {
+		at := slices.IndexFunc(d.components, func(c *component) bool { return c.id == selectors[0] })
+		if at < 0 || slices.Contains(s.components, d.components[at]) {
+			return nil
+		}
+		c := d.components[at]
+		c.dc, c.ac = d.dc[selectors[1]>>4&3], d.ac[selectors[1]&3]
+		if s.first == 0 && !s.refine && c.dc == nil || s.last > 0 && c.ac == nil {
+			return nil
+		}
+		s.components = append(s.components, c)
+	}
+	return s
+}
+
+// decodeInterval decodes the MCUs from start to end, as far as there are data for them.
+func (d *decoder) decodeInterval(s *scan, start, end, columns int) {
+	d.start()
+	d.run = 0
+	for _, c := range s.components {
+		c.predicted = 0
+	}
+	for mcu := start; mcu < end; mcu++ {
+		column, row := mcu%columns, mcu/columns
+		if len(s.components) == 1 {
+			s.decode(s.components[0], column, row)
+		} else {
+			for _, c := range s.components {
+				for y := range c.vertical {
+					for x := range c.horizontal {
+						s.decode(c, column*c.horizontal+x, row*c.vertical+y)
+					}
+				}
+			}
+		}
+		if d.overdrawn() {
+			return
+		}
+		d.decoded = true
+	}
+}
+
+// restart goes to the restart marker with a number, modulo eight. If there are up to two later ones instead, it reports
+// how many intervals are missing. It is not ok if the scan has ended.
+func (d *decoder) restart(number int) (missing int, ok bool) {
+	for {
+		before := d.position
+		marker, ok := d.nextMarker()
+		if !ok || marker < firstRestart || marker > lastRestart {
+			d.position = before
+			return 0, false
+		}
+		switch missing = (int(marker) - firstRestart - number) & 7; missing {
+		case 1, 2:
+			return missing, true
+		case 6, 7: // comes too late
+		default:
+			return 0, true
+		}
+	}
+}
