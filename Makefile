@@ -190,7 +190,7 @@ fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and ga
 	@for target in wire.Decode wire.MergePatch .NewSecret .ImagePath .Continue; do \
 		go test ./internal/apiserver/$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
-	@for target in request.Parse cache.Decode original.Inspect; do \
+	@for target in request.Parse cache.Decode original.Inspect jpeg.Decode; do \
 		go -C gate test ./$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
 	done
 
