@@ -13,6 +13,7 @@ files=bin/release-files
 for place in "charts/darkroom-operator/Chart.yaml:version: $version" "charts/darkroom-operator/Chart.yaml:appVersion: $version" \
   "bundle/manifests/darkroom-operator.clusterserviceversion.yaml:  version: $version" \
   "config/manager/manager.yaml:        image: $base:v$version" "config/apiserver/deployment.yaml:        image: $base:v$version" \
+  "charts/darkroom-operator/Chart.yaml:      image: $base:v$version" \
   "CHANGELOG.md:## \[$version\]"; do
   grep -q "^${place#*:}" "${place%%:*}" || {
     # A snapshot is made between two releases.
