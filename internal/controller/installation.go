@@ -126,7 +126,10 @@ func (i *installation) refuse(ctx context.Context, darkroom *v1alpha1.Darkroom, 
 		stalled.ObservedGeneration == darkroom.Generation {
 		return 0, nil
 	}
-	message := i.message(darkroom, owner, ", which does not react")
+	message := fmt.Sprintf(
+		"Handled by the installation %q of the operator, which does not react, not by %q. To move it: kubectl annotate darkroom %s "+
+			"-n %s %s=%s --overwrite",
+		owner, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name)
 	if err := status.ReportStalled(ctx, i.client, darkroom, v1alpha1.EventOtherInstallation, message, now); err != nil {
 		return 0, fmt.Errorf("report on Darkroom %s of another installation: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
@@ -141,11 +144,7 @@ func (i *installation) silentSince(
 ) (time.Time, error) {
 	value, _ := i.seen.Load(client.ObjectKeyFromObject(darkroom))
 	known, _ := value.(foreign)
-	isNew := known.uid != darkroom.UID || known.owner != owner
-	if isNew {
-		i.recorder.Event(darkroom, false, v1alpha1.EventOtherInstallation, i.message(darkroom, owner, ""))
-	}
-	if isNew || known.generation != darkroom.Generation {
+	if known.uid != darkroom.UID || known.owner != owner || known.generation != darkroom.Generation {
 		known = foreign{darkroom.UID, owner, darkroom.Generation, now}
 		i.seen.Store(client.ObjectKeyFromObject(darkroom), known)
 	}
@@ -154,11 +153,4 @@ func (i *installation) silentSince(
 		return i.leases.expiry(ctx, last.Lease, now)
 	}
 	return known.since, nil
-}
-
-func (i *installation) message(darkroom *v1alpha1.Darkroom, owner, state string) string {
-	return fmt.Sprintf(
-		"Handled by the installation %q of the operator%s, not by %q. To move it: kubectl annotate darkroom %s "+
-			"-n %s %s=%s --overwrite",
-		owner, state, i.name, darkroom.Name, darkroom.Namespace, v1alpha1.AnnotationInstallation, i.name)
 }

@@ -42,17 +42,10 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	eventually(t, "rest", quiet(first))
 
 	second := startOperator(t, namespace, as("second", "second.example.com"))
-	eventuallyEvent(t, namespace, v1alpha1.EventOtherInstallation)
-	note := events(t, namespace, v1alpha1.EventOtherInstallation)[0].Note
-	if !strings.Contains(note, `installation "first"`) ||
-		!strings.Contains(note, v1alpha1.AnnotationInstallation+"=second --overwrite") {
-		t.Errorf("the event says %q", note)
-	}
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "rest", quiet(first))
 	eventually(t, "rest", quiet(second))
-	// One write only: the event.
-	if writes := second.writes(); writes > 2 {
+	if writes := second.writes(); writes > 0 {
 		t.Errorf("the second installation made %d writes", writes)
 	}
 
@@ -109,10 +102,10 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 		after, again time.Duration
 		events       string
 	}{
-		{0, time.Minute, "[OtherInstallation]"},
-		{59 * time.Second, time.Second, "[OtherInstallation]"},
-		{time.Minute, 0, "[OtherInstallation !OtherInstallation]"},
-		{time.Hour, 0, "[OtherInstallation !OtherInstallation]"},
+		{0, time.Minute, "[]"},
+		{59 * time.Second, time.Second, "[]"},
+		{time.Minute, 0, "[!OtherInstallation]"},
+		{time.Hour, 0, "[!OtherInstallation]"},
 	} {
 		again, err := refuse(t.Context(), mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos"), now.Add(step.after))
 		if err != nil || again != step.again || fmt.Sprint(*events) != step.events {
@@ -121,8 +114,10 @@ func TestADarkroomWhoseInstallationIsGoneIsStalled(t *testing.T) {
 	}
 	stalled := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
 	err := has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.EventOtherInstallation)(stalled)
-	if err != nil || stalled.ObservedGeneration > 0 {
-		t.Errorf("the status is %+v", stalled)
+	condition := v1alpha1.FindCondition(stalled.Conditions, v1alpha1.ConditionStalled)
+	if err != nil || stalled.ObservedGeneration > 0 || !strings.Contains(condition.Message, `installation "gone"`) ||
+		!strings.Contains(condition.Message, v1alpha1.AnnotationInstallation+"=new --overwrite") {
+		t.Errorf("the status is %+v: %v", stalled, err)
 	}
 
 	startOperator(t, namespace, as("gone", baseDomain))
