@@ -305,12 +305,20 @@ func TestUnreachableAndUnresponsiveDarkroomsAreDistinguished(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}))
+	resets := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			_ = conn.Close()
+		}
+	}))
 	quick := func(t *Target) { t.Timeout = 3 * time.Second } // a connection takes less on any machine
 	for name, test := range map[string]struct {
 		address, want, says string
 	}{
 		"no listener":             {closed, v1alpha1.ReasonUnreachable, "connection refused"},
 		"no answer":               {hangs, v1alpha1.ReasonSourceTimeout, "no complete response within 3s"},
+		"a mesh":                  {resets, v1alpha1.ReasonUnreachable, "was reset, as by a service mesh"},
 		"half an answer":          {trickles, v1alpha1.ReasonSourceTimeout, "no complete response within 3s"},
 		"an address that is none": {"http://me:" + secret + "@[", v1alpha1.ReasonProbeInvalid, "the address is invalid"},
 	} {

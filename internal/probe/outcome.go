@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -97,6 +98,9 @@ func (t Target) unanswered(err error, connected bool) Outcome {
 		return t.failed(v1alpha1.ReasonSourceTimeout, fmt.Sprintf("no complete response within %s", t.Timeout))
 	case timedOut:
 		return t.failed(v1alpha1.ReasonUnreachable, fmt.Sprintf("no connection within %s", t.Timeout))
+	case connected && errors.Is(err, syscall.ECONNRESET):
+		return t.failed(v1alpha1.ReasonUnreachable,
+			"the connection was reset, as by a service mesh that requires mutual TLS (docs/install.md, Service meshes)")
 	case connected:
 		return t.failed(v1alpha1.ReasonUnreachable, "the connection was closed without a complete response")
 	}
