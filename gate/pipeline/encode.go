@@ -47,12 +47,7 @@ func (p *Pipeline) encode(ctx context.Context, e *cache.Entry, quality int) (*ca
 	if !ok || img.Weight > p.Memory/5 {
 		return e, nil
 	}
-	leave, err := p.queues.encodes.Acquire(ctx, 1)
-	if err != nil {
-		return nil, err
-	}
-	defer leave(0)
-	release, err := p.queues.shrink.Acquire(ctx, img.Weight)
+	release, err := p.queues.shrink.Acquire(ctx, max(img.Weight, p.queues.lightestEncoding))
 	if err != nil {
 		return nil, err
 	}

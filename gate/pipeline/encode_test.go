@@ -43,7 +43,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 				if known {
 					get(t, p, "/a.png")
 				}
-				release, err := p.queues.encodes.Acquire(admission.For(t.Context(), "b"), 1<<20)
+				release, err := p.queues.shrink.Acquire(admission.For(t.Context(), "b"), 1<<40)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,7 +53,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 					failed <- status
 				}()
 				synctest.Wait()
-				if _, waiting := p.queues.encodes.Load(); waiting != 1 {
+				if _, waiting := p.queues.shrink.Load(); waiting != 1 {
 					t.Fatalf("%d results wait", waiting)
 				}
 				for _, path := range []string{"/a.png", "/b.png", "/b.png"} {
@@ -72,8 +72,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 				t.Errorf("when it is its turn: %d %s", status, state)
 			}
 			for name, q := range map[string]*admission.Queue{
-				"encode": p.queues.encodes, "shrink": p.queues.shrink,
-				"memory": p.queues.originals,
+				"shrink": p.queues.shrink, "memory": p.queues.originals,
 			} {
 				if used, waiting := q.Load(); used != 0 || waiting != 0 {
 					t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)

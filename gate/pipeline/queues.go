@@ -14,12 +14,12 @@ type queues struct {
 	fetches *admission.Queue
 	// originals weighs originals in memory.
 	originals *admission.Queue
-	// encodes counts results that are being encoded as WebP, each on all processors.
-	encodes *admission.Queue
 	// shrink weighs images that are being shrunk or encoded. The lightest weight of a decoding bounds their number: more
-	// than processors would only wait for one, with their pixels in memory.
-	shrink           *admission.Queue
-	lightestDecoding int64
+	// than processors would only wait for one, with their pixels in memory. Encoding as WebP uses all processors, and half
+	// as many encodings run at a time. They have one queue, because a place in a second one would be held in vain while
+	// waiting in the first.
+	shrink                             *admission.Queue
+	lightestDecoding, lightestEncoding int64
 	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
 	// their number: more than two for each processor only share its time, and their results need
 	// memory of the gate. The heaviest may run alone.
@@ -47,9 +47,9 @@ func newQueues(o Options, metrics *Metrics) queues {
 	return queues{
 		fetches:          metrics.newQueue("fetch", maxFetches, maxFetches/2),
 		originals:        metrics.newQueue("memory", o.Memory/5, 0),
-		encodes:          metrics.newQueue("encode", int64(max(1, runtime.GOMAXPROCS(0)/2)), 0),
 		shrink:           metrics.newQueue("shrink", o.Memory/5, 0),
 		lightestDecoding: o.Memory / 5 / int64(runtime.GOMAXPROCS(0)),
+		lightestEncoding: o.Memory / 5 / int64(max(1, runtime.GOMAXPROCS(0)/2)),
 		transforms:       metrics.newQueue("transform", budget, 0),
 		lightest:         budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
 		heaviest:         usable * 70 / 100,

@@ -164,3 +164,66 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 		}
 	})
 }
+
+// While one client asks for many images, the only request of another one waits at each stage for the work in progress,
+// and for at most two works of each other client, whatever these hold at other stages.
+func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
+	const takes = time.Second
+	type asking struct {
+		client, path string
+		after        time.Duration
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(rt, name) }
+		var asked []asking
+		for i := range 20 {
+			asked = append(asked, asking{"a", fmt.Sprintf("/%d.png", i), time.Duration(i)})
+		}
+		for i := range 1 + draw("more requests", 5) {
+			after := time.Duration(1+10*draw("centiseconds", 1500)+i) * time.Millisecond
+			client := rapid.SampledFrom([]string{"b", "c"}).Draw(rt, "client")
+			asked = append(asked, asking{client, fmt.Sprintf("/%s%d.png", client, i), after})
+		}
+		decodings := draw("images that are decoded", 20)
+		var failures []string
+		synctest.Test(t, func(t *testing.T) {
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
+			defer p.failures.StopAllGoroutines()
+			stages := []*admission.Queue{p.queues.fetches, p.queues.shrink}
+			for _, stage := range stages {
+				*stage = *admission.New(1, maxWaiting, 0) //nolint:govet // not in use yet
+				stage.Waited = func(context.Context, time.Duration) { time.Sleep(takes) }
+			}
+			for range decodings {
+				go func() {
+					if release, err := p.queues.shrink.Acquire(admission.For(t.Context(), "a"), 1); err == nil {
+						release(0)
+					}
+				}()
+			}
+			var mu sync.Mutex
+			waiting := map[string]int{}
+			for _, a := range asked {
+				go func() {
+					time.Sleep(a.after)
+					mu.Lock()
+					waiting[a.client]++
+					first, start := waiting[a.client] == 1 && a.client != "a", time.Now()
+					mu.Unlock()
+					_, _, err := p.Get(t.Context(), a.client, request.Request{Path: a.path, WebP: 75})
+					mu.Lock()
+					defer mu.Unlock()
+					waiting[a.client]--
+					bound := time.Duration(len(stages)) * (2*takes + 2*2*takes)
+					if took := time.Since(start); first && (err != nil || took > bound) {
+						failures = append(failures, fmt.Sprintf("%+v: %v after %s", a, err, took))
+					}
+				}()
+			}
+			time.Sleep(5 * time.Minute)
+		})
+		if len(failures) > 0 {
+			rt.Fatal(failures)
+		}
+	})
+}
