@@ -19,18 +19,17 @@ func (s Size) Pixels() int64 { return int64(s.Width) * int64(s.Height) }
 // Resolve returns the transformation of an original of this size as Darkroom knows it: without DPR,
 // which is reduced to what the limits allow, and with a Fit of Darkroom.
 func (r Rules) Resolve(t Transform, original Size) Transform {
-	if t.DPR > 1 {
-		width, height := r.MaxWidth, r.MaxHeight
-		switch { // a side that is not given follows the other one
-		case t.Height == 0:
-			width = min(width, scaleSide(height, original.Width, original.Height))
-		case t.Width == 0:
-			height = min(height, scaleSide(width, original.Height, original.Width))
-		}
-		density := max(1, min(t.DPR, float64(width)/float64(max(t.Width, 1)), float64(height)/float64(max(t.Height, 1))))
-		t.Width, t.Height = int(math.Round(float64(t.Width)*density)), int(math.Round(float64(t.Height)*density))
+	if t.DPR > 0 {
+		width, height := float64(t.Width)*t.DPR, float64(t.Height)*t.DPR
+		t.Width, t.Height, t.DPR = side(width), side(height), 0
 	}
-	t.DPR = 0
+	t = r.within(t)
+	switch { // a side that is not given follows the other one
+	case t.Width > 0 && t.Height == 0:
+		t.Width = min(t.Width, max(1, scaleSide(r.MaxHeight, original.Width, original.Height)))
+	case t.Height > 0 && t.Width == 0:
+		t.Height = min(t.Height, max(1, scaleSide(r.MaxWidth, original.Height, original.Width)))
+	}
 	switch t.Fit {
 	case FitMax:
 		t.Fit = ""
@@ -40,9 +39,37 @@ func (r Rules) Resolve(t Transform, original Size) Transform {
 	case FitMin:
 		t.Fit = FitCrop
 		part := min(1, float64(original.Width)/float64(t.Width), float64(original.Height)/float64(t.Height))
-		t.Width, t.Height = max(1, int(math.Round(float64(t.Width)*part))), max(1, int(math.Round(float64(t.Height)*part)))
+		t.Width, t.Height = side(float64(t.Width)*part), side(float64(t.Height)*part)
+	}
+	scaled := t.Scaled(original)
+	if t.Fit == "" && max(t.Width, t.Height) > 0 && min(scaled.Width, scaled.Height) == 1 { // Darkroom's size may be zero
+		t.Fit, t.Width, t.Height = FitScale, min(scaled.Width, r.MaxWidth), min(scaled.Height, r.MaxHeight)
 	}
 	return t
+}
+
+// reduce returns a transformation within the limits. If the result has the shape of width and height, that is kept.
+func (r Rules) reduce(t Transform) Transform {
+	if t.Fit != "" && t.Fit != FitMax {
+		return r.within(t)
+	}
+	t.Width, t.Height = min(t.Width, r.MaxWidth), min(t.Height, r.MaxHeight)
+	return t
+}
+
+// within returns a transformation within the limits, with the shape of width and height.
+func (r Rules) within(t Transform) Transform {
+	part := min(1, float64(r.MaxWidth)/float64(max(t.Width, 1)), float64(r.MaxHeight)/float64(max(t.Height, 1)))
+	t.Width, t.Height = side(float64(t.Width)*part), side(float64(t.Height)*part)
+	return t
+}
+
+// side rounds a side, of which zero is none.
+func side(of float64) int {
+	if of == 0 {
+		return 0
+	}
+	return max(1, int(math.Round(of)))
 }
 
 // Scaled returns the size that Darkroom scales an image to: the size of the result, or
@@ -62,8 +89,12 @@ func (t Transform) Scaled(original Size) Size {
 	return Size{scaleSide(t.Height, original.Width, original.Height), t.Height}
 }
 
+// scaleSide returns a side that is not given.
 func scaleSide(side, numerator, denominator int) int {
-	return int(int64(side) * int64(numerator) / int64(denominator))
+	if side == 0 {
+		return 0
+	}
+	return max(1, int(int64(side)*int64(numerator)/int64(denominator)))
 }
 
 // Check refuses a transformation whose cost or result, for an original of this size,
@@ -72,9 +103,6 @@ func (r Rules) Check(t Transform, original Size, maxPixels int64) error {
 	scaled := t.Scaled(original)
 	resized := t.Width != 0 || t.Height != 0
 	switch {
-	case scaled.Width < 1 || scaled.Height < 1:
-		return problem.New(http.StatusBadRequest,
-			"parameters w and h reduce an image of %dx%d pixels to nothing", original.Width, original.Height)
 	case scaled.Pixels() > maxPixels,
 		resized && t.Fit != FitCrop && (scaled.Width > r.MaxWidth || scaled.Height > r.MaxHeight):
 		return problem.New(http.StatusBadRequest,

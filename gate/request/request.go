@@ -3,6 +3,7 @@
 package request
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
@@ -101,10 +102,35 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	return Request{Path: clean, Transform: all, Own: own}, err
 }
 
-// Validate returns an error for a parameter that no request could have. Others than those of Darkroom have no effect.
+// Validate returns an error for a parameter of a setting that is invalid, or would be reduced or ignored in a request.
+// Others than those of Darkroom have no effect.
 func (r Rules) Validate(parameters map[string]string) error {
-	_, err := r.parseParameters(parameters)
-	return err
+	if _, err := r.parseParameters(parameters); err != nil {
+		return err
+	}
+	most := map[string]int{"w": r.MaxWidth, "h": r.MaxHeight, "q": maxQuality}
+	for name, value := range parameters {
+		var err error
+		switch name {
+		case "w", "h", "q":
+			if n, notANumber := strconv.Atoi(value); notANumber != nil || n > most[name] {
+				err = problem.New(http.StatusBadRequest, "parameter %s must be an integer from 1 to %d", name, most[name])
+			}
+		case "dpr":
+			_, err = parseNumber(name, value, 1, maxDPR)
+		case "crop":
+			_, err = parseChoice(name, value, crops...)
+		case "auto":
+			for part := range strings.SplitSeq(value, ",") {
+				_, notAChoice := parseChoice(name, part, autos...)
+				err = cmp.Or(err, notAChoice)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // malformed returns a problem if a parameter of Darkroom is escaped in a way that nothing can read.

@@ -14,8 +14,12 @@ import (
 // Parameters are the URL parameters of Darkroom v0.4, and those that client libraries add: dpr and q.
 var Parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "q", "rot", "w"}
 
-// maxDPR bounds the density of a screen.
-const maxDPR = 5
+const (
+	// leastDPR and maxDPR bound the density of a screen.
+	leastDPR, maxDPR = 0.01, 5
+	// maxSide is beyond all limits.
+	maxSide = math.MaxInt32
+)
 
 // MaxBlur bounds the radius of a blur, in pixels. The cost of a blur grows with it.
 const MaxBlur = 100
@@ -83,26 +87,27 @@ func (r Rules) parseTransform(params map[string]string) (Transform, error) {
 	if err != nil {
 		return Transform{}, err
 	}
-	return t.simplify()
+	return r.reduce(t).simplify()
 }
 
 func (r Rules) parseParameters(params map[string]string) (t Transform, err error) {
 	for name, value := range params {
 		switch name {
 		case "w":
-			t.Width, err = parseInteger(name, value, r.MaxWidth)
+			t.Width, err = parseInteger(name, value)
 		case "h":
-			t.Height, err = parseInteger(name, value, r.MaxHeight)
+			t.Height, err = parseInteger(name, value)
 		case "q":
-			t.Quality, err = parseInteger(name, value, maxQuality)
+			t.Quality, err = parseInteger(name, value)
+			t.Quality = min(t.Quality, maxQuality)
 		case "fit":
 			t.Fit, err = parseChoice(name, value, FitCrop, FitScale, FitMax, FitMin, "clip")
 			t.Fit = strings.ReplaceAll(t.Fit, "clip", FitMax)
 		case "dpr":
-			t.DPR, err = parseNumber(name, value, 1, maxDPR)
+			t.DPR, err = parseNumber(name, value, leastDPR, math.MaxFloat64)
+			t.DPR = min(t.DPR, maxDPR)
 		case "crop":
-			t.Crop, err = parseChoice(name, value, "top", "bottom", "left", "right",
-				"top,left", "top,right", "bottom,left", "bottom,right")
+			t.Crop = parseCrop(value)
 		case "mono":
 			_, err = parseChoice(name, value, "000000")
 			t.Mono = true
@@ -115,7 +120,7 @@ func (r Rules) parseParameters(params map[string]string) (t Transform, err error
 			t.Rotate, err = parseNumber(name, value, 0, 360)
 			t.Rotate = math.Mod(t.Rotate, 360)
 		case "auto":
-			t.Auto, err = parseAuto(value)
+			t.Auto = known(value, autos)
 		}
 		if err != nil {
 			return Transform{}, err
@@ -150,12 +155,13 @@ func (t Transform) simplify() (Transform, error) {
 	return t, nil
 }
 
-func parseInteger(name, value string, most int) (int, error) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > most {
-		return 0, problem.New(http.StatusBadRequest, "parameter %s must be an integer from 1 to %d", name, most)
+// parseInteger rounds a number of at least one half.
+func parseInteger(name, value string) (int, error) {
+	f, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(f >= 0.5) { // nor NaN
+		return 0, problem.New(http.StatusBadRequest, "parameter %s must be a number from 1", name)
 	}
-	return n, nil
+	return int(math.Round(min(f, maxSide))), nil
 }
 
 func parseNumber(name, value string, least, most float64) (float64, error) {
@@ -174,13 +180,28 @@ func parseChoice(name, value string, choices ...string) (string, error) {
 	return value, nil
 }
 
-func parseAuto(value string) (string, error) {
-	parts := strings.Split(value, ",")
-	for _, part := range parts {
-		if _, err := parseChoice("auto", part, "compress", "format"); err != nil {
-			return "", err
-		}
+var (
+	autos = []string{"compress", "format"}
+	crops = []string{
+		"top", "bottom", "left", "right", "top,left", "top,right", "bottom,left", "bottom,right",
 	}
+)
+
+// parseCrop returns the sides in the order in which Darkroom names them; empty if there are none, or opposite ones.
+func parseCrop(value string) string {
+	crop := known(value, crops[:4])
+	if first, second, both := strings.Cut(crop, ","); both && !slices.Contains(crops, crop) {
+		crop = second + "," + first
+	}
+	if !slices.Contains(crops, crop) {
+		return ""
+	}
+	return crop
+}
+
+// known returns those of a list that are among the choices, sorted. Client libraries send others too.
+func known(value string, choices []string) string {
+	parts := slices.DeleteFunc(strings.Split(value, ","), func(part string) bool { return !slices.Contains(choices, part) })
 	slices.Sort(parts)
-	return strings.Join(slices.Compact(parts), ","), nil
+	return strings.Join(slices.Compact(parts), ",")
 }
