@@ -45,6 +45,8 @@ const (
 	// reread is the age from which the keys are read again: Kubernetes changes the file when the
 	// Secret changes.
 	reread = 5 * time.Second
+	// maxYears bounds the time until a URL expires: a time in milliseconds is never meant.
+	maxYears = 100
 )
 
 // Options configure a Verifier.
@@ -118,12 +120,12 @@ func (v *Verifier) Verify(u *url.URL) (expires time.Time, err error) {
 	if v.options.Public != "" && u.Path+"?"+u.RawQuery == v.options.Public {
 		return time.Time{}, nil
 	}
-	query := u.Query()
+	query, malformed := url.ParseQuery(u.RawQuery) // a signature does not bind what cannot be parsed
 	result, refusal := "valid", error(nil)
 	switch expires, err = expiry(query.Get("expires")); {
 	case !query.Has("s"):
 		result, refusal = "missing", problem.New(http.StatusForbidden, "the URL is not signed; parameter s is required")
-	case !v.signed(u, query):
+	case malformed != nil, path.Clean(u.Path) != u.Path, !v.signed(u, query):
 		result, refusal = "invalid", problem.New(http.StatusForbidden, "the signature of the URL is invalid")
 	case err != nil:
 		result, refusal = "invalid", err
@@ -142,8 +144,9 @@ func expiry(value string) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	seconds, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return time.Time{}, problem.New(http.StatusBadRequest, "parameter expires must be a Unix time in seconds")
+	if err != nil || seconds > time.Now().AddDate(maxYears, 0, 0).Unix() {
+		return time.Time{}, problem.New(http.StatusBadRequest,
+			"parameter expires must be a Unix time in seconds, at most %d years ahead", maxYears)
 	}
 	return time.Unix(seconds, 0), nil
 }
@@ -171,7 +174,7 @@ func sign(key []byte, of string, query url.Values) string {
 		}
 	}
 	hash := hmac.New(sha256.New, key)
-	_, _ = hash.Write([]byte(path.Clean("/"+of) + "?" + bound.Encode())) // never fails
+	_, _ = hash.Write([]byte(of + "?" + bound.Encode())) // never fails
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
