@@ -17,16 +17,15 @@ type Control struct {
 }
 
 // ParseControl parses the headers of a source as RFC 9111 defines them for shared caches. What its
-// own caches have used of the time is over.
+// own caches have used of the time is over. What it says to CDNs (RFC 9213) counts before s-maxage.
 func ParseControl(header http.Header, now time.Time) (c Control) {
-	ages := map[string]time.Duration{}
-	for directive := range strings.SplitSeq(strings.ToLower(strings.Join(header.Values("Cache-Control"), ",")), ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
-		age, known := seconds(strings.Trim(value, `"`))
-		if shortest, found := ages[name]; name == "no-cache" || known && (!found || age < shortest) {
-			ages[name] = age
+	ages, forCDNs := map[string]time.Duration{}, map[string]time.Duration{}
+	c.NoStore = parseDirectives(header.Values("Cache-Control"), ages)
+	c.NoStore = parseDirectives(header.Values("CDN-Cache-Control"), forCDNs) || c.NoStore
+	for _, name := range []string{"max-age", "s-maxage", "no-cache"} { // the last one counts
+		if age, found := forCDNs[name]; found {
+			ages["cdn"] = age
 		}
-		c.NoStore = c.NoStore || name == "no-store" || name == "private"
 	}
 	if strings.Contains(strings.Join(header.Values("Vary"), ","), "*") { // each request may get another image
 		ages["no-cache"] = 0
@@ -47,12 +46,25 @@ func ParseControl(header http.Header, now time.Time) (c Control) {
 		}
 		return 0, false
 	}
-	c.MaxAge, c.Bounded = first("no-cache", "s-maxage", "max-age", "expires")
+	c.MaxAge, c.Bounded = first("cdn", "no-cache", "s-maxage", "max-age", "expires")
 	c.BrowserAge = c.MaxAge
 	if age, found := first("no-cache", "max-age", "expires"); found {
 		c.BrowserAge = min(c.MaxAge, age)
 	}
 	return c
+}
+
+// parseDirectives adds the shortest age of each name, and reports whether keeping is forbidden.
+func parseDirectives(lines []string, ages map[string]time.Duration) (noStore bool) {
+	for directive := range strings.SplitSeq(strings.ToLower(strings.Join(lines, ",")), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		age, known := seconds(strings.Trim(value, `"`))
+		if shortest, found := ages[name]; name == "no-cache" || known && (!found || age < shortest) {
+			ages[name] = age
+		}
+		noStore = noStore || name == "no-store" || name == "private"
+	}
+	return noStore
 }
 
 // seconds parses a number of seconds, and reports whether it is one. A negative one is none at all.

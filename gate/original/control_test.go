@@ -72,6 +72,17 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			directives = append(directives, name)
 			want.NoStore = true
 		}
+		if rarely("to CDNs") {
+			header.Set("CDN-Cache-Control", "must-revalidate, max-age=70")
+			shared = 70
+			if browsers < 0 {
+				browsers = 70
+			}
+		}
+		if rarely("forbidden to CDNs") {
+			header.Add("CDN-Cache-Control", "No-Store")
+			want.NoStore = true
+		}
 		used := 0
 		if rarely("used") {
 			used = rapid.IntRange(1, 200).Draw(t, "Age")

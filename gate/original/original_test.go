@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
@@ -136,6 +137,22 @@ func TestDrawingsAreRecognizedByTheirRootElement(t *testing.T) {
 	} {
 		if got := Type([]byte(body)); got != SVG {
 			t.Errorf("%q: %q", body, got)
+		}
+	}
+}
+
+func TestImagesThatGoDoesNotKnowAreRecognized(t *testing.T) {
+	drawing := utf16.Encode([]rune("<?xml version='1.0' encoding='UTF-16'?><svg>"))
+	big, little := []byte("\xfe\xff"), []byte("\xff\xfe")
+	for _, unit := range drawing {
+		big, little = binary.BigEndian.AppendUint16(big, unit), binary.LittleEndian.AppendUint16(little, unit)
+	}
+	for body, want := range map[string]string{
+		"\xff\x0a\x00": "image/jxl", "\x00\x00\x00\x0cJXL \r\n\x87\n\x00": "image/jxl", string(big): SVG, string(little): SVG,
+		"\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00": "", "\xff\xfe": "",
+	} {
+		if got := Type([]byte(body)); got != want {
+			t.Errorf("%q: %q, want %q", body, got, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
@@ -26,6 +27,9 @@ func Type(body []byte) string {
 	if len(body) >= 12 && string(body[4:8]) == "ftyp" {
 		return brands[string(body[8:12])]
 	}
+	if bytes.HasPrefix(body, []byte("\xff\x0a")) || bytes.HasPrefix(body, []byte("\x00\x00\x00\x0cJXL \r\n\x87\n")) {
+		return "image/jxl"
+	}
 	if contentType := http.DetectContentType(body); strings.HasPrefix(contentType, "image/") {
 		return contentType
 	}
@@ -40,7 +44,7 @@ const maxProlog = 64 << 10
 
 // isSVG reports whether the root element of a document is svg.
 func isSVG(body []byte) bool {
-	document := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(body[:min(len(body), maxProlog)], nil)))
+	document := xml.NewDecoder(bytes.NewReader(asUTF8(body[:min(len(body), maxProlog)])))
 	document.Strict = false // entities are declared in the document
 	document.CharsetReader = func(_ string, ascii io.Reader) (io.Reader, error) { return ascii, nil }
 	for {
@@ -61,6 +65,22 @@ func isSVG(body []byte) bool {
 			}
 		}
 	}
+}
+
+// asUTF8 decodes text that begins with the mark of UTF-16. Other text is in UTF-8, but for what is ignored.
+func asUTF8(text []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(text, []byte("\xff\xfe")):
+		return bytes.ToValidUTF8(text, nil)
+	}
+	var units []uint16
+	for ; len(text) >= 2; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // sizeOf returns the size of an image that Go does not decode, as far as its header has it.
