@@ -52,7 +52,9 @@ func New(capacity int64, maxWaiting int, forClient int64) *Queue {
 
 // errFull has the status 503.
 func errFull() *problem.Problem {
-	return problem.New(http.StatusServiceUnavailable, "too many requests are waiting; retry later").Retry(2 * time.Second)
+	full := problem.New(http.StatusServiceUnavailable, "too many requests are waiting; retry later").Retry(2 * time.Second)
+	full.Busy = true
+	return full
 }
 
 // maxWait is the time after which clients and proxies do not wait for a response any more.

@@ -78,8 +78,9 @@ func (d *Darkroom) Transform(ctx context.Context, original []byte, query string)
 	status, body, err := d.get(context.WithoutCancel(ctx), &url.URL{Path: path, RawQuery: query})
 	switch {
 	case err != nil:
-		return nil, problem.New(http.StatusServiceUnavailable, "Darkroom is not available; retry later").
-			Because(err).Retry(retryAfter)
+		failure := problem.New(http.StatusServiceUnavailable, "Darkroom is not available; retry later")
+		failure.Busy = true // it restarts
+		return nil, failure.Because(err).Retry(retryAfter)
 	case status == http.StatusOK && int64(len(body)) > d.maxResult:
 		return nil, problem.New(http.StatusRequestEntityTooLarge, "the result exceeds %d bytes", d.maxResult)
 	case status == http.StatusOK:

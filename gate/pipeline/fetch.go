@@ -16,6 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // held is an original in memory, while results are made of it.
@@ -140,6 +141,7 @@ func (p *Pipeline) decode(ctx context.Context, of *held, plan prepare.Plan) (*de
 			}
 		}()
 		defer recovered(&err)
+		defer func(start time.Time) { timing.Add(ctx, "decode", time.Since(start)) }(time.Now())
 		img, err := prepare.Decode(of.body, of.info)
 		if err != nil {
 			return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)

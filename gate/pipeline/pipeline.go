@@ -5,7 +5,6 @@ package pipeline
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // State is how a response came about; it is a label of metrics.
@@ -138,8 +138,14 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 func hold[K comparable, V any](
 	ctx context.Context, group *share.Group[K, V], key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {
+	start := time.Now()
 	value, first, done, err = group.Hold(ctx, key, create)
-	if err != nil && !first && problem.Of(err).Status == http.StatusServiceUnavailable {
+	defer func() {
+		if !first {
+			timing.Add(ctx, "shared", time.Since(start))
+		}
+	}()
+	if err != nil && !first && problem.Of(err).Busy {
 		value, first, done, err = group.Hold(ctx, key, create)
 	}
 	return value, first, done, err
@@ -152,7 +158,7 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		return result{known, state}, err
 	}
 	if failure := p.failed(r); failure != nil {
-		if made, err := p.fail(key, known, failure); err == nil || failure.Status != http.StatusServiceUnavailable {
+		if made, err := p.fail(key, known, failure); err == nil || !failure.Busy {
 			return made, err
 		}
 	}

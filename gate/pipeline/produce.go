@@ -87,9 +87,9 @@ func (p *Pipeline) prepare(ctx context.Context, of *held, plan prepare.Plan, res
 	if err != nil {
 		return nil, err
 	}
+	defer func(start time.Time) { timing.Add(ctx, "prepare", time.Since(start)) }(time.Now())
 	pixels.mu.Lock()
 	defer pixels.mu.Unlock()
-	defer func(start time.Time) { timing.Add(ctx, "prepare", time.Since(start)) }(time.Now())
 	return plan.Do(pixels.image, of.info, result)
 }
 

@@ -87,11 +87,12 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	}
 }
 
+// A source that is busy is, so that it is not asked by each client.
 func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	asked := 0
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		if asked++; asked == 1 {
-			return nil, problem.New(http.StatusServiceUnavailable, "too many requests are waiting")
+			return nil, &problem.Problem{Status: http.StatusServiceUnavailable, Busy: true}
 		}
 		return respond(pixel(1), nil)
 	})

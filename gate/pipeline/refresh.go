@@ -93,7 +93,7 @@ func (p *Pipeline) recover(name, key string, known *cache.Entry, err error) (res
 	}
 	failure := problem.Of(err)
 	made, err := p.fail(key, known, failure)
-	if made.state == Stale || failure.Status != http.StatusServiceUnavailable {
+	if made.state == Stale || !failure.Busy {
 		_, _ = p.failures.Set(name, failure)
 	}
 	if made.state == Stale {

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// missingLifetime is the time for which it may be kept that an image is missing.
+const missingLifetime = 5 * time.Second
+
 // Problem is an error with the response that it leads to.
 type Problem struct {
 	// Status is the HTTP status of the response.
@@ -21,6 +24,8 @@ type Problem struct {
 	// Unrelated is set if the failure says nothing about the image, such as expired credentials or a maintenance page.
 	// A known image is still served then.
 	Unrelated bool
+	// Busy is set if the gate had no place for the request, which says nothing of others.
+	Busy bool
 	// Cause is for the log only.
 	Cause error
 }
@@ -71,6 +76,9 @@ func (p *Problem) Write(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/problem+json")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	header.Set("Cache-Control", "no-store")
+	if p.Status == http.StatusNotFound { // so that CDNs answer when many ask for what is missing
+		header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(missingLifetime/time.Second)))
+	}
 	header.Set("X-Content-Type-Options", "nosniff")
 	if p.RetryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(int(max(p.RetryAfter, time.Second)/time.Second)))

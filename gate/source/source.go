@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -132,17 +133,39 @@ const (
 	retryAfter = 10 * time.Second
 )
 
-// statusProblem returns the problem for a status of the source, or nil for 200.
-func statusProblem(status int) *problem.Problem {
-	switch status {
-	case http.StatusOK:
+// maxRetryAfter bounds the time for which a source may ask clients to stay away.
+const maxRetryAfter = time.Hour
+
+// statusProblem returns the problem for the response of a source, or nil for one that has the whole original.
+func statusProblem(response *http.Response) *problem.Problem {
+	switch status := response.StatusCode; status {
+	case http.StatusOK, http.StatusNonAuthoritativeInfo:
 		return nil
+	case http.StatusPartialContent:
+		if isWhole(response.Header.Get("Content-Range")) {
+			return nil
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		after, err := strconv.Atoi(response.Header.Get("Retry-After"))
+		if err != nil {
+			after = int(retryAfter / time.Second)
+		}
+		return problem.New(http.StatusServiceUnavailable, "the source is busy; it responded with status %d", status).
+			Retry(min(max(time.Duration(after), 1), maxRetryAfter/time.Second) * time.Second)
 	case http.StatusNotFound, http.StatusGone:
 		return problem.New(http.StatusNotFound, "the source has no image at this path")
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return problem.New(http.StatusForbidden, "the source denies access to this image")
 	}
-	return problem.New(http.StatusBadGateway, "the source responded with status %d", status).Retry(retryAfter)
+	return problem.New(http.StatusBadGateway, "the source responded with status %d", response.StatusCode).
+		Retry(retryAfter)
+}
+
+// isWhole reports whether a range is all of what it is a part of.
+func isWhole(contentRange string) bool {
+	var last, length int64
+	n, err := fmt.Sscanf(contentRange, "bytes 0-%d/%d", &last, &length)
+	return n == 2 && err == nil && last == length-1
 }
 
 // Failure returns the problem for a request or a body that failed.

@@ -94,7 +94,7 @@ func TestFailuresOfTheSourceHaveAStatus(t *testing.T) {
 		"denied":                       {status(403), 403},
 		"not authenticated":            {status(401), 403},
 		"broken":                       {status(500), 502},
-		"rate limited":                 {status(429), 502},
+		"rate limited":                 {status(429), 503},
 		"not modified without request": {status(304), 502},
 		"too large": {
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 101)) },

@@ -143,6 +143,40 @@ func TestAnOriginalIsTheSameHoweverItIsSent(t *testing.T) {
 	})
 }
 
+// A response with another status may have the whole original, and one that says when to come back is passed on.
+func TestStatusesOfASource(t *testing.T) {
+	for _, test := range []struct {
+		status      int
+		name, value string
+		want        int
+		retry       time.Duration
+	}{
+		{status: 203, want: 200},
+		{status: 206, name: "Content-Range", value: "bytes 0-3/4", want: 200},
+		{status: 206, name: "Content-Range", value: "bytes 1-3/4", want: 502, retry: retryAfter},
+		{status: 206, name: "Content-Range", value: "bytes 0-3/*", want: 502, retry: retryAfter},
+		{status: 429, name: "Retry-After", value: "7", want: 503, retry: 7 * time.Second},
+		{status: 503, name: "Retry-After", value: "9999999", want: 503, retry: time.Hour},
+		{status: 503, want: 503, retry: retryAfter},
+		{status: 500, want: 502, retry: retryAfter},
+	} {
+		s := folder(t, func(w http.ResponseWriter, _ *http.Request) {
+			if test.name != "" {
+				w.Header().Set(test.name, test.value)
+			}
+			w.WriteHeader(test.status)
+			_, _ = w.Write([]byte("body"))
+		})
+		body, _, err := read(t, s, "/a", original.Validators{}, 100)
+		if err == nil && string(body) == "body" && test.want == 200 {
+			continue
+		}
+		if p := problem.Of(err); err == nil || p.Status != test.want || p.RetryAfter != test.retry || p.Busy {
+			t.Errorf("%+v: %q %v", test, body, err)
+		}
+	}
+}
+
 // What is said of the credentials is not said of the image, which a source may have before and after. That an image is
 // missing or denied is said of the image, in whatever words.
 func TestRefusedCredentialsAreNoAnswerAboutTheImage(t *testing.T) {
