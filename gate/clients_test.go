@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,9 +66,44 @@ func TestABrowserIsToldWhatTakesTime(t *testing.T) {
 	if !strings.Contains(got, "fetch;dur=") {
 		t.Errorf("a missing image: %q", got)
 	}
+	var parts, total float64
+	for part := range strings.SplitSeq(g.expect("/large.jpg?w=800", http.StatusOK).header.Get("Server-Timing"), ", ") {
+		name, took, _ := strings.Cut(part, ";dur=")
+		milliseconds, _ := strconv.ParseFloat(took, 64)
+		if name == "total" {
+			total = milliseconds
+		} else {
+			parts += milliseconds
+		}
+	}
+	if parts < .9*total {
+		t.Errorf("%.1f of %.1f ms have a name", parts, total)
+	}
 	silent := start(t, o.url, map[string]string{"GATE_SERVER_TIMING": "false"})
 	if got := silent.expect("/photo.jpg?w=20", http.StatusOK).header; got.Get("Server-Timing") != "" {
 		t.Errorf("although it is off: %v", got)
+	}
+}
+
+// Canvas, WebGL and fetch need the first header, pages with Cross-Origin-Embedder-Policy the second.
+func TestPagesOfOtherOriginsMayReadImages(t *testing.T) {
+	o := newOrigin(t)
+	for _, allowed := range []string{"true", "false"} {
+		g := start(t, o.url, map[string]string{"GATE_CROSS_ORIGIN": allowed})
+		for path, want := range map[string]int{"/photo.jpg?w=20": 200, "/none.jpg": 404} {
+			header := g.expect(path, want).header
+			for name, value := range map[string]string{
+				"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin", "Timing-Allow-Origin": "*",
+			} {
+				if got := header.Get(name); (got == value) != (allowed == "true") || (got == "") != (allowed == "false") {
+					t.Errorf("%s, allowed %s: %s %q", path, allowed, name, got)
+				}
+			}
+		}
+		preflight := g.do(http.MethodOptions, "/photo.jpg", map[string]string{"Access-Control-Request-Method": "GET"})
+		if preflight.status != map[string]int{"true": 204, "false": 405}[allowed] {
+			t.Errorf("OPTIONS, allowed %s: %d", allowed, preflight.status)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ func TestAnOutageOfTheSourceServesWhatIsKnown(t *testing.T) {
 	if got := o.asked("/photo.jpg"); got != asked {
 		t.Error("the source that has just failed was asked again")
 	}
-	g.expect("/large.jpg?w=10", http.StatusBadGateway)
+	g.expect("/large.jpg?w=10", http.StatusServiceUnavailable)
 }
 
 func TestCachedImagesAreServedWithoutDarkroom(t *testing.T) {

@@ -42,7 +42,7 @@ func TestImagesAreTransformedByDarkroom(t *testing.T) {
 	}
 }
 
-func TestFailuresAreProblemsThatAreNotStored(t *testing.T) {
+func TestFailuresAreProblemsThatAreStoredForSecondsAtMost(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
 	for target, status := range map[string]int{
 		"/none.jpg":                         404,
@@ -51,7 +51,8 @@ func TestFailuresAreProblemsThatAreNotStored(t *testing.T) {
 		"/cut.jpg?w=10":                     200, // as it is
 		"/bomb.png?w=10":                    413,
 		"/photo.jpg?blur=999":               400,
-		"/photo.jpg?w=9999&h=9999&fit=crop": 400,
+		"/photo.jpg?w=wide":                 400,
+		"/photo.jpg?w=9999&h=9999&fit=crop": 200,
 		"/photo.jpg?w=4096":                 200,
 		"/photo.jpg?w=4000&h=1&fit=crop":    200,
 	} {
@@ -66,7 +67,8 @@ func TestFailuresAreProblemsThatAreNotStored(t *testing.T) {
 		if err := json.Unmarshal(got.body, &details); err != nil || details.Status != status || details.Detail == "" {
 			t.Errorf("%s: %s %v", target, got.body, err)
 		}
-		if got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" ||
+		kept := map[bool]string{true: "public, max-age=5", false: "no-store"}[status == 404]
+		if got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != kept ||
 			got.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: header %v", target, got.header)
 		}
@@ -96,10 +98,15 @@ func TestConditionalRequestsRangesAndHEAD(t *testing.T) {
 		{http.MethodGet, map[string]string{"If-None-Match": etag}, 304, nil},
 		{http.MethodGet, map[string]string{"Range": "bytes=2-5"}, 206, full.body[2:6]},
 		{http.MethodGet, map[string]string{"Range": "bytes=2-5", "If-Range": `"other"`}, 200, full.body},
+		{http.MethodGet, map[string]string{"Range": "BYTES=2-5"}, 206, full.body[2:6]},
 		{http.MethodGet, map[string]string{"Range": "bytes=9999999-"}, 416, nil},
+		{http.MethodGet, map[string]string{"Range": "bytes=x"}, 416, nil},
+		{http.MethodGet, map[string]string{"If-Match": `"other"`}, 412, nil},
 	} {
 		got := g.do(test.method, "/photo.jpg?w=100", test.header)
-		if got.status != test.status || (test.status != 416 && !bytes.Equal(got.body, test.body)) {
+		failed := got.header.Get("Content-Type") == "application/problem+json" && got.header.Get("Cache-Control") == "no-store" &&
+			json.Valid(got.body)
+		if got.status != test.status || failed != (got.status >= 400) || !failed && !bytes.Equal(got.body, test.body) {
 			t.Errorf("%s %v: %d with %d bytes, want %d with %d", test.method, test.header, got.status, len(got.body),
 				test.status, len(test.body))
 		}

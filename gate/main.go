@@ -75,7 +75,7 @@ func run(ctx context.Context, getenv func(string) string) error {
 	c.Options.Source = from
 	handler := &serve.Handler{
 		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Sources[0].Gate,
-		CacheTTL: c.CacheTTL, ServerTiming: c.ServerTiming, AccessLog: c.AccessLog, Log: log,
+		CacheTTL: c.CacheTTL, ServerTiming: c.ServerTiming, CrossOrigin: c.CrossOrigin, AccessLog: c.AccessLog, Log: log,
 	}
 	if c.Signing.File != "" {
 		c.Signing.Count, c.Signing.Log = metrics.Verified, log

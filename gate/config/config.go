@@ -36,6 +36,7 @@ type Config struct {
 	// CacheFolder is empty if there is no disk cache.
 	CacheFolder             string
 	ServerTiming, AccessLog bool
+	CrossOrigin             bool
 	LogLevel                slog.Level
 }
 
@@ -75,6 +76,7 @@ func Read(getenv func(string) string) (Config, error) {
 		CacheFolder:  e.text("GATE_CACHE_FOLDER", ""),
 		CacheDisk:    e.integer("GATE_CACHE_DISK_BYTES", 1<<30, 1),
 		ServerTiming: e.boolean("GATE_SERVER_TIMING", true),
+		CrossOrigin:  e.boolean("GATE_CROSS_ORIGIN", true),
 		AccessLog:    e.boolean("GATE_ACCESS_LOG", false),
 		LogLevel:     parse(e, "LOG_LEVEL", "info", level),
 	}

@@ -34,6 +34,8 @@ type Handler struct {
 	CacheTTL time.Duration
 	// ServerTiming tells browsers how long the parts of a request take.
 	ServerTiming bool
+	// CrossOrigin lets pages of other origins read images and their times.
+	CrossOrigin bool
 	// AccessLog logs each request.
 	AccessLog bool
 	Log       *slog.Logger
@@ -72,8 +74,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve responds, with the entry that it returns, or returns a problem or the error of the context.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, pipeline.State, error) {
+	if h.CrossOrigin {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+		w.Header().Set("Timing-Allow-Origin", "*")
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
+		if h.CrossOrigin && r.Method == http.MethodOptions { // browsers ask before requests with unusual headers
+			w.Header().Set("Access-Control-Allow-Headers", "*")
+			w.Header().Set("Access-Control-Max-Age", "86400")
+			w.WriteHeader(http.StatusNoContent)
+			return nil, pipeline.None, nil
+		}
 		return nil, pipeline.None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
 	}
 	if r.URL.Path == "/ping" {
@@ -123,24 +136,42 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
 	// Only GET has ranges, and others than those of bytes are unknown: net/http would serve and refuse them.
-	if unit, _, _ := strings.Cut(r.Header.Get("Range"), "="); r.Method != http.MethodGet || unit != "bytes" {
+	unit, ranges, _ := strings.Cut(r.Header.Get("Range"), "=")
+	if r.Header.Set("Range", "bytes="+ranges); r.Method != http.MethodGet || !strings.EqualFold(unit, "bytes") {
 		r.Header.Del("Range")
 	}
 	// Ranges, conditional requests and HEAD.
-	http.ServeContent(content{w}, r, "", time.Time{}, bytes.NewReader(entry.Body))
+	http.ServeContent(&content{ResponseWriter: w, request: r}, r, "", time.Time{}, bytes.NewReader(entry.Body))
 	return entry, state, nil
 }
 
 // content is a response of http.ServeContent. The connection has no file to send: without its ReadFrom, headers
 // and a small image are one write.
-type content struct{ http.ResponseWriter }
+type content struct {
+	http.ResponseWriter
+	request *http.Request
+	// failed is set when a problem was sent in place of the text that follows.
+	failed bool
+}
 
-// WriteHeader keeps CDNs from storing conditions and ranges of one client that have failed (412, 416) as the image.
-func (c content) WriteHeader(status int) {
-	if status >= http.StatusBadRequest {
-		c.Header().Set("Cache-Control", "no-store")
+// WriteHeader sends problems for conditions and ranges of one client that have failed (412, 416), which no CDN
+// may store as the image.
+func (c *content) WriteHeader(status int) {
+	switch c.failed = status >= http.StatusBadRequest; {
+	case status == http.StatusRequestedRangeNotSatisfiable:
+		problem.New(status, "the header Range names no part of the image").Write(c.ResponseWriter, c.request)
+	case c.failed:
+		problem.New(status, "a condition of the request is false").Write(c.ResponseWriter, c.request)
+	default:
+		c.ResponseWriter.WriteHeader(status)
 	}
-	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *content) Write(body []byte) (int, error) {
+	if c.failed {
+		return len(body), nil
+	}
+	return c.ResponseWriter.Write(body)
 }
 
 // verify checks the signature of a URL, and returns the time for which responses may be kept.
