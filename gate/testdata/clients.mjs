@@ -21,6 +21,9 @@ for (const [name, options] of [["imgix", {}], ["imgix-signed", { secureURLToken:
     const dpr = parseInt(density, 10);
     print(name, `${60 * dpr}x${40 * dpr}`, url);
   }
+  for (const [url, width] of candidates(client.buildSrcSet("/photo.jpg"))) { // its default, whatever the limits
+    print(name, `${Math.min(parseInt(width, 10), 4096)}x`, url);
+  }
   for (const [url, width] of candidates(client.buildSrcSet("/photo.jpg", { ar: "3:2" }, { minWidth: 90, maxWidth: 540 }))) {
     print(name, `${parseInt(width, 10)}x`, url);
   }
