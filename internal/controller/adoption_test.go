@@ -12,11 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
-	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
 // installPlainChart installs a release of Darkroom's chart with Helm.
@@ -120,23 +118,6 @@ func TestADarkroomThatMayAdoptIsInstalledWhereNoReleaseIs(t *testing.T) {
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
 	install(t, adopting(namespace, "photos"))
-}
-
-// kubectl delete --cascade=orphan. The garbage collector, which does not run here, takes the owner
-// references away.
-func TestADeletionThatKeepsDependentsDeletesNothing(t *testing.T) {
-	t.Parallel()
-	_, darkroom := startWithPhotos(t)
-	namespace := darkroom.Namespace
-	remove(t, darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan))
-	eventuallyEvent(t, namespace, release.EventOrphaned)
-	eventuallyIs(t, "the operator has let it go", &v1alpha1.Darkroom{}, namespace, "photos",
-		func(d *v1alpha1.Darkroom) bool {
-			return len(d.Finalizers) == 1
-		})
-	mustGet(t, &appsv1.Deployment{}, namespace, "photos")
-	mustGet(t, &corev1.Service{}, namespace, "photos")
-	eventually(t, "the release is deployed", deployedByHelm(t, namespace))
 }
 
 // TestAForgedRevisionAdoptsNothing adds a revision of Darkroom's chart to a foreign release, as

@@ -29,8 +29,9 @@ var ErrLeaving = errors.New("waiting until the finalizers of the Ingress or HTTP
 // Objects that the caches do not show yet are deleted by Kubernetes when their owner, the Darkroom,
 // is gone.
 //
-// A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes nothing: Kubernetes
-// takes the owner references away, and what is left is a release of the plain chart.
+// A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes the records alone: Kubernetes
+// takes the owner references away, and what is left is a release of the plain chart. Records of earlier
+// versions of the operator would keep Kubernetes from it, as their keys are not sorted.
 func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
 	began := time.Now()
 	event, message, err := c.uninstall()
@@ -56,7 +57,7 @@ func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 func (c *ActionClient) uninstall() (event, message string, err error) {
 	orphaned := fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name)
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
-		return EventOrphaned, orphaned, nil
+		return EventOrphaned, orphaned, c.revisions.RemoveRecords(c.ctx)
 	}
 	objects, err := c.inventory(nil)
 	if err != nil {

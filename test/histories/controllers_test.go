@@ -1,11 +1,13 @@
 package histories
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -128,14 +130,30 @@ func (w *world) collect(object *unstructured.Unstructured, living map[types.UID]
 	case owner == nil:
 		return true, w.remove(object)
 	case owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, metav1.FinalizerOrphanDependents):
-		return true, edit(w, client.ObjectKeyFromObject(object), object, func(o *unstructured.Unstructured) error {
-			o.SetOwnerReferences(slices.Delete(owners, at, at+1))
-			return nil
-		})
+		return true, w.orphan(object, owner.UID)
 	case owner.DeletionTimestamp != nil && slices.Contains(owner.Finalizers, metav1.FinalizerDeleteDependents):
 		return true, w.remove(object)
 	}
 	return false, nil
+}
+
+// orphan takes an owner away from an object by the patch of the garbage collector, which makes the API server encode
+// the whole object again.
+func (w *world) orphan(object *unstructured.Unstructured, owner types.UID) error {
+	disowned := object.DeepCopy()
+	err := w.kube.Patch(w.ctx, disowned, client.RawPatch(types.StrategicMergePatchType, fmt.Appendf(nil,
+		`{"metadata":{"uid":%q,"ownerReferences":[{"$patch":"delete","uid":%q}]}}`, object.GetUID(), owner)))
+	switch {
+	case err == nil:
+		return w.wrote(disowned)
+	case !apierrors.IsUnsupportedMediaType(err):
+		return err
+	}
+	return edit(w, client.ObjectKeyFromObject(object), object, func(o *unstructured.Unstructured) error {
+		o.SetOwnerReferences(slices.DeleteFunc(o.GetOwnerReferences(),
+			func(reference metav1.OwnerReference) bool { return reference.UID == owner }))
+		return nil
+	})
 }
 
 // finish removes the finalizers of the garbage collector from a Darkroom that is being deleted.

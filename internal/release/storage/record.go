@@ -12,6 +12,7 @@ import (
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,9 +47,16 @@ func (r *Revisions) Record(ctx context.Context, release *helmrelease.Release) er
 	return nil
 }
 
-// recordOf returns the record of a revision.
+// recordOf returns the record of a revision. Its keys are sorted, as the API server encodes it again for a strategic
+// merge patch: it would take another order for a change of the data, and refuse the patch of the garbage collector that
+// removes the owner.
 func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRevision, error) {
-	data, err := json.Marshal(v1alpha1.RevisionData{Spec: *r.darkroom.Spec.Concealed()})
+	sorted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(
+		&v1alpha1.RevisionData{Spec: *r.darkroom.Spec.Concealed()})
+	if err != nil {
+		return nil, fmt.Errorf("encode Darkroom: %w", err)
+	}
+	data, err := json.Marshal(sorted)
 	if err != nil {
 		return nil, fmt.Errorf("encode Darkroom: %w", err)
 	}
@@ -98,6 +106,16 @@ func (r *Revisions) rewrite(ctx context.Context, record *appsv1.ControllerRevisi
 	}
 	_, err = records.Create(ctx, record, metav1.CreateOptions{})
 	return err
+}
+
+// RemoveRecords deletes the records of all revisions.
+func (r *Revisions) RemoveRecords(ctx context.Context) error {
+	return r.each(ctx, func(secret *corev1.Secret) error {
+		if !ownership.OwnsRevision(r.darkroom, secret) {
+			return nil
+		}
+		return r.removeRecord(ctx, versionOf(secret))
+	})
 }
 
 // removeRecord deletes the record of a revision, if there is one. It is read first, because it is not cached and
