@@ -84,7 +84,13 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 		if slices.ContainsFunc(objects, isRouteWithFinalizers) {
 			return "", "", ErrLeaving
 		}
-		if left, err := c.isOrphaned(); err != nil || left {
+	}
+	left, err := c.isLeft()
+	if err != nil {
+		return "", "", err
+	}
+	if left && !adopting {
+		if isOrphaned, err := c.revisions.AreOrphaned(c.ctx); err != nil || isOrphaned {
 			return EventOrphaned, orphaned, err
 		}
 	}
@@ -92,7 +98,11 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 	if !found || err != nil {
 		return "", "", err
 	}
-	return EventUninstalled, "Uninstalled with all its objects", nil
+	message = "Uninstalled with all its objects"
+	if left {
+		message += fmt.Sprintf("; Deployment %s stays: its owner reference was removed", c.key.Name)
+	}
+	return EventUninstalled, message, nil
 }
 
 // isAdopting reports whether the Darkroom began to adopt a release and did not complete that. The annotation
@@ -105,9 +115,9 @@ func (c *ActionClient) isAdopting() (bool, error) {
 	return c.revisions.IsForeign(c.ctx)
 }
 
-// isOrphaned reports whether the objects of the Darkroom were left to the user before the operator saw
-// its deletion: its Deployment has its label, and no controller any more.
-func (c *ActionClient) isOrphaned() (bool, error) {
+// isLeft reports whether the Deployment has the label of the Darkroom, and no controller any more: it was left to
+// the user, alone or with all other objects before the operator saw the deletion.
+func (c *ActionClient) isLeft() (bool, error) {
 	deployment, err := c.readMetadata(deployments, c.key.Name)
 	if err != nil || deployment == nil {
 		return false, err

@@ -2,8 +2,13 @@ package release
 
 import (
 	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
@@ -46,14 +51,34 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 		c.Client, c.Reader = server, server
 		c.darkroom.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionTrue}}
 		secrets := fake.NewSimpleClientset()
+		owned, disowned := rapid.IntRange(0, 2).Draw(t, "revisions"), rapid.IntRange(0, 2).Draw(t, "revisions without an owner")
+		for number := range owned + disowned {
+			revision := &corev1.Secret{ObjectMeta: ownedMeta(fmt.Sprintf("sh.helm.release.v1.photos.v%d", number+1))}
+			revision.Namespace = c.darkroom.Namespace
+			maps.Copy(revision.Labels, map[string]string{
+				"owner": "helm", "name": c.darkroom.Name, "version": strconv.Itoa(number + 1), v1alpha1.LabelDarkroomUID: string(c.darkroom.UID),
+			})
+			if number >= owned {
+				revision.OwnerReferences = nil
+			}
+			if err := secrets.Tracker().Add(revision); err != nil {
+				t.Fatal(err)
+			}
+		}
 		c.revisions = storage.New(secrets.CoreV1(), secrets.AppsV1(), nil, nil, c.Clock).Of(c.darkroom, &storage.Memory{})
-		event, _, err := c.uninstall()
-		isOrphaned := server.object != nil && isLabeled && !isControlled
+		event, message, err := c.uninstall()
+		isLeft := server.object != nil && isLabeled && !isControlled
+		isOrphaned := isLeft && owned == 0 && disowned > 0
 		switch {
 		case errors.Is(err, ErrLeaving) != waits || err != nil && !waits:
 			t.Errorf("routes have finalizers: %t, and the error is %v", waits, err)
 		case !waits && (event == EventOrphaned) != isOrphaned:
-			t.Errorf("the Deployment is orphaned: %t, and the event is %q", isOrphaned, event)
+			t.Errorf("the Deployment is left: %t, with %d revisions that are owned and %d that are not, and the event is %q",
+				isLeft, owned, disowned, event)
+		case !waits && (event == EventUninstalled) != (owned+disowned > 0 && !isOrphaned),
+			event == EventUninstalled && strings.Contains(message, "Deployment photos stays") != isLeft:
+			t.Errorf("the Deployment is left: %t, with %d revisions, and the event is %q: %s",
+				isLeft, owned+disowned, event, message)
 		}
 	})
 }

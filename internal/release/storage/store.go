@@ -225,6 +225,19 @@ func (r *Revisions) Delete(ctx context.Context, newerThan int) (found bool, err 
 	return found, err
 }
 
+// AreOrphaned reports whether Kubernetes has taken the Darkroom's owner reference off all its revisions.
+func (r *Revisions) AreOrphaned(ctx context.Context) (bool, error) {
+	owned, orphaned := false, false
+	err := r.each(ctx, func(secret *corev1.Secret) error {
+		if ownership.OwnsRevision(r.darkroom, secret) {
+			isOwned := metav1.IsControlledBy(secret, r.darkroom)
+			owned, orphaned = owned || isOwned, orphaned || !isOwned
+		}
+		return nil
+	})
+	return orphaned && !owned, err
+}
+
 // delete deletes a Secret, but not another one that has taken its name.
 func (r *Revisions) delete(ctx context.Context, secret metav1.Object) error {
 	uid := secret.GetUID()
