@@ -1,6 +1,7 @@
 package values
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,17 +16,27 @@ func newInherited(what string, entries []string) (allowList, error) {
 		case key == "":
 			return "name the keys, or a prefix such as example.com/*: all would include those of other tools"
 		case neverInherited(key, ""):
-			return "cannot be inherited: Helm, kubectl or the operator identify their objects by it"
+			return "cannot be inherited: Helm, kubectl, the operator or GitOps tools identify their objects by it, and may " +
+				"delete those that they did not create"
 		}
 		return ""
 	})
 }
 
-// neverInherited reports whether a label or annotation means something to Helm, kubectl or the
-// operator on the object that has it. Helm's own Secrets have the label owner: helm.
+// trackers are prefixes of the labels and annotations by which tools find the objects that they created. A tool
+// deletes those that its source does not have, such as the operator's objects with the labels of a Darkroom.
+var trackers = []string{
+	"addonmanager.kubernetes.io/", "app.kubernetes.io/", "applyset.kubernetes.io/", "argocd.argoproj.io/",
+	"config.k8s.io/", "configsync.gke.io/", "fluxcd.controlplane.io/", "helm.toolkit.fluxcd.io/", "kapp.k14s.io/",
+	"kubectl.kubernetes.io/", "kustomize.toolkit.fluxcd.io/", "objectset.rio.cattle.io/",
+	"resourceset.fluxcd.controlplane.io/",
+}
+
+// neverInherited reports whether a label or annotation means something to Helm, kubectl, the operator or
+// a GitOps tool on the object that has it. Helm's own Secrets have the label owner: helm.
 func neverInherited(key, value string) bool {
-	return reserved(key) || strings.HasPrefix(key, "kubectl.kubernetes.io/") ||
-		key == annotationIngressClass || key == "owner" && value == "helm"
+	return reserved(key) || key == annotationIngressClass || key == "owner" && value == "helm" ||
+		slices.ContainsFunc(trackers, func(prefix string) bool { return strings.HasPrefix(strings.ToLower(key), prefix) })
 }
 
 // of returns the entries of a map that a list selects.

@@ -93,14 +93,15 @@ func TestEveryObjectAndPodTemplateInheritsFromTheDarkroom(t *testing.T) {
 func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 	chrt, err := darkroomChart()
 	expect.NoError(t, err)
-	keys := rapid.SampledFrom([]string{
+	pruning := []string{"applyset.kubernetes.io/part-of", "argocd.argoproj.io/tracking-id", "kustomize.toolkit.fluxcd.io/name"}
+	keys := rapid.SampledFrom(append(pruning,
 		"helm.sh/hook", "helm.sh/chart", "meta.helm.sh/release-name", "deployments.example.com/darkroom",
 		"deployments.example.com/darkroom-uid",
 		"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component", "app.kubernetes.io/managed-by",
 		"app.kubernetes.io/version",
 		"kubectl.kubernetes.io/last-applied-configuration", "kubernetes.io/ingress.class", "owner", "name",
 		"status", "version", "team",
-	})
+	))
 	strange := rapid.MapOf(keys, rapid.SampledFrom([]string{"helm", "test", "deployed", "other", ""}))
 	whole := []string{"a*", "d*", "h*", "k*", "m*", "n*", "o*", "s*", "t*", "v*"}
 	darkroom := photos().S3("pictures", "eu-west-2").InlineKeys("a", "s").Obj()
@@ -122,6 +123,11 @@ func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 					t.Errorf("%s %s: the label %s is %q, not %q", object.GetKind(), object.GetName(), key, got, value)
 				}
 			}
+			for _, key := range pruning {
+				if inheriting[i].GetLabels()[key]+inheriting[i].GetAnnotations()[key] != "" {
+					t.Errorf("%s %s has %s, by which a tool would delete it", object.GetKind(), object.GetName(), key)
+				}
+			}
 			labels, annotations := inheriting[i].GetLabels(), inheriting[i].GetAnnotations()
 			if labels["owner"] == "helm" || annotations["helm.sh/hook"] != object.GetAnnotations()["helm.sh/hook"] ||
 				annotations["kubernetes.io/ingress.class"] != "" ||
@@ -135,7 +141,10 @@ func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 func TestTheListOfWhatIsInheritedIsChecked(t *testing.T) {
 	for entry, part := range map[string]string{
 		"*": "name the keys", "helm.sh/chart": "cannot be inherited", "deployments.example.com/*": "cannot be inherited",
-		"kubectl.kubernetes.io/restartedAt": "cannot be inherited", "a b": "must be a key", "a*b": "must be a key",
+		"kubectl.kubernetes.io/restartedAt": "cannot be inherited", "applyset.kubernetes.io/*": "cannot be inherited",
+		"app.kubernetes.io/*": "cannot be inherited", "app.kubernetes.io/instance": "cannot be inherited",
+		"argocd.argoproj.io/tracking-id": "cannot be inherited", "kustomize.toolkit.fluxcd.io/*": "cannot be inherited",
+		"helm.toolkit.fluxcd.io/name": "cannot be inherited", "a b": "must be a key", "a*b": "must be a key",
 	} {
 		for _, options := range []Options{{InheritLabels: []string{entry}}, {InheritAnnotations: []string{entry}}} {
 			_, err := New(options)
