@@ -392,7 +392,7 @@ demo-stop: $(CLUSTER_TOOL) ## Stop the demo.
 install: ## Install the CRD in the cluster of KUBECONFIG, for make run.
 	$(KUBECTL) apply --server-side -f $(CRD)
 
-uninstall: ## Delete the CRD, and with it all Darkrooms. Run it while the operator runs, which cleans up after them.
+uninstall: ## Delete the CRD, and with it the Darkrooms of all installations. Run it while the operator runs, which cleans up after them.
 	@if $(KUBECTL) get -f $(CRD) > /dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f $(CRD)
 
@@ -400,8 +400,17 @@ deploy: build-installer ## Deploy the operator with the image IMG.
 	$(KUBECTL) apply --server-side -f dist/install.yaml
 	$(KUBECTL) -n darkroom-system rollout status deployment -l app.kubernetes.io/name=darkroom-operator --timeout=120s
 
-undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD.
-	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then $(KUBECTL) delete darkrooms --all --all-namespaces; fi
+# The name of the installation that deploy makes: its namespace.
+INSTALLATION ?= darkroom-system
+others = $(KUBECTL) get darkrooms --all-namespaces \
+	-o jsonpath='{range .items[?(@.status.installation!="$(INSTALLATION)")]}{.metadata.namespace}/{.metadata.name} {end}'
+
+undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD. Refused while another installation has Darkrooms.
+	@if $(KUBECTL) get -f $(CRD) >/dev/null 2>&1; then \
+		others=$$($(others)) && test -z "$$others" || { \
+			echo "not undeployed: the CRD goes with all Darkrooms, and these are not of the installation $(INSTALLATION): $$others" \
+				"(docs/operations.md, Several installations)"; exit 1; }; \
+		$(KUBECTL) delete darkrooms --all --all-namespaces; fi
 	$(KUBECTL) delete --ignore-not-found -f dist/install.yaml
 
 ##@ Tools (built when needed; the versions are in hack/tools.mk and test/cluster/programs)
