@@ -144,6 +144,13 @@ const (
 	// ReasonAwaitingGateway: Unknown; a Gateway has not reported on the current generation
 	// of the HTTPRoute, perhaps because it does not exist.
 	ReasonAwaitingGateway = "AwaitingGateway"
+	// ReasonIngressClassMissing: the IngressClass of the Ingress does not exist, so no controller serves it.
+	ReasonIngressClassMissing = "IngressClassMissing"
+	// ReasonCertificateMissing: the Secret with the certificate of the Ingress does not exist.
+	ReasonCertificateMissing = "CertificateMissing"
+	// ReasonAwaitingAddress: Unknown; no controller has published an address for the Ingress. Some never do, so
+	// Ready is not affected.
+	ReasonAwaitingAddress = "AwaitingAddress"
 	// ReasonRouteRefused: a Gateway does not accept the HTTPRoute.
 	ReasonRouteRefused = "RouteRefused"
 	// ReasonRouteUnresolved: a Gateway cannot resolve a reference of the HTTPRoute.

@@ -43,6 +43,9 @@ func Options(kinds []Kind, namespaces []string, darkrooms labels.Selector) (cach
 		}
 		options.ByObject[kind.Object()] = limits
 	}
+	if len(namespaces) == 0 {
+		options.ByObject[IngressClass()] = cache.ByObject{UnsafeDisableDeepCopy: ptr.To(true)}
+	}
 	options.DefaultNamespaces = namespaceConfigs(namespaces)
 	return options, nil
 }
@@ -56,6 +59,7 @@ func mapperOf(kinds []Kind) meta.RESTMapper {
 		mapper.Add(kind.GroupVersionKind, meta.RESTScopeNamespace)
 		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace)
 	}
+	mapper.Add(ingressClass, meta.RESTScopeRoot)
 	return mapper
 }
 

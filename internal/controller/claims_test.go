@@ -168,7 +168,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + second} })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
 		eventuallyStatus(t, younger, "no conflict",
-			has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
+			has(v1alpha1.ConditionDomainsReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingAddress))
 	})
 	t.Run("who claims it again gets it back when the other has dropped it", func(t *testing.T) {
 		change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{shared} })
@@ -191,7 +191,7 @@ func TestAHostBelongsToTheOldestDarkroomThatClaimsIt(t *testing.T) {
 		change(t, younger, func(d *v1alpha1.Darkroom) { delete(d.Annotations, v1alpha1.AnnotationPaused) })
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/neighbor", hostIn(own): first + "/younger"})
 		eventuallyStatus(t, neighbor, "no conflict",
-			has(v1alpha1.ConditionDomainsReady, metav1.ConditionTrue, v1alpha1.ReasonRouted))
+			has(v1alpha1.ConditionDomainsReady, metav1.ConditionUnknown, v1alpha1.ReasonAwaitingAddress))
 	})
 }
 

@@ -30,9 +30,12 @@ package controller
 // Whether another installation is alive.
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get
 
+// Whether the class of an Ingress exists. A Role cannot grant it: an operator that is limited to namespaces does without.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
+
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
 // The permission to create TokenReviews and SubjectAccessReviews for the metrics endpoint
-// is in config/rbac/metrics_auth_role.yaml, because a Role cannot grant it. All permissions
+// is in config/rbac/metrics_auth_role.yaml, because a Role cannot grant it. All other permissions
 // above work in a Role.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -74,6 +75,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 		func(d *v1alpha1.Darkroom) { d.Spec.Ingress = &v1alpha1.Ingress{TLSSecretName: "cert"} })
 	namespace, host := darkroom.Namespace, "photos."+baseDomain
 	becomeReady(t, namespace, "photos")
+	create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cert"}})
 	eventuallyStatus(t, darkroom, "ready by an Ingress", served("https", host))
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {

@@ -342,6 +342,10 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		}
 	}
 	controller.WatchesRawSource(wakeBy(0, reconciler.Reports.OnReport))
+	if len(options.Namespaces) == 0 {
+		reconciler.HasClass = caches.HasClass(mgr.GetClient())
+		watchClasses(controller, mgr.GetClient())
+	}
 	watchRivals(controller, claims.Cache, parts.darkrooms)
 	watchSecrets(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -48,6 +49,26 @@ func watchSecrets(controller *ctrl.Builder, versions *credentials.Versions, othe
 			handler.TypedEnqueueRequestsFromMapFunc(affected),
 			predicate.TypedResourceVersionChangedPredicate[*metav1.PartialObjectMetadata]{}))
 	}
+}
+
+// watchClasses enqueues the Darkrooms whose Ingress has an IngressClass that is created or deleted.
+func watchClasses(controller *ctrl.Builder, cached client.Reader) {
+	users := func(ctx context.Context, class client.Object) (requests []reconcile.Request) {
+		list := &networkingv1.IngressList{}
+		if err := cached.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to enqueue Darkrooms for an IngressClass")
+		}
+		for i := range list.Items {
+			ingress := &list.Items[i]
+			if name := ingress.Spec.IngressClassName; name != nil && *name == class.GetName() {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(ingress)})
+			}
+		}
+		return requests
+	}
+	comesOrGoes := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
+	controller.WatchesMetadata(caches.IngressClass(), handler.EnqueueRequestsFromMapFunc(users),
+		builder.WithPredicates(comesOrGoes))
 }
 
 // rivalDelay is how long what happens to other Darkrooms is collected before one is reconciled because of it: others

@@ -160,6 +160,9 @@ func Index(ctx context.Context, in client.FieldIndexer) error {
 			for _, credentials := range values.CredentialsOf(&darkroom.Spec) {
 				names = append(names, credentials.Name)
 			}
+			if ingress := darkroom.Spec.Ingress; ingress != nil && ingress.TLSSecretName != "" {
+				names = append(names, ingress.TLSSecretName)
+			}
 		}
 		return names
 	})
@@ -169,7 +172,7 @@ func Index(ctx context.Context, in client.FieldIndexer) error {
 	return nil
 }
 
-// Referrers returns the Darkrooms that reference a Secret.
+// Referrers returns the Darkrooms that reference a Secret, for credentials or as the certificate of their Ingress.
 func (v *Versions) Referrers(ctx context.Context, secret types.NamespacedName) ([]types.NamespacedName, error) {
 	list := &v1alpha1.DarkroomList{}
 	err := v.Caches.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name},

@@ -154,7 +154,7 @@ func (e *Evidence) routes(subject *v1alpha1.Darkroom) []finding {
 	if subject.Spec.Gateway == nil || subject.Spec.Ingress != nil {
 		found := e.route(subject, e.Ingress.Access, "Ingress", "", &e.Ingress.Object)
 		if found.State == "" {
-			found = ofIngress(found, &e.Ingress.Object)
+			found = ofIngress(found, subject, &e.Ingress.Object)
 		}
 		out = append(out, found)
 	}
@@ -185,7 +185,18 @@ func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field 
 	return out
 }
 
-func ofIngress(out finding, ingress *networkingv1.Ingress) finding {
+// ofIngress takes over what the operator found wrong with an Ingress.
+func ofIngress(out finding, subject *v1alpha1.Darkroom, ingress *networkingv1.Ingress) finding {
+	domains := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionDomainsReady)
+	if domains != nil && domains.ObservedGeneration == subject.Generation {
+		field := map[string]string{
+			v1alpha1.ReasonIngressClassMissing: "ingress.className",
+			v1alpha1.ReasonCertificateMissing:  "ingress.tlsSecretName",
+		}[domains.Reason]
+		if field != "" {
+			return out.failed(trimmed(domains.Message), advice(subject, domains.Reason), field)
+		}
+	}
 	class := "the default class"
 	if name := ingress.Spec.IngressClassName; name != nil {
 		class = "class " + *name

@@ -39,6 +39,10 @@ type Observation struct {
 	Refused []claims.Refusal
 	// MissingSecrets are Secrets of credentials that do not exist.
 	MissingSecrets []string
+	// MissingClass is set if the IngressClass of the Ingress is known not to exist.
+	MissingClass bool
+	// MissingCertificates are Secrets of the Ingress's certificates that do not exist.
+	MissingCertificates []string
 	// Problem is the known cause of pods that are not ready.
 	Problem *Problem
 	// Starting is a pod of the current template that runs and does not become ready, and that
@@ -154,11 +158,13 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 		return deploying("The last change is being applied.")
 	}
 	pods := determineRollout(o)
-	if pods.ready != metav1.ConditionTrue || domains.Status == metav1.ConditionTrue {
+	if pods.ready != metav1.ConditionTrue || domains.Status == metav1.ConditionTrue ||
+		domains.Reason == v1alpha1.ReasonAwaitingAddress {
 		return pods
 	}
 	phase := v1alpha1.PhaseDeploying
-	if domains.Reason == v1alpha1.ReasonDomainConflict || domains.Reason == v1alpha1.ReasonRouteRefused {
+	switch domains.Reason {
+	case v1alpha1.ReasonDomainConflict, v1alpha1.ReasonRouteRefused, v1alpha1.ReasonIngressClassMissing:
 		phase = v1alpha1.PhaseDegraded
 	}
 	return verdict{phase, domains.Status, domains.Reason, domains.Message}

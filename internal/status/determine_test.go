@@ -107,6 +107,7 @@ func ingress(hosts ...string) *networkingv1.Ingress {
 	for _, host := range hosts {
 		out.Spec.Rules = append(out.Spec.Rules, networkingv1.IngressRule{Host: host})
 	}
+	out.Status.LoadBalancer.Ingress = []networkingv1.IngressLoadBalancerIngress{{IP: "192.0.2.1"}}
 	return out
 }
 

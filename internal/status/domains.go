@@ -22,7 +22,8 @@ import (
 // determineDomains returns the sorted hosts at which images are served, and the condition DomainsReady. Hosts
 // count that are or were assigned to the Darkroom: one that somebody else wrote into its route does not become
 // its own (package claims relies on this). It compares the hosts of the live Ingress and of the accepted
-// HTTPRoute with those that the resource claims. An Ingress has no acceptance status, so its rules count. The
+// HTTPRoute with those that the resource claims. Of an Ingress the rules count, and what is known of its class, its
+// certificates and its address, because it has no acceptance status. The
 // current generation of an HTTPRoute must be accepted by every Gateway that the resource names.
 func determineDomains(o Observation) (hosts []string, condition v1alpha1.Condition) {
 	spec := &o.Darkroom.Spec
@@ -62,9 +63,22 @@ func determineDomains(o Observation) (hosts []string, condition v1alpha1.Conditi
 		condition.Message = "Not routed yet: " + strings.Join(missing, ", ") + "."
 	case attachment == gateway.Unresolved:
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, finding
+	case wantsIngress(spec) && o.MissingClass:
+		condition.Reason = v1alpha1.ReasonIngressClassMissing
+		condition.Message = fmt.Sprintf("IngressClass %s does not exist: no controller serves the Ingress. Set ingress.className "+
+			"to one of kubectl get ingressclasses.", *o.Ingress.Spec.IngressClassName)
+	case wantsIngress(spec) && len(o.MissingCertificates) > 0:
+		condition.Reason = v1alpha1.ReasonCertificateMissing
+		condition.Message = fmt.Sprintf("Secret %s, which the Ingress has its certificate from, does not exist in namespace %s.",
+			strings.Join(o.MissingCertificates, ", "), o.Darkroom.Namespace)
 	case attachment == gateway.Awaiting:
 		condition.Status = metav1.ConditionUnknown
 		condition.Reason, condition.Message = v1alpha1.ReasonAwaitingGateway, finding
+	case wantsIngress(spec) && len(o.Ingress.Status.LoadBalancer.Ingress) == 0:
+		condition.Status = metav1.ConditionUnknown
+		condition.Reason = v1alpha1.ReasonAwaitingAddress
+		condition.Message = "In the Ingress: " + strings.Join(hosts, ", ") + ". No ingress controller has published an " +
+			"address for it: check that one serves its class; some never publish one."
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason = v1alpha1.ReasonRouted
@@ -106,7 +120,7 @@ func urlOf(hosts []string, o Observation) string {
 	out := url.URL{Scheme: o.Published.Scheme, Host: hosts[0]}
 	if out.Scheme == "" {
 		out.Scheme = "http"
-		if hasCertificate(o.Ingress, hosts[0]) ||
+		if hasCertificate(o, hosts[0]) ||
 			slices.Contains(gateway.Hosts(o.Route), hosts[0]) && attachedSecurely(o.Route) {
 			out.Scheme = "https"
 		}
@@ -119,11 +133,13 @@ func urlOf(hosts []string, o Observation) string {
 
 var defaultPorts = map[string]int{"http": 80, "https": 443}
 
-// hasCertificate reports whether an Ingress has a TLS section for a host.
-func hasCertificate(ingress *networkingv1.Ingress, host string) bool {
-	return ingress != nil && slices.Contains(gateway.Hosts(ingress), host) &&
-		slices.ContainsFunc(ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
-			return len(tls.Hosts) == 0 || slices.Contains(tls.Hosts, host)
+// hasCertificate reports whether the Ingress has a TLS section for a host, and the Secret that it names exists. Without
+// a name, the controller has a certificate of its own.
+func hasCertificate(o Observation, host string) bool {
+	return o.Ingress != nil && slices.Contains(gateway.Hosts(o.Ingress), host) &&
+		slices.ContainsFunc(o.Ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
+			return (len(tls.Hosts) == 0 || slices.Contains(tls.Hosts, host)) &&
+				!slices.Contains(o.MissingCertificates, tls.SecretName)
 		})
 }
 

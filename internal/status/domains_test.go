@@ -98,6 +98,12 @@ func TestDomains(t *testing.T) {
 	had := func(hosts ...string) *v1alpha1.Darkroom {
 		return photos().Status(func(s *v1alpha1.DarkroomStatus) { s.Domains = hosts }).Obj()
 	}
+	classed := func(change func(*networkingv1.Ingress)) *networkingv1.Ingress {
+		out := ingress(a)
+		out.Spec.IngressClassName = ptr.To("nope")
+		change(out)
+		return out
+	}
 	type list = []string
 	type domains struct {
 		hosts     []string
@@ -192,6 +198,34 @@ func TestDomains(t *testing.T) {
 			Observation{Darkroom: byBoth, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
 			is(no, v1alpha1.ReasonNotRouted, "Not routed yet: a.example.com.", a),
 		},
+		"an Ingress of a class that does not exist": {
+			Observation{
+				Darkroom: byIngress, Hosts: list{a}, MissingClass: true, MissingCertificates: list{"cert"},
+				Ingress: classed(func(*networkingv1.Ingress) {}),
+			},
+			is(no, v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist: no controller serves the Ingress. "+
+				"Set ingress.className to one of kubectl get ingressclasses.", a),
+		},
+		"an Ingress of a class that does not exist, and that is about to give way to an HTTPRoute": {
+			Observation{
+				Darkroom: byGateway, Hosts: list{a}, MissingClass: true, MissingCertificates: list{"cert"},
+				Ingress: classed(func(*networkingv1.Ingress) {}), Route: route(list{a}, says("public", accepted, resolved)),
+			},
+			routedAt(a),
+		},
+		"an Ingress whose certificate does not exist": {
+			Observation{Darkroom: byIngress, Hosts: list{a}, MissingCertificates: list{"cert"}, Ingress: ingress(a)},
+			is(no, v1alpha1.ReasonCertificateMissing,
+				"Secret cert, which the Ingress has its certificate from, does not exist in namespace team-a.", a),
+		},
+		"an Ingress that no controller has published an address for": {
+			Observation{
+				Darkroom: byIngress, Hosts: list{a},
+				Ingress: classed(func(i *networkingv1.Ingress) { i.Status = networkingv1.IngressStatus{} }),
+			},
+			is(unknown, v1alpha1.ReasonAwaitingAddress, "In the Ingress: a.example.com. No ingress controller has published an "+
+				"address for it: check that one serves its class; some never publish one.", a),
+		},
 		// A Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be.
 		"no host is asked for, and none is routed": {
 			Observation{Darkroom: byIngress}, is(no, v1alpha1.ReasonNotRouted, "The Darkroom names no sub-domain."),
@@ -232,6 +266,9 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 		"an Ingress with a certificate": {
 			Observation{Ingress: certified("a.example.com", "b.example.com")},
 			"https://a.example.com",
+		},
+		"an Ingress whose certificate does not exist": {
+			Observation{Ingress: certified("a.example.com"), MissingCertificates: []string{"cert"}}, "http://a.example.com",
 		},
 		"a certificate for another host": {Observation{Ingress: certified("other.example.com")}, "http://a.example.com"},
 		"a listener http":                {Observation{Route: listener("http", accepted, resolved)}, "http://a.example.com"},

@@ -23,6 +23,7 @@ var needingUsers = []string{
 	v1alpha1.ReasonProgressDeadlineExceeded,
 	v1alpha1.ReasonAutoscalingSuspended,
 	v1alpha1.ReasonRouteRefused,
+	v1alpha1.ReasonIngressClassMissing,
 	// A source that fails, is slow or cannot be reached may recover by itself.
 	v1alpha1.ReasonImageUnprocessable,
 	v1alpha1.ReasonSourceDenied,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,6 +65,8 @@ type Reconciler struct {
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
 	// FindSecret returns the metadata of a Secret; nil if it is missing.
 	FindSecret func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
+	// HasClass reports whether an IngressClass exists; nil if the operator may not read them.
+	HasClass func(context.Context, string) (bool, error)
 	// Shown reports whether a cached Deployment is at least as new as the last apply for
 	// the Darkroom, so that its status is not stale. Nil means that it always is. It is
 	// called after the Helm conditions were read. An apply is recorded before it is
@@ -245,7 +248,34 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	if r.Routes {
 		o.Route, errs[3] = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
 	}
-	return o, errors.Join(errs[:]...)
+	return o, errors.Join(append(errs[:], r.observeIngress(ctx, &o))...)
+}
+
+// observeIngress looks for what the Ingress names: its class, and the Secrets of its certificates.
+func (r *Reconciler) observeIngress(ctx context.Context, o *Observation) error {
+	if o.Ingress == nil {
+		return nil
+	}
+	if class := o.Ingress.Spec.IngressClassName; class != nil && r.HasClass != nil {
+		found, err := r.HasClass(ctx, *class)
+		if err != nil {
+			return err
+		}
+		o.MissingClass = !found
+	}
+	for _, tls := range o.Ingress.Spec.TLS {
+		if tls.SecretName == "" || slices.Contains(o.MissingCertificates, tls.SecretName) {
+			continue
+		}
+		secret, err := r.FindSecret(ctx, types.NamespacedName{Namespace: o.Ingress.Namespace, Name: tls.SecretName})
+		if err != nil {
+			return err
+		}
+		if secret == nil {
+			o.MissingCertificates = append(o.MissingCertificates, tls.SecretName)
+		}
+	}
+	return nil
 }
 
 // probe starts or stops the probes of a Darkroom, and returns the last result. A stale

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/claims"
@@ -115,6 +117,24 @@ func TestVerdict(t *testing.T) {
 		"a Gateway refuses the route": {
 			seen(photos().Gateway("public"), deployment(2), routed(says("public", notAccepted))),
 			stalled(degraded(v1alpha1.ReasonRouteRefused, refusedWords)),
+		},
+		"the IngressClass does not exist": {
+			seen(photos(), deployment(2), func(o *Observation) {
+				o.Ingress.Spec.IngressClassName, o.MissingClass = ptr.To("nope"), true
+			}),
+			stalled(degraded(v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist: no controller serves the "+
+				"Ingress. Set ingress.className to one of kubectl get ingressclasses.")),
+		},
+		"a certificate is awaited": {
+			seen(photos(), deployment(2), func(o *Observation) { o.MissingCertificates = []string{"cert"} }),
+			working(verdict{
+				v1alpha1.PhaseDeploying, no, v1alpha1.ReasonCertificateMissing,
+				"Secret cert, which the Ingress has its certificate from, does not exist in namespace team-a.",
+			}),
+		},
+		"no controller has published an address": {
+			seen(photos(), deployment(2), func(o *Observation) { o.Ingress.Status = networkingv1.IngressStatus{} }),
+			settled(ready("2 of 2 pods are ready.")),
 		},
 		"a host belongs to another": {
 			seen(photos(), deployment(2), refused(taken)),

@@ -52,6 +52,8 @@ const harmless: Record<string, Tone> = {
   Deploying: "busy",
   NotRouted: "busy",
   AwaitingGateway: "busy",
+  CertificateMissing: "busy",
+  AwaitingAddress: "neutral",
   Terminating: "busy",
   ScaledToZero: "neutral",
   Paused: "neutral",
