@@ -158,7 +158,7 @@ func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 	}
 	desired, err := p.render(s.darkroom, version)
 	if err != nil {
-		out.Refused = values.Redact(s.darkroom, err.Error())
+		out.refuse(s.darkroom, err)
 		return out, nil
 	}
 	after := map[manifest.Key]*unstructured.Unstructured{}
@@ -172,11 +172,19 @@ func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 			return out, fmt.Errorf("ask the API server how %s of Darkroom %s/%s would look: %w", key,
 				out.Namespace, out.Name, err)
 		}
-		out.Refused = values.Redact(s.darkroom, err.Error())
+		out.refuse(s.darkroom, err)
 		return out, nil
 	}
 	out.fill(s.darkroom, live, after)
 	return out, nil
+}
+
+// refuse sets why a Darkroom could not be applied, and whether the status of its generation says that it is not today.
+func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
+	d.Refused = values.Redact(darkroom, err.Error())
+	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
+	d.RefusedAlready = ready != nil && ready.ObservedGeneration == darkroom.Generation &&
+		(ready.Reason == v1alpha1.ReasonInvalid || ready.Reason == v1alpha1.ReasonReleaseFailed)
 }
 
 // render returns the objects of a Darkroom.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
@@ -87,6 +88,58 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 	}
 	if strings.Contains(text, "secret") || strings.Contains(text, "configMapRef") || strings.Contains(text, "creates") {
 		t.Errorf("the plan shows the value of a variable, or a digest:\n%s", text)
+	}
+}
+
+// Inherited labels change in each object, and have another value in each Darkroom.
+func TestChangesOfOnePathAreOneLine(t *testing.T) {
+	p := &Plan{}
+	for i := range 4 {
+		d := Darkroom{Namespace: fmt.Sprintf("team-%d", i), Name: "photos", Rolls: true}
+		for _, object := range []string{"ConfigMap", "Deployment", "Service"} {
+			d.Fields = append(d.Fields, Field{Object: object, Path: "metadata.labels.team", To: d.Namespace})
+		}
+		d.Fields = append(d.Fields, Field{Object: "Deployment", Path: "spec.template.metadata.labels.team", To: d.Namespace},
+			Field{Object: "ConfigMap", Path: "data.A", From: "1", To: "2"}, Field{Object: "Secret", Path: "data"})
+		p.Darkrooms = append(p.Darkrooms, d)
+	}
+	var b strings.Builder
+	if err := p.Write(&b, "text"); err != nil {
+		t.Fatal(err)
+	}
+	const who = "\n    team-0/photos, team-1/photos, team-2/photos and 1 more\n"
+	want := "4 Darkrooms: 4 would change, 4 of them with new pods; 0 would be refused.\n\nReplaces pods:\n" +
+		"  4 Darkrooms: ConfigMap data.A: 1 → 2" + who +
+		"  4 Darkrooms: Deployment spec.template.metadata.labels.team: 4 different changes" + who +
+		"  4 Darkrooms: Secret data" + who + "\nChanges without replacing pods:\n" +
+		"  4 Darkrooms: ConfigMap, Deployment, Service metadata.labels.team: 4 different changes" + who
+	if b.String() != want {
+		t.Errorf("got\n%s, want\n%s", &b, want)
+	}
+}
+
+// One Darkroom of a fleet may be invalid for a long time.
+func TestWhatIsRefusedTodayIsNoChange(t *testing.T) {
+	for reason, isAlready := range map[string]bool{
+		v1alpha1.ReasonInvalid: true, v1alpha1.ReasonReleaseFailed: true, v1alpha1.ReasonAllReplicasReady: false, "": false,
+	} {
+		for _, generation := range []int64{1, 2} {
+			darkroom := darkrooms.New("photos", "team-a").Generation(2).Condition(v1alpha1.Condition{
+				Type: v1alpha1.ConditionReady, Reason: reason, ObservedGeneration: generation,
+			}).Obj()
+			d := Darkroom{Namespace: "team-a", Name: "photos"}
+			d.refuse(darkroom, errors.New("spec.baseDomain: is not offered"))
+			isAlready := isAlready && generation == 2
+			p := &Plan{Darkrooms: []Darkroom{d}}
+			if p.Changes() == isAlready {
+				t.Errorf("%s of generation %d: the plan has a change: %t", reason, generation, p.Changes())
+			}
+			var b strings.Builder
+			if err := p.Write(&b, "text"); err != nil || strings.Contains(b.String(), "Refused already") != isAlready ||
+				strings.Contains(b.String(), "nothing changes") != isAlready {
+				t.Errorf("%s of generation %d: %s (%v)", reason, generation, &b, err)
+			}
+		}
 	}
 }
 

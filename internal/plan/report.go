@@ -25,6 +25,8 @@ type Darkroom struct {
 	Skipped string `json:"skipped,omitempty"`
 	// Refused says why the Darkroom could not be applied: what serves would stay as it is.
 	Refused string `json:"refused,omitempty"`
+	// RefusedAlready is set if the operator that runs refuses this generation, too.
+	RefusedAlready bool `json:"refusedAlready,omitempty"`
 	// Rolls is set if the pods would be replaced.
 	Rolls bool `json:"rolls,omitempty"`
 	// Fields are the fields of its objects that would change.
@@ -47,23 +49,21 @@ type Field struct {
 	To     string `json:"to,omitempty"`
 }
 
-func (f Field) String() string {
-	if f.From == f.To {
-		return f.Object + " " + f.Path
-	}
-	return fmt.Sprintf("%s %s: %s → %s", f.Object, f.Path, cmp.Or(f.From, "(none)"), cmp.Or(f.To, "(none)"))
-}
-
 // ofPods reports whether the field is one of the pods, or of the configuration that they read.
 func (f Field) ofPods() bool {
-	return f.Object == "Deployment" && strings.HasPrefix(f.Path, "spec.template") ||
-		f.Object == "ConfigMap" || f.Object == "Secret"
+	if f.Object == "ConfigMap" || f.Object == "Secret" {
+		return strings.HasPrefix(f.Path, "data")
+	}
+	return f.Object == "Deployment" && strings.HasPrefix(f.Path, "spec.template")
 }
 
 // Changes reports whether anything would change for the Darkroom.
 func (d Darkroom) Changes() bool {
-	return d.Refused != "" || d.Rolls || len(d.Fields)+len(d.Created)+len(d.Deleted)+len(d.Dropped) > 0
+	return d.isRefused() || d.Rolls || len(d.Fields)+len(d.Created)+len(d.Deleted)+len(d.Dropped) > 0
 }
+
+// isRefused reports whether the Darkroom would be refused, and is not today.
+func (d Darkroom) isRefused() bool { return d.Refused != "" && !d.RefusedAlready }
 
 // Changes reports whether anything would change.
 func (p *Plan) Changes() bool { return slices.ContainsFunc(p.Darkrooms, Darkroom.Changes) }
@@ -83,24 +83,65 @@ func (s *section) add(line string, d Darkroom) {
 	}
 }
 
+// change is a field that changes in some objects.
+type change struct {
+	path           string
+	objects, pairs []string
+	of             []Darkroom
+}
+
+// changes groups the fields of all Darkrooms that are of pods, or not, by their path.
+func (p *Plan) changes(ofPods bool) []*change {
+	var all []*change
+	byPath := map[string]*change{}
+	for _, d := range p.Darkrooms {
+		for _, field := range d.Fields {
+			if ofPods != (d.Rolls && field.ofPods()) {
+				continue
+			}
+			c := byPath[field.Path]
+			if c == nil {
+				c = &change{path: field.Path}
+				byPath[field.Path], all = c, append(all, c)
+			}
+			c.objects, c.of = append(c.objects, field.Object), append(c.of, d)
+			if field.From != field.To {
+				c.pairs = append(c.pairs, cmp.Or(field.From, "(none)")+" → "+cmp.Or(field.To, "(none)"))
+			}
+		}
+	}
+	return all
+}
+
+func (c *change) String() string {
+	line := strings.Join(unique(c.objects), ", ") + " " + c.path
+	switch pairs := unique(c.pairs); len(pairs) {
+	case 0:
+		return line
+	case 1:
+		return line + ": " + pairs[0]
+	default:
+		return fmt.Sprintf("%s: %d different changes", line, len(pairs))
+	}
+}
+
+func unique(all []string) []string { return slices.Compact(slices.Sorted(slices.Values(all))) }
+
 // sections groups the changes of all Darkrooms.
 func (p *Plan) sections() []section {
 	refused, rolls := section{title: "Refused: what serves stays as it is"}, section{title: "Replaces pods"}
+	already := section{title: "Refused already"}
 	changes, hosts := section{title: "Changes without replacing pods"}, section{title: "Hosts"}
 	drops, skipped := section{title: "Fields that the CRD of this version drops"}, section{title: "Left alone"}
 	for _, d := range p.Darkrooms {
 		if d.Skipped != "" {
 			skipped.add(d.Skipped, d)
 		}
-		if d.Refused != "" {
+		switch {
+		case d.isRefused():
 			refused.add(d.Refused, d)
-		}
-		for _, field := range d.Fields {
-			if d.Rolls && field.ofPods() {
-				rolls.add(field.String(), d)
-			} else {
-				changes.add(field.String(), d)
-			}
+		case d.Refused != "":
+			already.add(d.Refused, d)
 		}
 		d.addObjects(&changes)
 		for _, host := range d.LosesHosts {
@@ -113,7 +154,15 @@ func (p *Plan) sections() []section {
 			drops.add(field, d)
 		}
 	}
-	all := []section{refused, rolls, changes, hosts, drops, skipped}
+	for to, ofPods := range map[*section]bool{&rolls: true, &changes: false} {
+		for _, change := range p.changes(ofPods) {
+			line := change.String()
+			for _, d := range change.of {
+				to.add(line, d)
+			}
+		}
+	}
+	all := []section{refused, rolls, changes, hosts, drops, already, skipped}
 	return slices.DeleteFunc(all, func(s section) bool { return len(s.lines) == 0 })
 }
 
@@ -153,7 +202,7 @@ func named(darkrooms []string) string {
 func (p *Plan) summary() string {
 	var change, roll, refused int
 	for _, d := range p.Darkrooms {
-		for count, is := range map[*int]bool{&change: d.Changes(), &roll: d.Rolls, &refused: d.Refused != ""} {
+		for count, is := range map[*int]bool{&change: d.Changes(), &roll: d.Rolls, &refused: d.isRefused()} {
 			if is {
 				*count++
 			}
