@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
@@ -120,6 +122,38 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		}
 		eventually(t, "what the resource says", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
 		eventually(t, "a deployed release", deployedByHelm(t, namespace))
+	})
+	t.Run("what helm upgrade leaves is listed", func(t *testing.T) {
+		chrt, err := charts.Darkroom()
+		if err != nil {
+			t.Fatal(err)
+		}
+		byHand := action.NewUpgrade(helm)
+		byHand.Namespace = namespace
+		if _, err := byHand.Run("photos", chrt, map[string]any{
+			"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/others"},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "one warning", func(context.Context) error {
+			var notes []string
+			for _, warning := range events(t, namespace, release.EventStrayObjects) {
+				if strings.Contains(warning.Note, "photos-darkroom") { // else of the rollback before
+					notes = append(notes, warning.Note)
+				}
+			}
+			if len(notes) != 1 || !strings.Contains(notes[0], "Deployment photos-darkroom") ||
+				!strings.Contains(notes[0], "Service photos-darkroom") || strings.Contains(notes[0], "Deployment photos, ") {
+				return fmt.Errorf("the warnings are %q", notes)
+			}
+			return nil
+		})
+		eventually(t, "the Service of the Darkroom", func(ctx context.Context) error {
+			_, err := get(ctx, &corev1.Service{}, namespace, "photos")
+			return err
+		})
+		eventually(t, "a deployed release", deployedByHelm(t, namespace))
+		mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
 	})
 	t.Run("helm uninstall is reverted", func(t *testing.T) {
 		before := mustGet(t, &corev1.Service{}, namespace, "photos").UID

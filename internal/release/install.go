@@ -75,6 +75,9 @@ func (c *ActionClient) Upgrade(
 	if err := c.recover(last); err != nil {
 		return nil, err
 	}
+	if err := c.warnOfStrays(last, desired.objects); err != nil {
+		return nil, err
+	}
 	next.Info.FirstDeployed = last.Info.FirstDeployed
 	if isRetry(last, next) {
 		next.Version = last.Version

@@ -37,6 +37,8 @@ const (
 	EventContested = "Contested"
 	// EventRecovered: an interrupted operation is retried.
 	EventRecovered = "Recovered"
+	// EventStrayObjects: another Helm client left objects that belong to nobody.
+	EventStrayObjects = "StrayObjects"
 	// EventAdopted: an existing Helm release was taken over.
 	EventAdopted = "Adopted"
 	// EventUninstalled: the release and its objects were deleted.
