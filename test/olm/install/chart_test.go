@@ -1,6 +1,8 @@
 package install
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -129,6 +131,8 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 			maps.DeleteFunc(theirs, func(_ string, object *unstructured.Unstructured) bool {
 				return object.GetKind() == "Namespace"
 			})
+			// Of the others, the namespace goes with the lease in it.
+			maps.DeleteFunc(ours, func(_ string, object *unstructured.Unstructured) bool { return object.GetKind() == "Lease" })
 			if diff := cmp.Diff(slices.Sorted(maps.Keys(theirs)), slices.Sorted(maps.Keys(ours))); diff != "" {
 				t.Fatalf("the chart (+) and config/%s (-) have other objects:\n%s", pair.overlay, diff)
 			}
@@ -136,6 +140,35 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 				compare(t, name, ours[name], object)
 			}
 		})
+	}
+}
+
+// helm uninstall takes the operator's permissions away while it ends, so that it cannot release the lease.
+func TestTheChartOwnsTheLeaseOfLeaderElection(t *testing.T) {
+	const plain = "darkroom-operator.deployments.example.com"
+	hashed := func(parts ...string) string {
+		sum := sha256.Sum256([]byte(strings.Join(parts, "\n"))) // as leaderElectionID in internal/cmd
+		return hex.EncodeToString(sum[:4]) + "." + plain
+	}
+	for values, want := range map[string]string{
+		"": "darkroom-system/" + plain,
+		"manager: {leaderElectionNamespace: kube-system}":             "kube-system/" + plain,
+		"manager: {installation: darkroom-system}":                    "darkroom-system/" + plain,
+		"manager: {installation: blue}":                               "darkroom-system/" + hashed("blue", ""),
+		"manager: {selector: shard=a}":                                "darkroom-system/" + hashed("darkroom-system", "shard=a"),
+		"manager: {watchNamespaces: [b, a]}":                          "darkroom-system/" + hashed("darkroom-system", "", "a", "b"),
+		"rbac: {namespaced: true}":                                    "darkroom-system/" + hashed("darkroom-system", "", "darkroom-system"),
+		"manager: {leaderElect: false, leaderElectRetryPeriod: null}": "",
+	} {
+		got := ""
+		for _, object := range mustRender(t, values) {
+			if object.GetKind() == "Lease" {
+				got += object.GetNamespace() + "/" + object.GetName()
+			}
+		}
+		if got != want {
+			t.Errorf("%s: the lease is %q, want %q", values, got, want)
+		}
 	}
 }
 

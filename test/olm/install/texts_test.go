@@ -82,8 +82,8 @@ var computed = map[string]string{
 	"probe.path":       "part of a URL",
 }
 
-// digests are parts of names. They differ with the content of their object.
-var digests = regexp.MustCompile(`-[0-9a-f]{10,}`)
+// digests are parts of names. They differ with the content of their object, or with the settings of the lease.
+var digests = regexp.MustCompile(`-[0-9a-f]{10,}|^[0-9a-f]{8}\.`)
 
 // TestTextsInValuesAreThoseOfTheObjects sets any value, and the namespace of the release, to a text that YAML
 // would read otherwise: the objects are those of a plain text, with the other in its place.
