@@ -9,6 +9,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // A leader that cannot renew its lease for the renew deadline exits, and so restarts all its caches.
@@ -30,7 +32,7 @@ func TestDurationsAreRefusedIfTheElectionRefusesThem(t *testing.T) {
 	durations := rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(-1, 6).Draw(t, "s")) * time.Second
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e := &election{
 			leaseDuration: durations.Draw(t, "lease"), renewDeadline: durations.Draw(t, "renew"),
 			retryPeriod: durations.Draw(t, "retry"),

@@ -23,6 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -92,7 +93,7 @@ func twoSources() *v1alpha1.Darkroom {
 // The version is that of the data that is used of the Secrets as they are, or were while they are missing,
 // whatever the cache shows, and also after a restart. A Secret is read only if it has changed.
 func TestAVersionFollowsTheSecrets(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		w := &town{live: map[string]*corev1.Secret{}, cached: map[string]*corev1.Secret{}}
 		darkroom := twoSources()
 		used := values.CredentialsOf(&darkroom.Spec)

@@ -17,6 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 const host = "photos.example.com"
@@ -117,6 +118,18 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		"an Ingress without the host": {
 			darkroom: holder(), evidence: Evidence{Ingress: routed("other.example.com")},
 			blame: Route, verdict: "no rule",
+		},
+		"an Ingress of a class that does not exist": {
+			darkroom: holder().Generation(1).Condition(degraded(v1alpha1.ConditionDomainsReady,
+				v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist.")),
+			evidence: Evidence{Ingress: routed(host)}, blame: Route,
+			verdict: "IngressClass nope does not exist", remedy: "kubectl get ingressclasses", field: "ingress.className",
+		},
+		"an Ingress whose certificate does not exist": {
+			darkroom: holder().Generation(1).Condition(degraded(v1alpha1.ConditionDomainsReady,
+				v1alpha1.ReasonCertificateMissing, "Secret cert does not exist.")),
+			evidence: Evidence{Ingress: routed(host)}, blame: Route,
+			verdict: "Secret cert does not exist", remedy: "Create the Secret", field: "ingress.tlsSecretName",
 		},
 		"an Ingress of somebody else": {
 			darkroom: holder().UID("2"), evidence: Evidence{Ingress: routed(host)}, blame: Route,
@@ -397,7 +410,7 @@ func valid(t interface {
 // TestEveryExplanationIsValid combines what can be found of a Darkroom, and hides what may be a credential.
 func TestEveryExplanationIsValid(t *testing.T) {
 	const secret = "kanarienvogel"
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e := &Evidence{}
 		var err error
 		path := rapid.StringMatching(`(/[a-z.%?]{0,4}){0,3}`).Draw(t, "path")

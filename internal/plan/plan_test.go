@@ -14,6 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 const (
@@ -194,7 +195,7 @@ func somePods(t *rapid.T, label string) *unstructured.Unstructured {
 }
 
 func TestAPlanHasNoValueOfAVariable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		before, after := somePods(t, "before "), somePods(t, "after ")
 		d := Darkroom{Namespace: "team-a", Name: "photos"}
 		d.fill(darkrooms.New("photos", "team-a").Obj(), objects{manifest.KeyOf(before): before},
@@ -212,7 +213,7 @@ func TestAPlanHasNoValueOfAVariable(t *testing.T) {
 }
 
 func TestTextsInAPlanStayOnTheirLineAndDoNotControlTheTerminal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("a \n\r\t\\\"`\x1b\x7f\u009b\u202e\u2028"))).Draw(t, "text")
 		of := func(text string) *Plan {
 			return &Plan{Darkrooms: []Darkroom{{

@@ -19,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // stored is an API server that has one object or none, and compares preconditions.
@@ -59,7 +60,7 @@ func (s *stored) Delete(_ context.Context, _ client.Object, opts ...client.Delet
 
 // TestAnObjectIsDeletedWhileItIsTheDarkrooms changes an object before each attempt to delete it.
 func TestAnObjectIsDeletedWhileItIsTheDarkrooms(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		version := 5
 		ours := &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta("photos")}
 		server := &stored{object: ours.DeepCopy()}

@@ -29,6 +29,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // cached is the content of a cache.
@@ -146,7 +147,7 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 }
 
 func TestTheInventoryHasEachSurplusObjectOnce(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		shown := cached{}
 		var applied, want []string
 		var desired []manifest.Key
@@ -313,7 +314,7 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 // A user may create any number of objects that belong to a Darkroom and have finalizers. Each is deleted once, and not
 // again at every reconcile.
 func TestAnObjectThatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		objects, want := cached{}, 0
 		for i, isLeaving := range rapid.SliceOf(rapid.Bool()).Draw(t, "which are being deleted") {
 			objects[autoscalers] = append(objects[autoscalers],

@@ -16,13 +16,14 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned deletes Darkrooms whose objects have finalizers, or were
 // left to the user.
 func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 	kinds := []schema.GroupVersionKind{ingressKind, routeKind, services, deployments}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		objects := cached{}
 		waits := false
 		for _, kind := range rapid.SliceOfDistinct(rapid.SampledFrom(kinds),
@@ -36,16 +37,16 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 			waits = waits || hasFinalizer && (kind == ingressKind || kind == routeKind)
 		}
 		server := &stored{meanwhile: func(*stored) {}}
-		isLabeled, isControlled := rapid.Bool().Draw(t, "the Deployment has the label"),
-			rapid.Bool().Draw(t, "it has a controller")
-		if rapid.Bool().Draw(t, "there is a Deployment") {
+		fate := rapid.SampledFrom([]string{"gone", "owned", "not labeled", "left", "left"}).Draw(t, "the Deployment is")
+		if fate != "gone" {
 			server.object = &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta("photos")}
-			if !isLabeled {
-				delete(server.object.Labels, v1alpha1.LabelDarkroom)
-			}
-			if !isControlled {
-				server.object.OwnerReferences = nil
-			}
+		}
+		switch fate {
+		case "not labeled":
+			delete(server.object.Labels, v1alpha1.LabelDarkroom)
+			server.object.OwnerReferences = nil
+		case "left":
+			server.object.OwnerReferences = nil
 		}
 		c := clientWith(objects)
 		c.Client, c.Reader = server, server
@@ -67,7 +68,7 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 		}
 		c.revisions = storage.New(secrets.CoreV1(), secrets.AppsV1(), nil, nil, c.Clock).Of(c.darkroom, &storage.Memory{})
 		event, message, err := c.uninstall()
-		isLeft := server.object != nil && isLabeled && !isControlled
+		isLeft := fate == "left"
 		isOrphaned := isLeft && owned == 0 && disowned > 0
 		switch {
 		case errors.Is(err, ErrLeaving) != waits || err != nil && !waits:

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 func TestWhatControlsATerminalIsEscaped(t *testing.T) {
@@ -28,7 +30,7 @@ func TestWhatControlsATerminalIsEscaped(t *testing.T) {
 }
 
 func TestEscapedTextsControlNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		bytes := rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })
 		text := rapid.OneOf(rapid.String(), bytes).Draw(t, "text")
 		got := Escape(text)

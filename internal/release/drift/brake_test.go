@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 var brakeObject = manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "photos"}
@@ -73,7 +74,7 @@ func TestEachRepairDoublesTheTimeUntilTheNext(t *testing.T) {
 // Objects leave a manifest in many ways: by an edit, or deleted by others before the operator does it.
 func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		memory, clock := newMemory()
 		keys := rapid.SliceOfNDistinct(rapid.Map(rapid.StringMatching("[a-e]"), func(name string) manifest.Key {
 			return manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: name}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // stored is an object as the API server keeps it.
@@ -97,7 +98,7 @@ var changesOfTheStatus = []string{"status", "revision of a Deployment"}
 
 // What was applied counts as unchanged until more than its status changes, in this process and in the next one.
 func TestOnlyTheStatusMayChange(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		memory := &Memory{}
 		var applied []*unstructured.Unstructured
 		live := map[string]*stored{}
