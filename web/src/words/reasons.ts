@@ -67,6 +67,7 @@ export const reasonWords: Record<string, string> = {
   Upgraded: "Upgraded",
   Repaired: "Repaired",
   Contested: "Changed by another writer",
+  StrayObjects: "Objects left by another Helm client",
   Adopted: "Release adopted",
   ClaimRefused: "Claim refused",
   OtherInstallation: "Managed by another installation",
