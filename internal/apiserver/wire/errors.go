@@ -2,12 +2,14 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -95,18 +97,39 @@ func bodyPath(cause metav1.StatusCause) string {
 	return "body." + strings.TrimPrefix(path, "metadata.")
 }
 
-// quotedValue matches the value in a message of Kubernetes.
-var quotedValue = regexp.MustCompile(
-	`^(Invalid value|Unsupported value|Duplicate value): (?:"(?:[^"\\]|\\.)*"|[^:"]*): `,
-)
+// withValues are the kinds of errors whose messages have the rejected value.
+var withValues = []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeNotSupported, field.ErrorTypeDuplicate}
 
-// fieldInBody matches the name of a field in a message of Kubernetes.
-var fieldInBody = regexp.MustCompile(`^(Invalid value: )spec\S* in body `)
+// fieldInBody matches the name of a field at the beginning of a message of Kubernetes.
+var fieldInBody = regexp.MustCompile(`^spec\S* in body `)
 
-// withoutValue removes the rejected value from a message, because it may be a secret.
+// withoutValue removes the rejected value from a message, because it may be a secret. Kubernetes writes texts in quotes
+// and other values in JSON, and omits those of whole objects.
 func withoutValue(message string) string {
-	message = quotedValue.ReplaceAllString(message, "$1: ")
-	return fieldInBody.ReplaceAllString(message, "$1")
+	for _, kind := range withValues {
+		rest, found := strings.CutPrefix(message, kind.String()+": ")
+		if !found {
+			continue
+		}
+		if detail, found := strings.CutPrefix(rest[valueLength(rest):], ": "); found {
+			rest = detail
+		}
+		return kind.String() + ": " + fieldInBody.ReplaceAllString(rest, "")
+	}
+	return message
+}
+
+// valueLength returns the length of the value that a text begins with; 0 if it begins with none.
+func valueLength(text string) int {
+	if quoted, err := strconv.QuotedPrefix(text); err == nil && quoted[0] == '"' {
+		return len(quoted)
+	}
+	var value json.RawMessage
+	in := json.NewDecoder(strings.NewReader(text))
+	if in.Decode(&value) != nil {
+		return 0
+	}
+	return int(in.InputOffset())
 }
 
 // FromTranslator converts errors of the translator to a problem.
@@ -119,7 +142,7 @@ func FromTranslator(err error) error {
 	for _, bad := range invalid.Fields {
 		fields = append(fields, problem.Field{
 			Location: bodyPath(metav1.StatusCause{Field: bad.Field}),
-			Message:  withoutValue(fieldMessage(bad)),
+			Message:  fieldMessage(bad),
 		})
 	}
 	return problem.New(http.StatusUnprocessableEntity, "the operator cannot install the Darkroom; see errors", fields...)
