@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
@@ -41,7 +42,11 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 			"HEAD is not possible here, but GET").WithHeader("Allow", http.MethodGet))
 		return
 	}
-	who, leave, err := s.enter(ctx.Context(), w, request, ctx.Operation().Metadata[streaming] == true ||
+	rates := s.limits.rates
+	if ctx.Operation().Metadata[streaming] == true {
+		rates = s.limits.streamRates
+	}
+	who, leave, err := s.enter(ctx.Context(), w, request, rates, ctx.Operation().Metadata[streaming] == true ||
 		ctx.Operation().Metadata[admitting] == true)
 	if err != nil {
 		middleware.Refuse(ctx.Context(), w, err)
@@ -63,16 +68,16 @@ func (s *Server) authenticate(ctx huma.Context, next func(huma.Context)) {
 // onPageKey marks requests that the browser says come from the page; for display only.
 type onPageKey struct{}
 
-// enter identifies the caller of a request and reserves a place, which leave releases, unless the
+// enter identifies the caller of a request, waits for its rate and reserves a place, which leave releases, unless the
 // request takes its places itself.
 func (s *Server) enter(
-	ctx context.Context, w http.ResponseWriter, request *http.Request, placeless bool,
+	ctx context.Context, w http.ResponseWriter, request *http.Request, rates *limit.Rates, placeless bool,
 ) (who *auth.Caller, leave func(), err error) {
 	if who, err = s.auth.Identify(ctx, w, request); err != nil {
 		return nil, nil, err
 	}
 	middleware.SetUser(ctx, who.Name())
-	if err := s.limits.rates.Take(who.Name()); err != nil {
+	if err := rates.Wait(ctx, who.Name(), rateTimeout); err != nil {
 		return nil, nil, err
 	}
 	if placeless {

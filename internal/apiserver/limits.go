@@ -8,8 +8,9 @@ import (
 
 // limits bound what callers take of this server. Those of the cluster are in package auth.
 type limits struct {
-	// rates is how many requests each caller may send, renderRates how many manifests each may have rendered.
-	rates, renderRates *limit.Rates
+	// rates is how many requests each caller may send, streamRates how many streams and logs each may open, so that a
+	// script does not stop the page of the same user. renderRates is how many manifests each may have rendered.
+	rates, streamRates, renderRates *limit.Rates
 
 	// bodies bounds the bodies that are in memory.
 	bodies *limit.Shares
@@ -30,6 +31,10 @@ const (
 	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
 	// for some tens of milliseconds, and one caller would keep it busy.
 	rendersPerSecond, renderBurst = 2, 10
+	// streamsPerSecond and streamBurst limit the streams and logs that each caller opens.
+	streamsPerSecond, streamBurst = 4, 40
+	// rateTimeout is how long a request waits for the rate of its caller. A page that opens sends many at once.
+	rateTimeout = 2 * time.Second
 	// shareTimeout is how long a request waits for a place.
 	shareTimeout = 10 * time.Second
 )
@@ -37,6 +42,7 @@ const (
 func newLimits(requestsPerSecond float64, burst int) *limits {
 	return &limits{
 		rates:       limit.NewRates(requestsPerSecond, burst),
+		streamRates: limit.NewRates(streamsPerSecond, streamBurst),
 		renderRates: limit.NewRates(rendersPerSecond, renderBurst),
 
 		bodies:     limit.NewShares(limit.Places{All: 48, Each: 2, PerNamespace: 12, Queue: 16, Wait: shareTimeout}),

@@ -36,7 +36,7 @@ func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		who, leave, err := s.enter(ctx, w, r, false)
+		who, leave, err := s.enter(ctx, w, r, s.limits.rates, false)
 		if err == nil {
 			defer leave()
 			err = s.auth.Access.Require(auth.WithCaller(ctx, who), auth.Right{Verb: "get", Path: "/metrics"})

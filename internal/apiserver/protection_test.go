@@ -48,6 +48,24 @@ func TestCallersAreLimitedOneByOne(t *testing.T) {
 	s.want(http.StatusOK, modest, "GET", "/session", "")
 }
 
+// TestAScriptDoesNotStopThePageOfItsUser by reading as fast as it can: reads take turns, and streams have a rate of
+// their own.
+func TestAScriptDoesNotStopThePageOfItsUser(t *testing.T) {
+	t.Parallel()
+	s, namespace := start(t, func(o *apiserver.Options) { o.RequestsPerSecond, o.Burst = 20, 60 }), newNamespace(t)
+	token := newEditor(t, namespace).token
+	for range 80 {
+		s.want(http.StatusOK, token, "GET", "/session", "")
+	}
+	s.want(http.StatusOK, token, "GET", "/darkrooms?namespace="+namespace, "")
+	for range maxTabs {
+		s.follow(token, "/events/stream?namespace="+namespace).until("synced")
+	}
+}
+
+// maxTabs is how many tabs have a stream at the same time.
+const maxTabs = 6
+
 func TestBodyWithoutEnd(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
