@@ -20,7 +20,8 @@ import (
 
 // SignedURL is a URL of an image without scheme and host, which are those of a domain of the Darkroom.
 type SignedURL struct {
-	URL string `json:"url" doc:"Path and query, with the signature s if URLs of the Darkroom are signed"`
+	URL    string `json:"url" doc:"Path and query, with the signature s if URLs of the Darkroom are signed"`
+	Signed bool   `json:"signed" doc:"Whether the URL has a signature; false for a Darkroom without gate.signing"`
 }
 
 type signInput struct {
@@ -54,7 +55,7 @@ func (s *Server) signURL(ctx context.Context, in *signInput) (*reply.JSON[Signed
 	if err != nil {
 		return nil, err
 	}
-	return reply.With(SignedURL{URL: signed.String()}), nil
+	return reply.With(SignedURL{URL: signed.String(), Signed: true}), nil
 }
 
 // sign signs a URL of a Darkroom.

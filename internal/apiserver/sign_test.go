@@ -33,6 +33,9 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 	signed := func(answer string) string {
 		var out apiserver.SignedURL
 		expect.NoError(t, json.Unmarshal([]byte(answer), &out))
+		if out.Signed != strings.Contains(out.URL, "s=") {
+			t.Errorf("a URL is said to be signed or not: %s", answer)
+		}
 		return out.URL
 	}
 
