@@ -90,7 +90,6 @@ var (
 )
 
 const (
-	patchRef    = "#/components/schemas/DarkroomPatch"
 	onePath     = "/darkrooms/{namespace}/{name}"
 	sessionPath = "/session"
 	streamPath  = "/events/stream"
@@ -126,11 +125,8 @@ func (s *Server) admitted(op huma.Operation, mediaType string, most int64, need 
 // register adds all operations to the API.
 func (s *Server) register(api huma.API) {
 	api.UseMiddleware(wholeQuery, wholeIfMatch, s.authenticate)
-	s.decoder = wire.NewDecoder(api.OpenAPI().Components.Schemas)
-	darkroom := s.decoder.Schema
-	patch := wire.PatchOf(api.OpenAPI().Components.Schemas, darkroom)
-	patch.Nullable, patch.Description = false, "The fields of a Darkroom that change; null removes one"
-	api.OpenAPI().Components.Schemas.Map()["DarkroomPatch"] = patch
+	s.decoder = wire.NewDecoder()
+	darkroom := wire.InputOf(api.OpenAPI().Components.Schemas)
 
 	huma.Register(api, huma.Operation{
 		OperationID: "listDarkrooms", Method: http.MethodGet, Path: "/darkrooms", Tags: []string{"Darkrooms"},
@@ -151,7 +147,7 @@ func (s *Server) register(api huma.API) {
 	registerWrite(api, s.admitted(huma.Operation{
 		OperationID: "patchDarkroom", Method: http.MethodPatch, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Change some fields of a Darkroom, by JSON merge patch", Errors: ofUpdate,
-	}, reply.TypeMergePatch, maxBody, onDarkroom("update")), reply.TypeMergePatch, &huma.Schema{Ref: patchRef}, s.patch)
+	}, reply.TypeMergePatch, maxBody, onDarkroom("update")), reply.TypeMergePatch, &huma.Schema{Ref: wire.PatchRef}, s.patch)
 	huma.Register(api, huma.Operation{
 		OperationID: "deleteDarkroom", Method: http.MethodDelete, Path: onePath, Tags: []string{"Darkrooms"},
 		Summary: "Delete a Darkroom and all its objects", Errors: append([]int{http.StatusPreconditionFailed}, reading...),
@@ -225,7 +221,7 @@ func (s *Server) registerRelated(api huma.API) {
 		Tags: tags, Summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods", Errors: ofWrites,
 		Description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are " +
 			"looked for with your own token; what you may not read is unknown.",
-	}, reply.TypeJSON, maxBody, onDarkroom("get")), reply.TypeJSON, s.decoder.Schema, s.review)
+	}, reply.TypeJSON, maxBody, onDarkroom("get")), reply.TypeJSON, wire.InputOf(api.OpenAPI().Components.Schemas), s.review)
 	huma.Register(api, huma.Operation{
 		OperationID: "getImage", Method: http.MethodGet, Path: onePath + "/image",
 		Tags: tags, Summary: "Fetch an image from the running Darkroom", Errors: append([]int{http.StatusBadGateway}, reading...),

@@ -393,7 +393,7 @@ test("without the right to pods, how many are ready is known from the status", a
 });
 
 test("the way back from a problem is the last revision with other settings, after a comparison", async () => {
-  const conditions = [{ type: "Ready", status: "False", reason: "SourceTimeout" }];
+  const conditions = [{ type: "Ready", status: "False" as const, reason: "SourceTimeout" }];
   stored = darkroom({ replicas: 3, status: { ...darkroom().status, phase: "Degraded", conditions } });
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);
@@ -407,7 +407,7 @@ test("the way back from a problem is the last revision with other settings, afte
 });
 
 test("tabs share what they have read, and show it before it is read again", async () => {
-  const conditions = [{ type: "Ready", status: "False", reason: "SourceTimeout" }];
+  const conditions = [{ type: "Ready", status: "False" as const, reason: "SourceTimeout" }];
   stored = darkroom({ replicas: 3, status: { ...darkroom().status, phase: "Degraded", conditions } });
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);

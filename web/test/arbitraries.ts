@@ -39,7 +39,7 @@ export const inputs: fc.Arbitrary<DarkroomInput> = fc.record(
     subDomains: fc.array(fc.oneof(name, text), { maxLength: 4 }),
     replicas: fc.integer({ min: -5, max: 2000 }),
     version: text,
-    logLevel: text,
+    logLevel: fc.constantFrom("debug", "info", "warn"),
     probe: fc.record({ path: text, periodSeconds: fc.integer() }, { requiredKeys: ["path"] }),
     defaultParams: texts,
     extraEnv: fc.array(fc.record({ name, value: text }, { requiredKeys: ["name"] }), { minLength: 1, maxLength: 3 }),

@@ -23,14 +23,19 @@ var readOnly = []string{"uid", "resourceVersion", "etag", "generation", "created
 
 // Decoder reads the bodies of POST, PUT and PATCH.
 type Decoder struct {
-	// Schema is that of a body.
-	Schema   *huma.Schema
+	schema   *huma.Schema
 	registry huma.Registry
 }
 
-// NewDecoder returns a decoder, and adds the schema of a body to a registry.
-func NewDecoder(registry huma.Registry) *Decoder {
-	return &Decoder{registry: registry, Schema: registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")}
+// NewDecoder returns a decoder. Its schemas have the types of fields; the cluster checks their bounds.
+func NewDecoder() *Decoder {
+	registry := NewRegistry()
+	return &Decoder{registry: registry, schema: InputOf(registry)}
+}
+
+// InputOf returns the schema of a body, and adds it to a registry.
+func InputOf(registry huma.Registry) *huma.Schema {
+	return registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")
 }
 
 // Decode merges a body into the previous object, by the rules of JSON merge patch (RFC
@@ -53,7 +58,7 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	result := &huma.ValidateResult{}
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	path.Push("body")
-	huma.Validate(d.registry, d.Schema, path, huma.ModeWriteToServer, merged, result)
+	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
 	if len(result.Errors) > 0 {
 		refusal := BadInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
 		if errs := refusal.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
@@ -103,7 +108,7 @@ func merge(body []byte, before any) (map[string]any, error) {
 // are not repeated in the detail, which may be logged.
 func (d *Decoder) isField(location string) bool {
 	name, inBody := strings.CutPrefix(location, "body.")
-	schema := d.Schema
+	schema := d.schema
 	if schema.Ref != "" {
 		schema = d.registry.SchemaFromRef(schema.Ref)
 	}

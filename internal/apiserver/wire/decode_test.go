@@ -33,7 +33,7 @@ func TestMergePatch(t *testing.T) {
 }
 
 func TestInvalidBodiesAreReportedFieldByField(t *testing.T) {
-	decoder := NewDecoder(NewRegistry())
+	decoder := NewDecoder()
 	with := func(rest string) string {
 		return `{"source":{"baseUrl":"https://example.com"},"subDomains":["a"],` + rest + `}`
 	}

@@ -74,7 +74,7 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 		!strings.Contains(text, "example.com/note") {
 		t.Errorf("the response is %s", text)
 	}
-	decoder := NewDecoder(NewRegistry())
+	decoder := NewDecoder()
 	for _, c := range []struct {
 		body   []byte
 		before any
@@ -91,7 +91,7 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 func TestAPatchOfNullRemovesTheField(t *testing.T) {
 	darkroom := full(t)
 	before := Flatten(darkroom)
-	decoder := NewDecoder(NewRegistry())
+	decoder := NewDecoder()
 	fieldsOf := func(body any) map[string]any {
 		raw, err := json.Marshal(body)
 		expect.NoError(t, err)
@@ -137,7 +137,7 @@ func TestAPatchOfNullRemovesTheField(t *testing.T) {
 // TestBodiesHaveTheFieldsOfTheResource and none that could hold a credential; all are described.
 func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 	registry := NewRegistry()
-	NewDecoder(registry)
+	InputOf(registry)
 	registry.Schema(reflect.TypeFor[Darkroom](), true, "")
 	registry.Schema(reflect.TypeFor[RevisionSettings](), true, "")
 	expect.NoError(t, Describe(registry))

@@ -23,7 +23,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(body), false)
 		f.Add([]byte(body), true)
 	}
-	decoder := NewDecoder(NewRegistry())
+	decoder := NewDecoder()
 	before := Darkroom{Name: "stored", Namespace: "photos", UID: "u", ResourceVersion: "1"}
 	before.SubDomains = []string{"stored"}
 	before.Source.Credentials = "inline"

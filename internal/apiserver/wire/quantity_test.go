@@ -13,7 +13,7 @@ import (
 
 // TestQuantitiesThatAreAcceptedTakeNoTime walks exponents: Kubernetes' library computes with all their digits.
 func TestQuantitiesThatAreAcceptedTakeNoTime(t *testing.T) {
-	decoder := wire.NewDecoder(wire.NewRegistry())
+	decoder := wire.NewDecoder()
 	accepted := 0
 	for _, mantissa := range []string{"1", "-1", "+.5", "1.5", "0", "999999999999999999999"} {
 		for _, suffix := range []string{

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -10,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
@@ -31,21 +34,91 @@ func NewRegistry() huma.Registry {
 	return out
 }
 
-// Describe adds the descriptions of the CRD to the schemas of Darkrooms.
+// patchName is the name of the schema of patches.
+const patchName = "DarkroomPatch"
+
+// PatchRef is a reference to the schema of patches.
+const PatchRef = "#/components/schemas/" + patchName
+
+// Describe adds what the CRD says of each field to the schemas of Darkrooms in a document, and the schema of patches. The
+// schemas of a Decoder are not changed: the cluster checks bounds, and explains them.
 func Describe(registry huma.Registry) error {
 	darkroom, err := definition.Schema()
 	if err != nil {
 		return err
 	}
 	spec, status := darkroom.Properties["spec"], darkroom.Properties["status"]
-	additional := *spec.Properties["additionalSources"].Items.Schema
-	for name, described := range map[string]apiextensionsv1.JSONSchemaProps{
-		"Darkroom": spec, "DarkroomInput": spec, "RevisionSettings": spec,
-		"Source": spec.Properties["source"], "SourceInput": spec.Properties["source"], "Status": status,
-		"AdditionalSource": additional, "AdditionalSourceInput": additional,
+	for name, described := range map[string]*apiextensionsv1.JSONSchemaProps{
+		"Darkroom": &spec, "DarkroomInput": &spec, "RevisionSettings": &spec, "Status": &status,
 	} {
-		for field, schema := range registry.Map()[name].Properties {
-			schema.Description = cmp.Or(schema.Description, described.Properties[field].Description)
+		if err := describe(registry, registry.Map()[name], described); err != nil {
+			return fmt.Errorf("describe %s: %w", name, err)
+		}
+	}
+	patch := PatchOf(registry, registry.Map()["DarkroomInput"])
+	patch.Nullable, patch.Description = false, "The fields of a Darkroom that change; null removes one"
+	registry.Map()[patchName] = patch
+	return nil
+}
+
+// describe adds the description, bounds and fields of a schema of the CRD to the one of the same value.
+func describe(registry huma.Registry, schema *huma.Schema, crd *apiextensionsv1.JSONSchemaProps) error {
+	schema.Description = cmp.Or(schema.Description, crd.Description)
+	if schema.Ref != "" {
+		schema = registry.SchemaFromRef(schema.Ref)
+	}
+	if crd.XIntOrString {
+		return nil // a quantity describes itself
+	}
+	if err := bound(schema, crd); err != nil {
+		return err
+	}
+	for name, field := range crd.Properties {
+		if schema.Properties[name] == nil {
+			continue // such as the keys of a source in responses
+		}
+		if err := describe(registry, schema.Properties[name], &field); err != nil {
+			return err
+		}
+	}
+	if crd.Items != nil && schema.Items != nil {
+		return describe(registry, schema.Items, crd.Items.Schema)
+	}
+	values, ok := schema.AdditionalProperties.(*huma.Schema)
+	if ok && crd.AdditionalProperties != nil {
+		return describe(registry, values, crd.AdditionalProperties.Schema)
+	}
+	return nil
+}
+
+// bound adds the bounds of a schema of the CRD.
+func bound(schema *huma.Schema, crd *apiextensionsv1.JSONSchemaProps) error {
+	for _, value := range crd.Enum {
+		var known any
+		if err := json.Unmarshal(value.Raw, &known); err != nil {
+			return fmt.Errorf("read enum: %w", err)
+		}
+		if !slices.Contains(schema.Enum, known) {
+			schema.Enum = append(schema.Enum, known)
+		}
+	}
+	for _, name := range crd.Required {
+		if schema.Properties[name] != nil && !slices.Contains(schema.Required, name) {
+			schema.Required = append(schema.Required, name)
+		}
+	}
+	schema.Pattern = cmp.Or(schema.Pattern, crd.Pattern)
+	schema.Minimum, schema.Maximum = cmp.Or(crd.Minimum, schema.Minimum), cmp.Or(crd.Maximum, schema.Maximum)
+	for _, count := range []struct {
+		of  **int
+		crd *int64
+	}{
+		{&schema.MinLength, crd.MinLength}, {&schema.MaxLength, crd.MaxLength},
+		{&schema.MinItems, crd.MinItems}, {&schema.MaxItems, crd.MaxItems},
+		{&schema.MinProperties, crd.MinProperties}, {&schema.MaxProperties, crd.MaxProperties},
+	} {
+		if count.crd != nil {
+			*count.of = ptr.To(int(*count.crd))
 		}
 	}
 	return nil
@@ -65,6 +138,9 @@ func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
 	}
 	out := *schema
 	out.Nullable, out.Required = true, nil
+	if len(out.Enum) > 0 {
+		out.Enum = append(slices.Clone(out.Enum), nil)
+	}
 	if values, ok := schema.AdditionalProperties.(*huma.Schema); ok {
 		out.AdditionalProperties = PatchOf(registry, values)
 	}

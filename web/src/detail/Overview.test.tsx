@@ -29,7 +29,7 @@ const unfold = (name: string) => fireEvent.click(screen.getByRole("button", { na
 test("the cause is said once, with the ways out; the operator's sentence is folded", () => {
   const sentence = "The source has no image /cat.jpg (HTTP 404).";
   const of = checked({ status: "False", reason: "ImageNotFound", message: sentence });
-  const conditions = [{ type: "Ready", status: "False", reason: "ImageNotFound", message: sentence }, ...(of.status.conditions ?? []).slice(1)];
+  const conditions = [{ type: "Ready", status: "False" as const, reason: "ImageNotFound", message: sentence }, ...(of.status.conditions ?? []).slice(1)];
   render(<Overview darkroom={{ ...of, status: { ...of.status, phase: "Degraded", message: sentence, conditions } }} access={undefined} />);
   expect(screen.getAllByText("Image not found", { exact: false })).toHaveLength(1);
   expect(screen.queryByText(sentence)).toBeNull();
@@ -41,7 +41,7 @@ test("the cause is said once, with the ways out; the operator's sentence is fold
 test("while old pods serve, an image that is missing is said beside the cause, not again", async () => {
   const message = "New pods do not serve the image of spec.probe.";
   const of = withImage({ status: "False", reason: "NewPodsNotServing", message });
-  const conditions = [{ type: "Ready", status: "False", reason: "ImageNotFound", message }, ...(of.status.conditions ?? []).slice(1)];
+  const conditions = [{ type: "Ready", status: "False" as const, reason: "ImageNotFound", message }, ...(of.status.conditions ?? []).slice(1)];
   render(<Overview darkroom={{ ...of, status: { ...of.status, phase: "Degraded", message, conditions } }} access={undefined} />);
   expect(await screen.findByText("No image: no image")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
@@ -145,7 +145,7 @@ test("ready pods are no proof that an image is served", () => {
 test("the progress is shown until it has ended", () => {
   const { rerender } = render(<Overview darkroom={deploying([])} access={undefined} />);
   expect(screen.getByRole("list", { name: "Progress" })).toBeTruthy();
-  const done = ["Initialized", "Deployed", "Ready", "DomainsReady"].map((type) => ({ type, status: "True" }));
+  const done = ["Initialized", "Deployed", "Ready", "DomainsReady"].map((type) => ({ type, status: "True" as const }));
   rerender(<Overview darkroom={darkroom({ status: { ...darkroom().status, conditions: done } })} access={undefined} />);
   expect(screen.queryByRole("list", { name: "Progress" })).toBeNull();
 });
@@ -159,11 +159,11 @@ test.each([
 });
 
 test("the pods unfold while they change, and only the person folds them again", () => {
-  const at = (phase: "Ready" | "Updating") => <Overview darkroom={darkroom({ status: { ...darkroom().status, replicas: 1, phase } })} access={undefined} />;
+  const at = (phase: "Ready" | "Deploying") => <Overview darkroom={darkroom({ status: { ...darkroom().status, replicas: 1, phase } })} access={undefined} />;
   const { rerender } = render(at("Ready"));
   const isOpen = () => screen.getByRole("button", { name: /^Pods:/ }).getAttribute("aria-expanded");
   expect(isOpen()).toBe("false");
-  rerender(at("Updating"));
+  rerender(at("Deploying"));
   expect(isOpen()).toBe("true");
   rerender(at("Ready"));
   expect(isOpen()).toBe("true");

@@ -26,7 +26,7 @@ function Form() {
 }
 
 test("a fallback is added, edited and removed; what the form does not show stays", async () => {
-  const kept = { name: "kept", path: "/kept", type: "S3", bucket: "b", region: "r", auth: "WorkloadIdentity" };
+  const kept = { name: "kept", path: "/kept", type: "S3", bucket: "b", region: "r", auth: "WorkloadIdentity" } as const;
   input = { ...toInput(darkroom()), additionalSources: [kept] };
   render(<Form />);
   const user = userEvent.setup();
@@ -46,7 +46,7 @@ test("a fallback is added, edited and removed; what the form does not show stays
 });
 
 test("what was read is sent back without where credentials are", () => {
-  const source = { name: "old", fallback: true, type: "S3", bucket: "b", region: "r" };
+  const source = { name: "old", fallback: true, type: "S3", bucket: "b", region: "r" } as const;
   expect(toInput(darkroom({ additionalSources: [{ ...source, credentials: "inline" }] })).additionalSources).toEqual([source]);
 });
 

@@ -6,7 +6,7 @@ import { toInput } from "../model/model";
 test("inline keys and literal values of variables are taken out, and named", () => {
   const input = {
     ...toInput(darkroom()),
-    source: { type: "S3", bucket: "b", region: "r", accessKey: "canary-a", secretKey: "canary-s" },
+    source: { type: "S3" as const, bucket: "b", region: "r", accessKey: "canary-a", secretKey: "canary-s" },
     extraEnv: [{ name: "PASSWORD", value: "canary-v" }, { name: "KEPT" }, { name: "REF", valueFrom: { secretKeyRef: { name: "s", key: "k" } } }],
   };
   const out = withoutSecrets(input);
@@ -16,7 +16,7 @@ test("inline keys and literal values of variables are taken out, and named", () 
 });
 
 test("inline keys of additional sources are taken out too", () => {
-  const key = { type: "S3", bucket: "b", region: "r", accessKey: "canary-a", secretKey: "canary-s" };
+  const key = { type: "S3" as const, bucket: "b", region: "r", accessKey: "canary-a", secretKey: "canary-s" };
   const input = { ...toInput(darkroom()), additionalSources: [{ name: "a", path: "/a" }, { name: "b", fallback: true, ...key }] };
   const out = withoutSecrets(input);
   expect(JSON.stringify(out)).not.toContain("canary");

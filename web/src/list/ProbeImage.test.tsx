@@ -3,11 +3,11 @@ import { act, render, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { reads } from "../api/reads";
-import type { Darkroom } from "../api/types";
+import type { Condition, Darkroom } from "../api/types";
 import { ProbeImage } from "./ProbeImage";
 
 const since = new Date(Date.now() - 300_000).toISOString();
-const probed = (name: string, status = "True", lastTransitionTime = since): Darkroom =>
+const probed = (name: string, status: Condition["status"] = "True", lastTransitionTime = since): Darkroom =>
   darkroom({ name, probe: { path: "/cat.jpg" }, status: { ...darkroom().status, conditions: [{ type: "SourceReady", status, reason: "x", lastTransitionTime }] } });
 
 /** Whether the user may fetch images. */

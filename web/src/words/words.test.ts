@@ -48,35 +48,35 @@ test.each([
 });
 
 test.each([
-  [{ type: "Ready", status: "True", message: "1 of 1 pods are ready." }, "good", "All pods are ready"],
-  [{ type: "Ready", status: "False", reason: "ImagePullFailed" }, "bad", "Not ready"],
-  [{ type: "Ready", status: "False", reason: "Deploying" }, "busy", "Not ready"],
-  [{ type: "Ready", status: "True", reason: "ScaledToZero" }, "neutral", "Scaled to zero"],
-  [{ type: "Ready", status: "Unknown", reason: "Paused" }, "neutral", "Not known whether it is ready"],
-  [{ type: "CredentialsReady", status: "False", reason: "SecretMissing" }, "bad", "Credentials missing"],
-  [{ type: "SourceReady", status: "True" }, "good", "Images are served"],
-  [{ type: "SourceReady", status: "False", reason: "SourceDenied" }, "bad", "Images are not served"],
-  [{ type: "SourceReady", status: "Unknown", reason: "NoProbe" }, "neutral", "Not known whether images are served"],
-  [{ type: "SourceReady", status: "Unknown", reason: "ProbePending" }, "busy", "Not known whether images are served"],
-  [{ type: "SourceReady", status: "False", reason: "NewPodsNotServing" }, "bad", "New pods do not serve images"],
-  [{ type: "Contested", status: "True" }, "bad", "Another writer keeps changing an object"],
-  [{ type: "RolloutQueued", status: "True" }, "busy", "Waits for the rollouts of other Darkrooms"],
-  [{ type: "Stalled", status: "True" }, "bad", "Stalled: needs a change"],
-  [{ type: "Reconciling", status: "True" }, "busy", "Applying changes"],
-  [{ type: "Irreconcilable", status: "True" }, "bad", "Cannot be installed as specified"],
-  [{ type: "Paused", status: "True" }, "neutral", "Reconciliation is paused"],
-  [{ type: "DomainsReady", status: "Unknown" }, "neutral", "Not known whether all hosts are routed"],
-  [{ type: "DomainsReady", status: "Unknown", reason: "AwaitingGateway" }, "busy", "Not known whether all hosts are routed"],
-  [{ type: "Deployed", status: "Unknown" }, "neutral", "Deployed: unknown"],
-  [{ type: "SomethingNew", status: "True" }, "neutral", "Something new: True"],
-  [{ type: "constructor", status: "False", reason: "toString" }, "neutral", "constructor: False"],
+  [{ type: "Ready", status: "True" as const, message: "1 of 1 pods are ready." }, "good", "All pods are ready"],
+  [{ type: "Ready", status: "False" as const, reason: "ImagePullFailed" }, "bad", "Not ready"],
+  [{ type: "Ready", status: "False" as const, reason: "Deploying" }, "busy", "Not ready"],
+  [{ type: "Ready", status: "True" as const, reason: "ScaledToZero" }, "neutral", "Scaled to zero"],
+  [{ type: "Ready", status: "Unknown" as const, reason: "Paused" }, "neutral", "Not known whether it is ready"],
+  [{ type: "CredentialsReady", status: "False" as const, reason: "SecretMissing" }, "bad", "Credentials missing"],
+  [{ type: "SourceReady", status: "True" as const }, "good", "Images are served"],
+  [{ type: "SourceReady", status: "False" as const, reason: "SourceDenied" }, "bad", "Images are not served"],
+  [{ type: "SourceReady", status: "Unknown" as const, reason: "NoProbe" }, "neutral", "Not known whether images are served"],
+  [{ type: "SourceReady", status: "Unknown" as const, reason: "ProbePending" }, "busy", "Not known whether images are served"],
+  [{ type: "SourceReady", status: "False" as const, reason: "NewPodsNotServing" }, "bad", "New pods do not serve images"],
+  [{ type: "Contested", status: "True" as const }, "bad", "Another writer keeps changing an object"],
+  [{ type: "RolloutQueued", status: "True" as const }, "busy", "Waits for the rollouts of other Darkrooms"],
+  [{ type: "Stalled", status: "True" as const }, "bad", "Stalled: needs a change"],
+  [{ type: "Reconciling", status: "True" as const }, "busy", "Applying changes"],
+  [{ type: "Irreconcilable", status: "True" as const }, "bad", "Cannot be installed as specified"],
+  [{ type: "Paused", status: "True" as const }, "neutral", "Reconciliation is paused"],
+  [{ type: "DomainsReady", status: "Unknown" as const }, "neutral", "Not known whether all hosts are routed"],
+  [{ type: "DomainsReady", status: "Unknown" as const, reason: "AwaitingGateway" }, "busy", "Not known whether all hosts are routed"],
+  [{ type: "Deployed", status: "Unknown" as const }, "neutral", "Deployed: unknown"],
+  [{ type: "SomethingNew", status: "True" as const }, "neutral", "Something new: True"],
+  [{ type: "constructor", status: "False" as const, reason: "toString" }, "neutral", "constructor: False"],
 ])("%j is shown as %s: %s", (condition, tone, title) => {
   expect(findingOf(condition)).toMatchObject({ tone, title });
 });
 
 test("only SourceReady says that images are served", () => {
   for (const type of Object.keys(meanings).filter((type) => type !== "SourceReady")) {
-    for (const status of ["True", "False", "Unknown"]) {
+    for (const status of ["True", "False", "Unknown"] as const) {
       expect(findingOf({ type, status }).title).not.toMatch(/images? (is|are|was|were) served/);
     }
   }
@@ -118,8 +118,8 @@ test("every phase of the API has words", () => {
 });
 
 test.each([
-  [[{ type: "Ready", status: "False", reason: "DomainConflict" }], "DomainConflict"],
-  [[{ type: "Ready", status: "True", reason: "AllReplicasReady" }], undefined],
+  [[{ type: "Ready", status: "False" as const, reason: "DomainConflict" }], "DomainConflict"],
+  [[{ type: "Ready", status: "True" as const, reason: "AllReplicasReady" }], undefined],
   [[], undefined],
 ])("the reason of %j is %s", (conditions, want) => {
   expect(reasonOf(darkroom({ status: { ...darkroom().status, conditions } }))).toBe(want);
@@ -127,11 +127,11 @@ test.each([
 
 test("that nothing is wrong needs no line", () => {
   const conditions = [
-    { type: "Ready", status: "True" },
-    { type: "ReleaseFailed", status: "False" },
-    { type: "ReleaseFailed", status: "True" },
-    { type: "Initialized", status: "True" },
-    { type: "Initialized", status: "False" },
+    { type: "Ready", status: "True" as const },
+    { type: "ReleaseFailed", status: "False" as const },
+    { type: "ReleaseFailed", status: "True" as const },
+    { type: "Initialized", status: "True" as const },
+    { type: "Initialized", status: "False" as const },
   ];
   expect(worthTelling(conditions)).toEqual([conditions[0], conditions[2], conditions[4]]);
 });
@@ -153,11 +153,11 @@ test.each([
 });
 
 test.each([
-  [undefined, "True", "Images not checked"],
-  [{ path: "/cat.jpg" }, "True", "Image served"],
-  [{ path: "/cat.jpg" }, "False", "Image not served"],
+  [undefined, "True" as const, "Images not checked"],
+  [{ path: "/cat.jpg" }, "True" as const, "Image served"],
+  [{ path: "/cat.jpg" }, "False" as const, "Image not served"],
   [{ path: "/cat.jpg" }, undefined, "Image not checked yet"],
 ])("with the probe %j and SourceReady %s, the list says: %s", (probe, status, want) => {
-  const conditions = [{ type: "Ready", status: "True" }, ...(status ? [{ type: "SourceReady", status }] : [])];
+  const conditions = [{ type: "Ready", status: "True" as const }, ...(status ? [{ type: "SourceReady", status }] : [])];
   expect(servingOf(darkroom({ ...(probe ? { probe } : {}), status: { ...darkroom().status, conditions } }))).toBe(want);
 });
