@@ -72,8 +72,7 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Nam
 	}
 	candidates := append([]string{metav1.NamespaceDefault, limit.NamespaceOf(auth.CallerOf(ctx).Name())},
 		s.options.Namespaces...)
-	darkrooms, _ := s.journal.All()
-	for _, darkroom := range darkrooms {
+	for _, darkroom := range s.darkrooms.All() {
 		sees, err := watched.Has(ctx, darkroom.Namespace)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,7 @@
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     and authorized with a SubjectAccessReview (package auth). Both results are cached for
 //     some seconds.
-//  3. Reads are served from the journal (package live), which an informer feeds, or with
+//  3. Reads are served from memory (package live), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
 //  4. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
@@ -26,7 +26,6 @@
 // auth, the size of bodies in routes.go. docs/security.md lists the threats, with the test of each.
 //
 // Package reply has what the handlers answer with. Errors are problem details by RFC 9457
-// (package problem), with one entry for each invalid field. Live events (live/stream.go) are read from
-// the journal's ring buffer: a client that is too slow loses its connection but no events, because
-// it resumes where it was.
+// (package problem), with one entry for each invalid field. Live events (live/stream.go) begin
+// with all there is. A client that is too slow loses its connection, and begins again.
 package apiserver

@@ -40,8 +40,7 @@ func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[exp
 		URL: parsed, Seen: in.Body.Status,
 		BaseDomains: s.options.BaseDomains,
 	}
-	all, _ := s.journal.All()
-	if evidence.Claimants, err = s.visible(ctx, explain.Claimants(all, parsed.Host, s.options.Hosts)); err != nil {
+	if evidence.Claimants, err = s.visible(ctx, explain.Claimants(s.darkrooms.All(), parsed.Host, s.options.Hosts)); err != nil {
 		return nil, err
 	}
 	explain.Cluster{API: s.auth.Clients.Core, HTTP: s.auth.Clients.HTTP}.Collect(ctx, evidence)

@@ -53,7 +53,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := scope.Page(ctx, s.journal, after, selector, in.Limit)
+	found, next, err := scope.Page(ctx, s.darkrooms, after, selector, in.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
@@ -22,8 +21,7 @@ import (
 )
 
 const (
-	// maxLog bounds a log that is sent as text, in bytes; logTimeout and maxFollow limit how long a log is read and
-	// followed.
+	// maxLog bounds a log, in bytes; logTimeout and maxFollow limit how long a log is read and followed.
 	maxLog     = 8 << 20
 	logTimeout = 30 * time.Second
 	maxFollow  = 15 * time.Minute
@@ -42,25 +40,14 @@ type logInput struct {
 	Previous   bool   `query:"previous" doc:"The log before the last restart of the container"`
 	Container  string `query:"container" enum:"darkroom,gate" default:"darkroom" doc:"Whose log; others may be injected"`
 	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
-	Accept     string `header:"Accept" doc:"text/event-stream: with follow, each line is an event"`
-	LastLine   string `header:"Last-Event-ID" doc:"id of the last event received: the lines after it follow"`
 }
 
-// events reports whether the log is sent as events.
-func (in *logInput) events() bool { return in.Follow && strings.Contains(in.Accept, reply.TypeEvents) }
-
-// options are those of the log at the Kubernetes API. Events name lines by their times, and have no limit.
+// options are those of the log at the Kubernetes API.
 func (in *logInput) options() *corev1.PodLogOptions {
-	out := &corev1.PodLogOptions{
-		Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps || in.events(),
-		TailLines: &in.Lines,
+	return &corev1.PodLogOptions{
+		Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
+		TailLines: &in.Lines, LimitBytes: ptr.To(int64(maxLog)),
 	}
-	if !in.events() {
-		out.LimitBytes = ptr.To(int64(maxLog))
-	} else if after := live.ParseLine(in.LastLine); after.N > 0 {
-		out.TailLines, out.SinceTime = nil, ptr.To(metav1.NewTime(after.Time.Truncate(time.Second)))
-	}
-	return out
 }
 
 // podLog sends the log of a pod, which is read with the caller's own token.
@@ -98,19 +85,13 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 		if in.Follow {
 			go s.guardLog(ctx, in, cancel)
 		}
-		reason := s.sendLog(ctx, in, w, log)
+		reason := sendLog(w, log)
 		s.log.V(1).Info("Log ended", "user", who, "pod", in.Pod, "reason", fmt.Sprint(reason))
 	}), nil
 }
 
 // sendLog sends a log until there is a reason to end, which it returns.
-func (s *Server) sendLog(ctx context.Context, in *logInput, w http.ResponseWriter, log io.Reader) error {
-	if in.events() {
-		lines := &live.Lines{
-			Log: log, After: live.ParseLine(in.LastLine), Timestamps: in.Timestamps, Heartbeat: s.options.Heartbeat,
-		}
-		return lines.Run(ctx, w)
-	}
+func sendLog(w http.ResponseWriter, log io.Reader) error {
 	out := reply.NewPieces(w)
 	if err := out.Open("text/plain; charset=utf-8"); err != nil {
 		return err

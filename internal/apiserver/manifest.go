@@ -30,7 +30,7 @@ const (
 // concealedInSecret is the mark as the data of a Secret holds it.
 var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
 
-// manifest renders what the operator would install. The journal knows no secrets, so
+// manifest renders what the operator would install. This server keeps no secrets, so
 // the manifest has the mark in their place.
 func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, error) {
 	darkroom, err := s.readable(ctx, in.key())

@@ -15,7 +15,7 @@ type metrics struct {
 	streams  prometheus.Gauge
 }
 
-func newMetrics(darkrooms *live.Journal) *metrics {
+func newMetrics(darkrooms *live.Darkrooms) *metrics {
 	registry := prometheus.NewRegistry()
 	m := &metrics{
 		registry: registry,
@@ -26,7 +26,7 @@ func newMetrics(darkrooms *live.Journal) *metrics {
 	}
 	known := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "darkroom_apiserver_darkrooms", Help: "Number of Darkrooms in the cache.",
-	}, func() float64 { return float64(darkrooms.Size()) })
+	}, func() float64 { return float64(darkrooms.Count()) })
 	registry.MustRegister(m.streams, known,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

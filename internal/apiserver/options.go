@@ -57,8 +57,6 @@ type Options struct {
 	// VersionPeriod is the interval in which the server looks whether the cluster was restored from a backup;
 	// default 20 s.
 	VersionPeriod time.Duration
-	// Backlog is how many past events a stream can resume from; default 1024.
-	Backlog int
 	// RequestsPerSecond and Burst limit each caller; defaults 20 and 60.
 	RequestsPerSecond float64
 	Burst             int
@@ -86,7 +84,6 @@ func (o *Options) setDefaults() {
 	setDefault(&o.AccessTTL, 10*time.Second)
 	setDefault(&o.Heartbeat, 15*time.Second)
 	setDefault(&o.VersionPeriod, 20*time.Second)
-	setDefault(&o.Backlog, 1024)
 	setDefault(&o.RequestsPerSecond, 20)
 	setDefault(&o.Burst, 60)
 	setDefault(&o.SignInBurst, 30)

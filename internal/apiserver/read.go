@@ -34,7 +34,7 @@ func (s *Server) get(ctx context.Context, in *getInput) (*reply.Darkroom, error)
 	return reply.Unless(in.IfNoneMatch, darkroom)
 }
 
-// readable returns a Darkroom from the journal to a caller who may get it. Whether it
+// readable returns a Darkroom to a caller who may get it. Whether it
 // exists is not told to others.
 func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
 	if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("get", key.Namespace, key.Name)); err != nil {
@@ -43,7 +43,7 @@ func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alp
 	if err := s.requireServed(key.Namespace); err != nil {
 		return nil, err
 	}
-	darkroom := s.journal.Get(key)
+	darkroom := s.darkrooms.Get(key)
 	if darkroom == nil {
 		return nil, reply.NotFound(key)
 	}

@@ -87,7 +87,7 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Revie
 // reviewHosts compares the hosts with those of all Darkrooms that the server knows. The
 // owner is named to callers who may get it.
 func (s *Server) reviewHosts(ctx context.Context, change *outcome.Change) ([]outcome.HostOutcome, error) {
-	all, _ := s.journal.All()
+	all := s.darkrooms.All()
 	hosts, keepers := change.Hosts(all, s.options.Hosts)
 	for i := range hosts {
 		keeper := keepers[hosts[i].Host]

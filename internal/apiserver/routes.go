@@ -3,7 +3,6 @@ package apiserver
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -194,7 +193,8 @@ func (s *Server) registerRelated(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "getLog", Method: http.MethodGet, Path: onePath + "/pods/{pod}/log",
 		Tags: tags, Summary: "Get or follow the log of a pod", Errors: reading, Metadata: map[string]any{streaming: true},
-		Description: logDescription, Responses: logContent(),
+		Description: "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
+		Responses:   content("text/plain", "The last lines of the log"),
 	}, s.podLog)
 	huma.Register(api, huma.Operation{
 		OperationID: "listEvents", Method: http.MethodGet, Path: onePath + "/events",
@@ -237,7 +237,7 @@ func (s *Server) registerRelated(api huma.API) {
 		OperationID: "streamEvents", Method: http.MethodGet, Path: streamPath, Tags: []string{"Live events"},
 		Summary: "Watch Darkrooms", Errors: reading, Metadata: map[string]any{streaming: true},
 		Description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
-			"all of it follows. synced: you have everything. After a break the header Last-Event-ID resumes.",
+			"all of it follows. synced: you have everything. After a break the stream begins again.",
 		Responses: content("text/event-stream", "Server-sent events"),
 	}, s.stream)
 }
@@ -297,18 +297,6 @@ func (s *Server) registerSession(api huma.API) {
 		OperationID: "getSignIn", Method: http.MethodGet, Path: "/sign-in", Tags: []string{"Session"},
 		Summary: "Get the ways to sign in", Metadata: anyone, Security: none, Errors: ofQueries,
 	}, s.waysToSignIn)
-}
-
-const logDescription = "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 " +
-	"minutes or 8 MiB. With Accept: text/event-stream it is followed as server-sent events: line has a line in JSON " +
-	"and an id, with which a later request resumes; ended says that all of the log was sent; comments are heartbeats."
-
-// logContent documents a log.
-func logContent() map[string]*huma.Response {
-	out := content("text/plain", "The last lines of the log")
-	ofEvents := content(reply.TypeEvents, "")[strconv.Itoa(http.StatusOK)].Content
-	maps.Copy(out[strconv.Itoa(http.StatusOK)].Content, ofEvents)
-	return out
 }
 
 // content documents a response that is not JSON.

@@ -48,16 +48,16 @@ const (
 
 // Server serves the API. Make it with New and start it with Run.
 type Server struct {
-	options Options
-	log     logr.Logger
-	kube    kubernetes.Interface
-	auth    *auth.Authenticator
-	cache   crcache.Cache
-	journal *live.Journal
-	metrics *metrics
-	decoder *wire.Decoder
-	handler http.Handler
-	limits  *limits
+	options   Options
+	log       logr.Logger
+	kube      kubernetes.Interface
+	auth      *auth.Authenticator
+	cache     crcache.Cache
+	darkrooms *live.Darkrooms
+	metrics   *metrics
+	decoder   *wire.Decoder
+	handler   http.Handler
+	limits    *limits
 
 	metadata   metadata.Interface
 	definition *definition.Definition
@@ -94,15 +94,15 @@ func New(options Options) (*Server, error) {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
 	s := &Server{
-		options:  options,
-		log:      options.Log,
-		kube:     kube,
-		journal:  live.NewJournal(options.Backlog, wire.Size),
-		limits:   newLimits(options.RequestsPerSecond, options.Burst),
-		synced:   func() bool { return false },
-		stopping: make(chan struct{}),
+		options:   options,
+		log:       options.Log,
+		kube:      kube,
+		darkrooms: live.NewDarkrooms(wire.Size),
+		limits:    newLimits(options.RequestsPerSecond, options.Burst),
+		synced:    func() bool { return false },
+		stopping:  make(chan struct{}),
 	}
-	s.metrics = newMetrics(s.journal)
+	s.metrics = newMetrics(s.darkrooms)
 	if s.cache, err = live.NewCache(own, httpClient, options.Namespaces); err != nil {
 		return nil, fmt.Errorf("make cache: %w", err)
 	}
@@ -152,7 +152,7 @@ func (s *Server) Run(ctx context.Context) error {
 // are given time to end; streams end at once, and their clients come back.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
-	synced, err := live.Feed(ctx, s.cache, s.journal)
+	synced, err := live.Feed(ctx, s.cache, s.darkrooms)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -14,8 +14,7 @@ import (
 )
 
 type streamInput struct {
-	Namespace   string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may watch"`
-	LastEventID string `header:"Last-Event-ID" doc:"id of the last event received: what came after it follows. Browsers send it by themselves"`
+	Namespace string `query:"namespace" maxLength:"63" doc:"Only Darkrooms of this namespace; none means all namespaces that you may watch"`
 }
 
 // stream sends live events; see live.Stream.
@@ -34,10 +33,10 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 		s.metrics.streams.Inc()
 		defer s.metrics.streams.Dec()
 		events := &live.Stream{
-			Journal: s.journal, Scope: scope, StillKnown: s.auth.StillKnown,
+			Darkrooms: s.darkrooms, Scope: scope, StillKnown: s.auth.StillKnown,
 			Heartbeat: s.options.Heartbeat, Stopping: s.stopping,
 		}
-		reason := events.Run(ctx, w, reply.AcceptsGzip(r), in.LastEventID)
+		reason := events.Run(ctx, w, reply.AcceptsGzip(r))
 		s.log.V(1).Info("Stream ended", "user", auth.CallerOf(ctx).Name(), "reason", fmt.Sprint(reason))
 	}), nil
 }
@@ -46,8 +45,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 // of those of others.
 func (s *Server) enterStream(ctx context.Context, scope *live.Scope) (leave func(), err error) {
 	places := s.limits.streams
-	darkrooms, _ := s.journal.All()
-	if sees, err := scope.SeesAny(ctx, darkrooms); err != nil {
+	if sees, err := scope.SeesAny(ctx, s.darkrooms.All()); err != nil {
 		return nil, err
 	} else if !sees {
 		places = s.limits.strangers

@@ -23,7 +23,7 @@ import (
 
 // message is one server-sent event, or a comment.
 type message struct {
-	id, kind, data string
+	kind, data string
 }
 
 // String is the kind, and the name of the Darkroom.
@@ -70,8 +70,6 @@ func (f *follower) read(body io.ReadCloser) {
 	for scanner := bufio.NewScanner(body); scanner.Scan(); {
 		name, value, _ := strings.Cut(scanner.Text(), ": ")
 		switch {
-		case name == "id":
-			current.id = value
 		case name == "event" || name == "" && value != "":
 			current.kind = value
 		case name == "data":
@@ -206,24 +204,6 @@ func (c *counter) Read(into []byte) (int, error) {
 	n, err := c.in.Read(into)
 	c.n.Add(int64(n))
 	return n, err
-}
-
-func TestStreamResumes(t *testing.T) {
-	t.Parallel()
-	s, namespace := start(t, func(o *apiserver.Options) { o.Backlog = 1000 }), newNamespace(t)
-	token, watched := newEditor(t, namespace).token, "/events/stream?namespace="+namespace
-	f := s.follow(token, watched)
-	last := f.until("synced")
-	f.end()
-	f.rest()
-	for _, name := range []string{"a", "b"} {
-		s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, name))
-	}
-	resumed := s.follow(token, watched, "Last-Event-ID", last.id)
-	first := resumed.wants("added a")
-	resumed.wants("added b")
-	s.follow(token, watched, "Last-Event-ID", first.id).wants("added b")
-	s.follow(token, "/events/stream", "Last-Event-ID", last.id).wants("reset", "added a", "added b", "synced")
 }
 
 func TestStreamIsFilteredAndFollowsRights(t *testing.T) {

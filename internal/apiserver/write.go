@@ -126,7 +126,7 @@ func conflictBackoff() wait.Backoff {
 }
 
 // update changes a Darkroom, which is read and written with the caller's own token:
-// the journal lacks what is write-only.
+// this server keeps nothing that is write-only.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
@@ -269,10 +269,10 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		return &deleteOutput{Status: http.StatusAccepted}, nil
 	}
 	if in.DryRun == "" {
-		if known := s.journal.Get(key); known != nil {
+		if known := s.darkrooms.Get(key); known != nil {
 			ctx, cancel := context.WithTimeout(ctx, catchUp)
 			defer cancel()
-			s.journal.AwaitGone(ctx, key, known.UID)
+			s.darkrooms.AwaitGone(ctx, key, known.UID)
 		}
 	}
 	return &deleteOutput{Status: http.StatusNoContent}, nil
@@ -289,7 +289,7 @@ func (s *Server) removeVersion(
 			if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("delete", key.Namespace, key.Name)); err != nil {
 				return nil, err
 			}
-			known := s.journal.Get(key)
+			known := s.darkrooms.Get(key)
 			if known == nil {
 				return nil, reply.NotFound(key)
 			}
@@ -327,5 +327,5 @@ func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRu
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUp)
 	defer cancel()
-	s.journal.Await(ctx, live.KeyOf(stored), stored.ResourceVersion)
+	s.darkrooms.Await(ctx, live.KeyOf(stored), stored.ResourceVersion)
 }

@@ -55,9 +55,9 @@ func concealCached(object any) (any, error) {
 	return object, nil
 }
 
-// Feed connects an informer to the journal. The returned function reports whether the
+// Feed feeds Darkrooms by an informer. The returned function reports whether the
 // initial list has been written.
-func Feed(ctx context.Context, darkrooms cache.Cache, into *Journal) (synced func() bool, err error) {
+func Feed(ctx context.Context, darkrooms cache.Cache, into *Darkrooms) (synced func() bool, err error) {
 	informer, err := darkrooms.GetInformer(ctx, &v1alpha1.Darkroom{}, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, fmt.Errorf("watch Darkrooms: %w", err)
@@ -82,7 +82,7 @@ func Feed(ctx context.Context, darkrooms cache.Cache, into *Journal) (synced fun
 	return registration.HasSynced, nil
 }
 
-func put(into *Journal, object any) {
+func put(into *Darkrooms, object any) {
 	if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
 		into.Put(darkroom)
 	}

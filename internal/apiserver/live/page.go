@@ -33,12 +33,12 @@ type Cursor struct {
 	Digest string
 }
 
-// Page returns the Darkrooms of a journal after a cursor that are in the scope, until the page is full
+// Page returns the Darkrooms after a cursor that are in the scope, until the page is full
 // or the limit of access reviews is reached. If the caller's budget is used up, it returns
 // the ones found so far. The next page is the one after next; there is none if next is empty.
-func (s *Scope) Page(ctx context.Context, journal *Journal, after Cursor, selector labels.Selector, limit int,
+func (s *Scope) Page(ctx context.Context, from *Darkrooms, after Cursor, selector labels.Selector, limit int,
 ) (page []*v1alpha1.Darkroom, next Cursor, err error) {
-	all, _ := journal.All()
+	all := from.All()
 	if all, err = startAfter(all, after); err != nil {
 		return nil, Cursor{}, err
 	}
@@ -64,7 +64,7 @@ func (s *Scope) Page(ctx context.Context, journal *Journal, after Cursor, select
 		last = darkroom
 		if visible {
 			page = append(page, darkroom)
-			size += journal.Bytes(KeyOf(darkroom))
+			size += from.Bytes(KeyOf(darkroom))
 		}
 	}
 	return page, Cursor{}, nil

@@ -88,23 +88,6 @@ func (s *Scope) SeesAny(ctx context.Context, darkrooms []*v1alpha1.Darkroom) (bo
 	return false, nil
 }
 
-// Extents of scopes that are not one namespace, in ids of events.
-const (
-	everyNamespace = "*"
-	someNamespaces = "-"
-)
-
-// extent identifies the namespaces of the scope: all, the requested one, or some.
-func (s *Scope) extent() string {
-	switch {
-	case s.only != "":
-		return s.only
-	case s.all:
-		return everyNamespace
-	}
-	return someNamespaces
-}
-
 // refresh evaluates the scope again, and reports whether it has changed. The error is a problem
 // if the caller has lost the right to the only namespace.
 func (s *Scope) refresh(ctx context.Context) (changed bool, err error) {

@@ -46,9 +46,9 @@ func (b *budget) May(ctx context.Context, right auth.Right) (bool, error) {
 	return b.rights.May(ctx, right)
 }
 
-// journalOf returns a journal of Darkrooms, each namespace/name, which are labeled with their name.
-func journalOf(keys ...string) *Journal {
-	out := NewJournal(8, sizeOf)
+// darkroomsOf returns Darkrooms, each namespace/name, which are labeled with their name.
+func darkroomsOf(keys ...string) *Darkrooms {
+	out := NewDarkrooms(sizeOf)
 	for _, text := range keys {
 		key := keyOf(text)
 		out.Put(darkrooms.New(key.Name, key.Namespace).Label("name", key.Name).UID(types.UID(text)).Obj())
@@ -66,19 +66,18 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after rights
 		only          string
-		extent        string
 		changed, ends bool
 	}{
-		"nothing": {before: rights{"a": true}, after: rights{"a": true}, extent: "-"},
+		"nothing": {before: rights{"a": true}, after: rights{"a": true}},
 		"a namespace is granted": {
 			before: rights{"a": true}, after: rights{"a": true, "b": true},
-			extent: "-", changed: true,
+			changed: true,
 		},
-		"a namespace is taken":      {before: rights{"a": true}, after: rights{}, extent: "-", changed: true},
-		"all are granted":           {before: rights{"a": true}, after: rights{"": true}, extent: "*", changed: true},
-		"all are taken":             {before: rights{"": true}, after: rights{"a": true}, extent: "-", changed: true},
-		"an unknown one is granted": {before: rights{}, after: rights{"c": true}, extent: "-"},
-		"the only one stays":        {before: rights{"a": true}, after: rights{"a": true}, only: "a", extent: "a"},
+		"a namespace is taken":      {before: rights{"a": true}, after: rights{}, changed: true},
+		"all are granted":           {before: rights{"a": true}, after: rights{"": true}, changed: true},
+		"all are taken":             {before: rights{"": true}, after: rights{"a": true}, changed: true},
+		"an unknown one is granted": {before: rights{}, after: rights{"c": true}},
+		"the only one stays":        {before: rights{"a": true}, after: rights{"a": true}, only: "a"},
 		"the only one is taken":     {before: rights{"a": true}, after: rights{}, only: "a", ends: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +92,8 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 			if (err != nil) != c.ends {
 				t.Fatalf("the error is %v", err)
 			}
-			if !c.ends && (changed != c.changed || scope.extent() != c.extent) {
-				t.Errorf("changed is %t in %q, want %t in %q", changed, scope.extent(), c.changed, c.extent)
+			if changed != c.changed {
+				t.Errorf("changed is %t, want %t", changed, c.changed)
 			}
 		})
 	}
@@ -105,7 +104,7 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 func TestPagesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-d]/[a-d]`)
-		journal := journalOf(rapid.SliceOf(key).Draw(t, "Darkrooms")...)
+		known := darkroomsOf(rapid.SliceOf(key).Draw(t, "Darkrooms")...)
 		may := rights{"": rapid.Bool().Draw(t, "all")}
 		for _, namespace := range []string{"a", "b", "c", "d"} {
 			may[namespace] = rapid.Bool().Draw(t, namespace)
@@ -113,7 +112,7 @@ func TestPagesAddUp(t *testing.T) {
 		selector := labels.SelectorFromSet(rapid.SampledFrom([]labels.Set{{}, {"name": "a"}}).Draw(t, "selector"))
 		limit := rapid.IntRange(1, 4).Draw(t, "limit")
 		var want, got []string
-		all, _ := journal.All()
+		all := known.All()
 		for _, darkroom := range all {
 			if (may[""] || may[darkroom.Namespace]) && selector.Matches(labels.Set(darkroom.Labels)) {
 				want = append(want, KeyOf(darkroom).String())
@@ -125,7 +124,7 @@ func TestPagesAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			page, more, err := scope.Page(t.Context(), journal, next, selector, limit)
+			page, more, err := scope.Page(t.Context(), known, next, selector, limit)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -56,15 +56,12 @@ func (o *writer) release() error {
 	return o.send(piece)
 }
 
-func (o *writer) event(kind, id string, data any) error {
+func (o *writer) event(kind string, data any) error {
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}
-	if id != "" {
-		id = "id: " + id + "\n"
-	}
-	return o.write(fmt.Sprintf("%sevent: %s\ndata: %s\n\n", id, kind, raw))
+	return o.write(fmt.Sprintf("event: %s\ndata: %s\n\n", kind, raw))
 }
 
 func (o *writer) write(text string) error {

@@ -6,6 +6,8 @@ interface Call {
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
+  /** Whether the answer goes on until it is no longer wanted. */
+  isEndless?: boolean;
 }
 
 /** How long a whole answer may take, in milliseconds: the server itself takes less, and a lost connection may end without a word. */
@@ -25,7 +27,7 @@ const settings = "/settings";
 
 /** Sends a request, and reads its answer if it is a success. */
 async function call<T>(path: string, read: (response: Response) => T | Promise<T>, options: Call = {}): Promise<T> {
-  const { method = "GET", body, ifMatch, signal } = options;
+  const { method = "GET", body, ifMatch, signal, isEndless } = options;
   const headers = {
     ...(body === undefined ? {} : { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" }),
     ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
@@ -42,6 +44,9 @@ async function call<T>(path: string, read: (response: Response) => T | Promise<T
       signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     });
     if (response.ok) {
+      if (isEndless) {
+        clearTimeout(timer);
+      }
       return await read(response);
     }
     problem = await problemOf(response);
@@ -84,8 +89,7 @@ export interface LogQuery {
   lines?: number;
 }
 
-/** The path of the log of a pod, which can also be followed as a stream of events. */
-export const logPath = (key: Key, pod: string, { container, previous, follow = false, lines = 500 }: LogQuery): string =>
+const logPath = (key: Key, pod: string, { container, previous, follow = false, lines = 500 }: LogQuery): string =>
   `${one(key)}/pods/${encodeURIComponent(pod)}/log?${new URLSearchParams({ container, lines: String(lines), follow: String(follow), previous: String(previous) }).toString()}`;
 
 export const api = {
@@ -114,7 +118,19 @@ export const api = {
   figures: (key: Key, signal?: AbortSignal) => json<Figures>(one(key) + "/figures", { signal }),
   events: (key: Key, signal?: AbortSignal) => items<DarkroomEvent>(one(key) + "/events", signal),
   podEvents: (key: Key, pod: string, signal?: AbortSignal) => items<DarkroomEvent>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, signal),
-  log: <T>(key: Key, pod: string, query: LogQuery, read: (response: Response) => Promise<T>, signal?: AbortSignal) => call(logPath(key, pod, query), read, { signal }),
+  log: (key: Key, pod: string, query: LogQuery) => call(logPath(key, pod, query), (response) => response.blob()),
+  /** Reads a log piece by piece, as long as it goes on. */
+  followLog: (key: Key, pod: string, query: LogQuery, onText: (text: string) => void, signal: AbortSignal) =>
+    call(
+      logPath(key, pod, query),
+      async ({ body }) => {
+        const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+        for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+          onText(piece.value);
+        }
+      },
+      { signal, isEndless: true },
+    ),
   manifest: (key: Key, signal?: AbortSignal) => call(one(key) + "/manifest", (response) => response.text(), { signal }),
   review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
   /** The URL of an image, without its host, with the signature that the Darkroom demands. */

@@ -19,3 +19,7 @@ export const reads = new QueryClient({
     },
   },
 });
+
+/** Reads again what failed or hangs, once the connection is back. */
+export const readAgain = (): void =>
+  void reads.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" || state.fetchStatus === "fetching" });

@@ -1,7 +1,8 @@
-import { EmptyState, EmptyStateBody, Skeleton } from "@patternfly/react-core";
+import { EmptyState, EmptyStateBody } from "@patternfly/react-core";
 import { api } from "../api/client";
 import { keyOf, type Darkroom } from "../api/types";
 import { DataTable } from "../layout/DataTable";
+import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age, ago } from "../words/AgeText";
@@ -14,7 +15,7 @@ export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) 
   const load = (signal: AbortSignal) => (pod ? api.podEvents(darkroom, pod, signal) : api.events(darkroom, signal));
   const { value: events, problem, reload } = useLoaded(`events ${keyOf(darkroom)} ${pod ?? ""}`, load, { every: 5_000 });
   if (!events) {
-    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Skeleton height="6rem" screenreaderText="Loading events" />;
+    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "events", namespace: darkroom.namespace }} /> : <Loading height="6rem" label="Loading events" />;
   }
   if (events.length === 0) {
     return (

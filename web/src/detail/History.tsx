@@ -1,10 +1,11 @@
-import { Button, EmptyState, EmptyStateBody, ModalBody, ModalFooter, ModalHeader, Skeleton } from "@patternfly/react-core";
+import { Button, EmptyState, EmptyStateBody, ModalBody, ModalFooter, ModalHeader } from "@patternfly/react-core";
 import { useState, type ReactNode } from "react";
 import { api } from "../api/client";
 import { keyOf, type Access, type Darkroom, type Revision } from "../api/types";
 import { DiffView } from "../diff/DiffView";
 import { DataTable } from "../layout/DataTable";
 import { Dialog } from "../layout/Dialog";
+import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { shortName } from "../layout/UserMenu";
 import { useLoaded } from "../useLoaded";
@@ -30,7 +31,7 @@ export default function History({ darkroom, access }: Props) {
     return problem ? (
       <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "revisions", namespace: darkroom.namespace }} />
     ) : (
-      <Skeleton height="6rem" screenreaderText="Loading the history" />
+      <Loading height="6rem" label="Loading the history" />
     );
   }
   if (revisions.length === 0) {

@@ -1,8 +1,9 @@
-import { Alert, AlertActionLink, Skeleton } from "@patternfly/react-core";
+import { Alert, AlertActionLink } from "@patternfly/react-core";
 import { useState } from "react";
 import { api, type FetchedImage } from "../api/client";
 import type { Problem } from "../api/problem";
 import { keyOf, type Key } from "../api/types";
+import { Loading } from "../layout/Loading";
 import { MissingRight } from "../layout/MissingRight";
 import { useImageUrl } from "../useImageUrl";
 import { useLoaded, type Loaded } from "../useLoaded";
@@ -44,7 +45,7 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
       ) : value ? (
         <Shown image={value} alt={alt} onSize={onSize} />
       ) : (
-        <Skeleton shape="square" width="100%" screenreaderText={`Loading ${alt}`} />
+        <Loading height="12rem" label={`Loading ${alt}`} />
       )}
     </figure>
   );

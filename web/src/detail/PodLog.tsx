@@ -15,7 +15,7 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
   const [previous, setPrevious] = useState(false);
   const [search, setSearch] = useState("");
   const [round, setRound] = useState(0);
-  const { lines, lost, ended, problem } = useLog(of, pod, { container, follow: follow && !previous, previous }, round);
+  const { lines, ended, problem } = useLog(of, pod, { container, follow: follow && !previous, previous }, round);
   const found = matching(lines, search);
   const saving = useSending(() => download(of, pod, container, previous));
   const shown = search === "" ? counted(lines.length) : `${found.length} of ${counted(lines.length)}`;
@@ -45,7 +45,7 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
       <Lines lines={found} search={search} label={`Log of ${pod}`} />
       <div className="dr-row dr-row--apart">
         <span role="status" className="dr-quiet">
-          {lost ? `${shown}, connecting again` : ended && follow && !previous ? `${shown}, no longer following` : shown}
+          {ended && follow && !previous ? `${shown}, no longer following` : shown}
         </span>
         {ended && (
           <Button variant="link" isInline onClick={() => setRound(round + 1)}>
@@ -87,7 +87,7 @@ function Lines({ lines, search, label }: { lines: readonly string[]; search: str
 }
 
 async function download(of: Key, pod: string, container: string, previous: boolean): Promise<void> {
-  const log = await api.log(of, pod, { container, previous, lines: maxLines }, (response) => response.blob());
+  const log = await api.log(of, pod, { container, previous, lines: maxLines });
   const url = URL.createObjectURL(log);
   const link = document.createElement("a");
   link.href = url;

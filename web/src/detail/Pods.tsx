@@ -1,9 +1,10 @@
-import { Button, Skeleton } from "@patternfly/react-core";
+import { Button } from "@patternfly/react-core";
 import { Suspense, useState } from "react";
 import { lazyView } from "../lazyView";
 import { api } from "../api/client";
 import { keyOf, type Darkroom, type Pod } from "../api/types";
 import { DataTable } from "../layout/DataTable";
+import { Loading } from "../layout/Loading";
 import { ProblemState } from "../layout/ProblemState";
 import { useLoaded } from "../useLoaded";
 import { Age } from "../words/AgeText";
@@ -21,7 +22,7 @@ export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLog
   const [opened, setOpened] = useState<Pod>();
   const { value: pods, problem, reload } = useLoaded(`pods ${keyOf(darkroom)}`, (signal) => api.pods(darkroom, signal), { every });
   if (!pods) {
-    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} /> : <Skeleton height="3rem" screenreaderText="Loading pods" />;
+    return problem ? <ProblemState problem={problem} onRetry={reload} isSmall missing={{ to: "pods", namespace: darkroom.namespace }} /> : <Loading height="3rem" label="Loading pods" />;
   }
   return (
     <>

@@ -1,6 +1,6 @@
-import { Skeleton } from "@patternfly/react-core";
 import { api } from "../api/client";
 import { keyOf, type Darkroom } from "../api/types";
+import { Loading } from "../layout/Loading";
 import { useLoaded } from "../useLoaded";
 import { bytes } from "../words/age";
 import { ImageLink } from "./ImageLink";
@@ -37,7 +37,7 @@ export function Responsive({ darkroom, path, params, choice }: { darkroom: Darkr
     return <p className="dr-quiet">Not measured: {problem.message}</p>;
   }
   if (!measured) {
-    return <Skeleton height="4rem" screenreaderText="Measuring the candidates" />;
+    return <Loading height="4rem" label="Measuring the candidates" />;
   }
   const shown = formats.indexOf(params.webp);
   const kept = worthwhile(measured.map((blobs) => blobs[shown]?.size ?? 0));

@@ -4,12 +4,14 @@ import fc from "fast-check";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
+import { Store } from "../live/store";
+import { LiveContext } from "../live/useLive";
 import { LogBuffer, matching, partsOf } from "./log";
 import { Pods } from "./Pods";
 
 test("only the last lines of a log are kept, and long ones are cut", () => {
   const log = new LogBuffer(3);
-  ["one\r", "two\n", "three", "four\r\n", "", "x".repeat(20_000), "seven"].forEach((line) => log.add(line));
+  ["one\r\ntwo\n", "thr", "ee\nfour\r\n", "\n", "x".repeat(15_000), "x".repeat(5_000), "\nsev", "en"].forEach((piece) => log.add(piece));
   expect(log.read()).toEqual(["", "x".repeat(10_000), "seven"]);
 });
 
@@ -48,27 +50,19 @@ test("what is found is marked, letter by letter, and nothing else", () => {
 const pod = { name: "cats-1", phase: "Running", ready: true, restarts: 1 };
 const event = { type: "Warning", reason: "BackOff", message: "restarting a failed container", count: 2 };
 let asked: string[];
-/** The ids that streams were resumed with. */
-let resumed: (string | null)[];
 let log: ReadableStreamDefaultController<Uint8Array>;
 const send = (text: string) => act(() => log.enqueue(new TextEncoder().encode(text)));
-/** Sends lines as the server does, the number of each as its id. */
-const sendLines = (from: number, ...lines: string[]) => send(lines.map((line, at) => `id: ${from + at}\nevent: line\ndata: ${JSON.stringify(line)}\n\n`).join(""));
-const ended = 'event: ended\ndata: {}\n\n';
+const sendLines = (...lines: string[]) => send(lines.map((line) => `${line}\n`).join(""));
 
 beforeEach(() => {
   asked = [];
-  resumed = [];
-  vi.stubGlobal("fetch", (path: string, { headers, signal }: RequestInit) => {
+  vi.stubGlobal("fetch", (path: string, { signal }: RequestInit) => {
     asked.push(path);
     if (path.endsWith("/events")) {
       return Promise.resolve(new Response(JSON.stringify({ items: [event] })));
     }
     if (!path.includes("/log")) {
       return Promise.resolve(new Response(JSON.stringify({ items: [pod] })));
-    }
-    if (path.includes("follow=true")) {
-      resumed.push(new Headers(headers).get("Last-Event-ID"));
     }
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (log = controller) });
     const opened = log;
@@ -77,9 +71,13 @@ beforeEach(() => {
   });
 });
 
-async function open() {
+async function open(store = new Store()) {
   const user = userEvent.setup();
-  render(<Pods darkroom={darkroom()} mayReadLogs />);
+  render(
+    <LiveContext value={store}>
+      <Pods darkroom={darkroom()} mayReadLogs />
+    </LiveContext>,
+  );
   await user.click(await screen.findByRole("button", { name: "Log and events of cats-1" }));
   return { user, box: await screen.findByRole("log", { name: "Log of cats-1" }) };
 }
@@ -87,47 +85,37 @@ async function open() {
 test("the log of a pod is followed and searched", async () => {
   const { user, box } = await open();
   expect(asked.filter((path) => path.includes("/log"))).toEqual(["/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=true&previous=false"]);
-  sendLines(1, "GET /cat.jpg", "error: no source");
+  sendLines("GET /cat.jpg", "error: no source");
   await waitFor(() => expect(box.textContent).toBe("GET /cat.jpg\nerror: no source"));
   fireEvent.change(screen.getByLabelText("Search the log"), { target: { value: "ERROR" } });
   expect(box.textContent).toBe("error: no source\n");
   expect(box.querySelector("mark")?.textContent).toBe("error");
   expect(screen.getByText("1 of 2 lines")).toBeTruthy();
-  send(ended);
+  act(() => log.close());
   await user.click(await screen.findByRole("button", { name: "Follow again" }));
-  expect(resumed).toEqual([null, null]);
+  expect(asked.filter((path) => path.includes("/log"))).toHaveLength(2);
 });
 
 test("what was searched for is marked behind letters that are longer in lower case", async () => {
   const { box } = await open();
-  sendLines(1, ...odd.map((letter) => `${letter}${letter} Error ${letter}`));
+  sendLines(...odd.map((letter) => `${letter}${letter} Error ${letter}`));
   fireEvent.change(screen.getByLabelText("Search the log"), { target: { value: "eRROR" } });
   await waitFor(() => expect(box.querySelectorAll("mark")).toHaveLength(odd.length));
   expect(new Set(Array.from(box.querySelectorAll("mark"), ({ textContent }) => textContent))).toEqual(new Set(["Error"]));
 });
 
-test("a log whose connection is lost goes on where it was, whether it breaks or is silent", async () => {
-  vi.useFakeTimers({ shouldAdvanceTime: true });
-  const { box } = await open();
-  sendLines(1, "one", "two");
+test("a log is read again once the connection of the page is back; what was read stays", async () => {
+  const store = new Store();
+  store.connect("live");
+  const { box } = await open(store);
+  sendLines("one", "two");
   await waitFor(() => expect(box.textContent).toBe("one\ntwo"));
-  act(() => log.error(new TypeError("network error")));
-  await screen.findByText("2 lines, connecting again");
-  await waitFor(() => expect(resumed).toEqual([null, "2"]));
-  sendLines(3, "three");
-  await waitFor(() => expect(box.textContent).toBe("one\ntwo\nthree"));
-  // Heartbeats are signs of life; without them the connection is dead.
-  for (let beats = 0; beats < 10; beats++) {
-    send(": heartbeat\n\n");
-    await act(() => vi.advanceTimersByTimeAsync(15_000));
-  }
-  expect(resumed).toHaveLength(2);
-  await act(() => vi.advanceTimersByTimeAsync(60_000));
-  await waitFor(() => expect(resumed.slice(0, 3)).toEqual([null, "2", "3"]));
-  sendLines(4, "four");
-  await waitFor(() => expect(box.textContent).toBe("one\ntwo\nthree\nfour"));
-  expect(screen.getByText("4 lines")).toBeTruthy();
-  vi.useRealTimers();
+  act(() => store.connect("lost"));
+  expect(box.textContent).toBe("one\ntwo");
+  act(() => store.connect("live"));
+  await waitFor(() => expect(asked.filter((path) => path.includes("/log"))).toHaveLength(2));
+  sendLines("two", "three");
+  await waitFor(() => expect(box.textContent).toBe("two\nthree"));
 });
 
 test("the log before the last restart is not followed", async () => {

@@ -5,19 +5,24 @@ const maxLine = 10_000;
 /** The last lines of a log. It is bounded: the oldest lines are dropped, and long ones are cut. */
 export class LogBuffer {
   private lines: string[] = [];
+  /** The line that has not ended yet. */
+  private last = "";
 
   constructor(private readonly most = maxLines) {}
 
-  add(line: string): void {
-    this.lines.push(line.slice(0, maxLine).replace(/\r?\n?$/, ""));
+  /** Adds a piece of the log, which may end within a line. */
+  add(text: string): void {
+    const pieces = (this.last + text).split("\n").map((line) => line.replace(/\r$/, "").slice(0, maxLine));
+    this.last = pieces.pop() ?? "";
+    this.lines.push(...pieces);
     if (this.lines.length > 2 * this.most) {
-      this.lines = this.read();
+      this.lines = this.lines.slice(-this.most);
     }
   }
 
   /** The lines so far; a copy. */
   read(): string[] {
-    return this.lines.slice(-this.most);
+    return [...this.lines, ...(this.last === "" ? [] : [this.last])].slice(-this.most);
   }
 }
 

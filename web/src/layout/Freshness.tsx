@@ -27,7 +27,7 @@ export function Freshness() {
         : (["green", "Live", undefined] as const);
   return (
     <span role="status" title={title} className="dr-fresh">
-      {synced && (connection === "lost" || connection === "live") && (
+      {(connection === "lost" || (synced && connection === "live")) && (
         <Label isCompact color={color} className={color === "green" ? "dr-live" : undefined}>
           {text}
         </Label>

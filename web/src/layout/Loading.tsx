@@ -1,8 +1,24 @@
 import { Bullseye, Spinner } from "@patternfly/react-core";
+import { useEffect, useState } from "react";
+import { useIsLost } from "../live/useLive";
 
-/** In the place of what is loading. */
-export const Loading = () => (
-  <Bullseye>
-    <Spinner aria-label="Loading" />
-  </Bullseye>
-);
+/** After how long a panel says what it waits for, in milliseconds. */
+const soon = 800;
+
+/** In the place of what is loading. It does not stay without a word. */
+export function Loading({ label = "Loading", height }: { label?: string; height?: string }) {
+  const isLost = useIsLost();
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), soon);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <Bullseye style={{ minHeight: height }} className="dr-row">
+      <Spinner aria-label={label} size="lg" />
+      <span role="status" className="dr-quiet">
+        {isLost ? "No connection to the server. Reconnecting…" : isLate && `${label}…`}
+      </span>
+    </Bullseye>
+  );
+}

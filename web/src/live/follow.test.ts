@@ -4,14 +4,14 @@ import { follow } from "./follow";
 
 /** What the server answers, one after the other; then it does not answer any more. */
 let answers: Response[] = [];
-let asked: Headers[] = [];
+let asked: string[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
   answers = [];
   asked = [];
-  vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
-    asked.push(new Headers(init.headers));
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => {
+    asked.push(path);
     const next = answers.shift();
     if (next) {
       return Promise.resolve(next);
@@ -46,12 +46,10 @@ function start() {
   return { seen, done, stop: () => controller.abort(), signal: controller.signal };
 }
 
-test("after a break it resumes with the last id", async () => {
-  answers = [stream("id: E-7\nevent: synced\ndata: {}\n\nevent: modified\ndata: {}\n\n"), stream("id: E-9\nevent: added\ndata: {}\n\n")];
+test("after a break it begins again", async () => {
+  answers = [stream("event: synced\ndata: {}\n\nevent: modified\ndata: {}\n\n"), stream("event: synced\ndata: {}\n\n")];
   const { seen, done, stop } = start();
-  await vi.waitFor(() => expect(seen).toEqual(["opened", "synced", "modified", "lost", "opened", "added", "lost"]), 10_000);
-  expect(asked[0]?.get("Last-Event-ID")).toBeNull();
-  expect(asked[1]?.get("Last-Event-ID")).toBe("E-7");
+  await vi.waitFor(() => expect(seen).toEqual(["opened", "synced", "modified", "lost", "opened", "synced", "lost"]), 10_000);
   stop();
   await done;
 });
@@ -71,10 +69,52 @@ test("a refusal is told, and not tried again", async () => {
   expect(seen).toEqual(["refused 403"]);
 });
 
-test("a server that is silent for too long is taken for gone", async () => {
+test("a server that does not answer is lost within three seconds", async () => {
   const { seen, done, stop } = start();
-  await vi.advanceTimersByTimeAsync(45_000);
+  await vi.advanceTimersByTimeAsync(3_000);
   expect(seen).toEqual(["lost"]);
+  stop();
+  await done;
+});
+
+test("a stream that stops is lost within three seconds, goes on, and is opened again if it does not", async () => {
+  let send: ReadableStreamDefaultController<Uint8Array> | undefined;
+  vi.stubGlobal("fetch", (path: string, { signal }: RequestInit) => {
+    asked.push(path);
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (send = controller) });
+    const opened = send;
+    signal?.addEventListener("abort", () => opened?.error(new DOMException("over", "AbortError")));
+    return Promise.resolve(new Response(body));
+  });
+  const { seen, done, stop } = start();
+  const beat = async () => {
+    send?.enqueue(new TextEncoder().encode(":\n\n"));
+    await vi.advanceTimersByTimeAsync(1_000);
+  };
+  for (let second = 0; second < 30; second++) {
+    await beat();
+  }
+  expect(seen).toEqual(["opened"]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(seen).toEqual(["opened", "lost"]);
+  await beat();
+  expect(seen).toEqual(["opened", "lost", "opened"]);
+  expect(asked).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(asked.length).toBeGreaterThan(1);
+  stop();
+  await done;
+});
+
+test("a browser that goes offline is told at once, and the stream is opened as soon as it is online", async () => {
+  const { seen, done, stop } = start();
+  await vi.advanceTimersByTimeAsync(0);
+  window.dispatchEvent(new Event("offline"));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(seen).toEqual(["lost"]);
+  window.dispatchEvent(new Event("online"));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(asked).toHaveLength(2);
   stop();
   await done;
 });

@@ -2,42 +2,40 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { signInAgain } from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 
-/** The server sends a sign of life every 15 seconds; after three of them it is taken for gone. */
-const silence = 45_000;
+/** The server sends a sign of life every second: without one for this long, in milliseconds, the page says so. */
+const quiet = 2_500;
+/** After this long without one, in milliseconds, the stream is opened again. */
+const silence = 10_000;
 /** Waits between attempts, in milliseconds; the last is repeated. */
-const waits = [500, 1_000, 2_000, 5_000, 10_000];
+const waits = [500, 1_000, 2_000, 5_000];
 
 export interface Follower {
-  /** A stream is open. */
+  /** A stream is open, or goes on after it was quiet. */
   opened: () => void;
   event: (event: EventSourceMessage) => void;
-  /** The stream broke, or could not be opened; it is tried again. */
+  /** The stream broke, is quiet, or could not be opened; it is tried again. */
   lost: () => void;
   /** The server refused: it is not tried again, unless it is busy. */
   refused: (problem: Problem) => void;
 }
 
 /**
- * follow reads live events until the signal ends it. After a break it resumes with the last id, so that no change is
- * lost; also after a new sign-in of the same user, and when the page becomes visible: hidden pages have no stream,
+ * follow reads live events until the signal ends it. Each stream begins with all there is, as `kubectl get -w` does:
+ * after a break, after a new sign-in of the same user, and when the page becomes visible. Hidden pages have no stream,
  * because over HTTP/1.1 browsers open six connections per server, and a seventh tab would wait forever.
  */
 export async function follow(path: string, follower: Follower, signal: AbortSignal): Promise<void> {
   let failures = 0;
-  let lastId: string | undefined;
   while (await isVisible(signal)) {
     const attempt = new AbortController();
+    const until = { signal: attempt.signal };
     const stop = () => attempt.abort();
-    const hide = () => isHidden() && stop();
-    signal.addEventListener("abort", stop, { signal: attempt.signal });
-    document.addEventListener("visibilitychange", hide, { signal: attempt.signal });
-    let watchdog = setTimeout(stop, silence);
+    signal.addEventListener("abort", stop, until);
+    document.addEventListener("visibilitychange", () => isHidden() && stop(), until);
+    window.addEventListener("offline", stop, until);
+    const life = signsOfLife(() => isHidden() || follower.lost(), stop);
     try {
-      const response = await fetch(path, {
-        credentials: "same-origin",
-        headers: lastId ? { Accept: "text/event-stream", "Last-Event-ID": lastId } : { Accept: "text/event-stream" },
-        signal: attempt.signal,
-      });
+      const response = await fetch(path, { credentials: "same-origin", headers: { Accept: "text/event-stream" }, signal: attempt.signal });
       if (!response.ok || !response.body) {
         const problem = await problemOf(response);
         if (problem.status === 401 && (await signInAgain())) {
@@ -52,26 +50,22 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
       follower.opened();
       failures = 0;
       // In place of EventSource, which neither tells a refusal from a break nor notices silence.
-      const parser = createParser({
-        onEvent: (event) => {
-          follower.event(event);
-          lastId = event.id ?? lastId;
-        },
-      });
+      const parser = createParser({ onEvent: follower.event });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
         if (done) {
           break;
         }
-        clearTimeout(watchdog);
-        watchdog = setTimeout(stop, silence);
+        if (life.sign()) {
+          follower.opened();
+        }
         parser.feed(value);
       }
     } catch {
       // Told below, in the same words as an end.
     } finally {
-      clearTimeout(watchdog);
+      life.end();
       stop();
     }
     if (signal.aborted || isHidden()) {
@@ -80,6 +74,26 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
     follower.lost();
     await pause(waits[Math.min(failures++, waits.length - 1)] ?? 0, signal);
   }
+}
+
+/** Watches for signs of life. `sign` takes one, and reports whether there was none for a while. */
+function signsOfLife(onQuiet: () => void, onSilence: () => void) {
+  let isQuiet = false;
+  const becomeQuiet = () => {
+    isQuiet = true;
+    onQuiet();
+  };
+  const start = () => [setTimeout(becomeQuiet, quiet), setTimeout(onSilence, silence)];
+  let timers = start();
+  const end = () => timers.forEach(clearTimeout);
+  const sign = () => {
+    const was = isQuiet;
+    isQuiet = false;
+    end();
+    timers = start();
+    return was;
+  };
+  return { sign, end };
 }
 
 const isHidden = (): boolean => document.visibilityState === "hidden";
@@ -96,14 +110,13 @@ async function isVisible(signal: AbortSignal): Promise<boolean> {
   return !signal.aborted;
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds * (0.75 + Math.random() / 2));
-    signal.addEventListener("abort", end);
-  });
+/** Waits for a time, at most until the browser is online again. */
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  await new Promise<unknown>((resolve) => {
+    const timer = setTimeout(resolve, milliseconds * (0.75 + Math.random() / 2));
+    over.signal.addEventListener("abort", () => clearTimeout(timer));
+    window.addEventListener("online", resolve, { signal: over.signal });
+    signal.addEventListener("abort", resolve, { signal: over.signal });
+  }).finally(() => over.abort());
 }

@@ -1,4 +1,5 @@
 import { createContext, use, useEffect, useState, useSyncExternalStore } from "react";
+import { readAgain } from "../api/reads";
 import type { Darkroom, Key } from "../api/types";
 import { follow } from "./follow";
 import { Store, type Connection, type Schedule, type Snapshot } from "./store";
@@ -47,6 +48,14 @@ export const useSynced = (): boolean => useSelected(({ synced }) => synced);
 
 export const useConnection = (): Connection => useSelected(({ connection }) => connection);
 
+const noStore = () => () => undefined;
+
+/** Whether the connection is lost, also outside of what has a store, such as the sign-in. */
+export function useIsLost(): boolean {
+  const store = use(LiveContext);
+  return useSyncExternalStore(store?.subscribe ?? noStore, () => store?.read().connection === "lost");
+}
+
 /** Creates a store that follows the server. */
 export function useFollowing(): Store {
   const [store] = useState(() => new Store(paced()));
@@ -55,7 +64,12 @@ export function useFollowing(): Store {
     void follow(
       "/events/stream",
       {
-        opened: () => store.connect("live"),
+        opened: () => {
+          if (store.read().connection === "lost") {
+            readAgain();
+          }
+          store.connect("live");
+        },
         event: (event) => store.take(event),
         lost: () => store.connect("lost"),
         refused: (problem) => store.connect("refused", problem),

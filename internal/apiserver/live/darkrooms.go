@@ -1,0 +1,228 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Kinds of change.
+const (
+	Added    = "added"
+	Modified = "modified"
+	Deleted  = "deleted"
+)
+
+// Change is a change of one Darkroom; of a deleted one it has the last state.
+type Change struct {
+	Kind     string
+	Darkroom *v1alpha1.Darkroom
+}
+
+// Darkrooms holds the current Darkrooms. Its objects are shared by all readers and never modified.
+type Darkrooms struct {
+	measure func(*v1alpha1.Darkroom) int
+
+	mu    sync.Mutex
+	known map[types.NamespacedName]entry
+	// watches are those that were not stopped.
+	watches map[*Watch]bool
+}
+
+type entry struct {
+	darkroom *v1alpha1.Darkroom
+	// size is the size of the response for the Darkroom, in bytes of JSON.
+	size int
+}
+
+// NewDarkrooms returns no Darkrooms. measure returns the size of the response for a Darkroom, in bytes.
+func NewDarkrooms(measure func(*v1alpha1.Darkroom) int) *Darkrooms {
+	return &Darkrooms{
+		measure: measure,
+		known:   map[types.NamespacedName]entry{},
+		watches: map[*Watch]bool{},
+	}
+}
+
+// KeyOf returns the key of a Darkroom.
+func KeyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
+	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
+}
+
+// CompareKeys orders keys by namespace and name.
+func CompareKeys(a, b types.NamespacedName) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// Put records the current state of a Darkroom.
+func (d *Darkrooms) Put(darkroom *v1alpha1.Darkroom) {
+	size := d.measure(darkroom)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	key := KeyOf(darkroom)
+	before := d.known[key].darkroom
+	d.known[key] = entry{darkroom, size}
+	if before == nil || before.UID != darkroom.UID || before.ResourceVersion != darkroom.ResourceVersion {
+		d.tell(key, before)
+	}
+}
+
+// Remove records that a Darkroom is gone.
+func (d *Darkrooms) Remove(key types.NamespacedName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if before := d.known[key].darkroom; before != nil {
+		delete(d.known, key)
+		d.tell(key, before)
+	}
+}
+
+// tell marks a Darkroom as changed in all watches. It needs the lock.
+func (d *Darkrooms) tell(key types.NamespacedName, before *v1alpha1.Darkroom) {
+	for watch := range d.watches {
+		if _, isMarked := watch.before[key]; !isMarked {
+			watch.before[key] = before
+		}
+		select {
+		case watch.Changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Get returns a Darkroom, or nil.
+func (d *Darkrooms) Get(key types.NamespacedName) *v1alpha1.Darkroom {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.known[key].darkroom
+}
+
+// Bytes returns the size of a Darkroom as clients get it.
+func (d *Darkrooms) Bytes(key types.NamespacedName) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.known[key].size
+}
+
+// Count returns the number of Darkrooms.
+func (d *Darkrooms) Count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.known)
+}
+
+// All returns the Darkrooms, sorted by namespace and name.
+func (d *Darkrooms) All() []*v1alpha1.Darkroom {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.all()
+}
+
+// all needs the lock.
+func (d *Darkrooms) all() []*v1alpha1.Darkroom {
+	out := make([]*v1alpha1.Darkroom, 0, len(d.known))
+	for _, known := range d.known {
+		out = append(out, known.darkroom)
+	}
+	slices.SortFunc(out, func(a, b *v1alpha1.Darkroom) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
+	return out
+}
+
+// Watch collects changes for one reader. It takes no more memory than the Darkrooms that have changed, however slowly
+// the reader reads: several changes of one become one.
+type Watch struct {
+	// Changed receives a value when there is something to Take.
+	Changed chan struct{}
+
+	of *Darkrooms
+	// before has each Darkroom that has changed, as the reader knows it; nil for one that it does not know.
+	before map[types.NamespacedName]*v1alpha1.Darkroom
+}
+
+// Watch begins a watch, until Stop.
+func (d *Darkrooms) Watch() *Watch {
+	out := &Watch{of: d, Changed: make(chan struct{}, 1), before: map[types.NamespacedName]*v1alpha1.Darkroom{}}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.watches[out] = true
+	return out
+}
+
+// Stop ends the watch.
+func (w *Watch) Stop() {
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	delete(w.of.watches, w)
+}
+
+// Restart returns all Darkrooms, and forgets the changes up to now.
+func (w *Watch) Restart() []*v1alpha1.Darkroom {
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	clear(w.before)
+	return w.of.all()
+}
+
+// Take returns the changes since the last Take or Restart, sorted by namespace and name.
+func (w *Watch) Take() []Change {
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	var out []Change
+	for key, before := range w.before {
+		now := w.of.known[key].darkroom
+		isOther := before != nil && (now == nil || now.UID != before.UID)
+		if isOther {
+			out = append(out, Change{Deleted, before})
+		}
+		switch {
+		case now == nil:
+		case before == nil || isOther:
+			out = append(out, Change{Added, now})
+		default:
+			out = append(out, Change{Modified, now})
+		}
+	}
+	clear(w.before)
+	slices.SortStableFunc(out, func(a, b Change) int { return CompareKeys(KeyOf(a.Darkroom), KeyOf(b.Darkroom)) })
+	return out
+}
+
+// Await waits until a Darkroom is at a resource version or later, so that reads reflect the caller's own writes. It ends
+// with the context.
+func (d *Darkrooms) Await(ctx context.Context, key types.NamespacedName, version string) {
+	d.await(ctx, func() bool {
+		seen := d.Get(key)
+		if seen == nil {
+			return false
+		}
+		order, err := resourceversion.CompareResourceVersion(seen.ResourceVersion, version)
+		return err != nil || order >= 0
+	})
+}
+
+// AwaitGone waits until there is no Darkroom with a UID. It ends with the context.
+func (d *Darkrooms) AwaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
+	d.await(ctx, func() bool {
+		seen := d.Get(key)
+		return seen == nil || seen.UID != uid
+	})
+}
+
+func (d *Darkrooms) await(ctx context.Context, isDone func() bool) {
+	watch := d.Watch()
+	defer watch.Stop()
+	for !isDone() {
+		select {
+		case <-watch.Changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
