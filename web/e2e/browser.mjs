@@ -351,7 +351,7 @@ async function pasteYaml(page, text) {
 
 /** @param {Page} page @param {string} button */
 async function reviewAndSave(page, button) {
-  await page.getByRole("button", { name: "Review changes" }).click();
+  await page.getByRole("button", { name: /^Review/ }).click();
   await page.getByRole("button", { name: button, exact: true }).click();
   await page.getByRole("status", { name: "Phase" }).waitFor();
 }
@@ -412,11 +412,11 @@ const steps = [
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
       await assertArrived(editor, "Create Darkroom");
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
-      await editor.getByLabel("Path of one of them").fill(image);
+      await editor.getByLabel("Image to check with").fill(image);
       await editor.locator("#field-name").fill("first");
       await editor.getByText(`at first.${env("BASE_DOMAIN")}`).waitFor();
       await inspect(editor, "first-run");
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.getByRole("button", { name: "Create", exact: true }).click();
       await assertArrived(editor, "first");
       const picture = editor.getByRole("img", { name: image, exact: true });
@@ -437,7 +437,7 @@ const steps = [
     async () => {
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
       assert.equal(await editor.locator("#field-namespace").inputValue(), namespace);
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.locator("#field-name-help").getByText("Required").waitFor();
       await editor.getByText("Enter at least one").first().waitFor();
       // The foot hides no invalid field that an error leads to, wherever the form is scrolled to.
@@ -459,19 +459,19 @@ const steps = [
       assert(await gate.isChecked(), "a new Darkroom has no gate");
       await gate.uncheck({ force: true });
       await editor.getByLabel("Base URL").fill(env("FOLDER_URL"));
-      const probe = editor.getByLabel("Path of one of them");
+      const probe = editor.getByLabel("Image to check with");
       await probe.fill("cat.jpg");
       await probe.blur();
       await editor.locator("#field-probe-path-help").getByText("Must start with '/'").waitFor();
       await probe.fill(image);
       await editor.getByLabel("Version").fill("not a version");
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.locator("#field-version-help").getByText("Must be a version such as 0.4.2").waitFor();
       await inspect(editor, "create");
       await editor.getByLabel("Version").fill("");
       // A rule that the server alone knows.
       await probe.fill("/ping");
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.locator("#field-probe-path-help").getByText("must be the path of an image").waitFor();
       await probe.fill(image);
     },
@@ -501,7 +501,7 @@ const steps = [
       await editor.keyboard.press("Escape");
       await editor.keyboard.press("Escape");
       await editor.keyboard.press("Tab");
-      assert(await editor.getByRole("button", { name: "Review changes" }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");
+      assert(await editor.getByRole("button", { name: /^Review/ }).evaluate((button) => button === document.activeElement), "Escape, then Tab does not leave the editor");
       // More settings are open since one of them had an error.
       await editor.getByRole("tab", { name: "Form" }).click();
       const pods = editor.getByLabel("Number of pods", { exact: true });
@@ -517,7 +517,7 @@ const steps = [
     "creates a Darkroom of a web folder, and sees it become ready without a reload",
     async () => {
       await editor.evaluate(() => Object.assign(window, { notReloaded: true }));
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.getByRole("heading", { name: "Review the new Darkroom" }).waitFor();
       await editor.getByRole("button", { name: /^\d+ objects will be created/ }).click();
       await editor.getByRole("button", { name: /^Deployment .* will be created$/ }).click();
@@ -607,7 +607,7 @@ const steps = [
       assert.equal(await secret.inputValue(), "album-s3");
       assert(!(await editor.content()).includes("typed-secret"), "the form still has the key");
       await secret.fill(env("S3_SECRET"));
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.getByRole("heading", { name: "Review changes" }).waitFor();
       await inspect(editor, "review");
       await editor.getByRole("button", { name: "Save", exact: true }).click();
@@ -658,7 +658,7 @@ const steps = [
         "If-Match": "*",
         "Content-Type": "application/merge-patch+json",
       });
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       await editor.getByText("Another user changed the same fields").waitFor();
       await inspect(editor, "conflict");
       await editor.getByRole("radio", { name: "replicas: theirs, 3" }).check();
@@ -688,7 +688,7 @@ const steps = [
       assert.equal(await pods.inputValue(), typed);
       await inspect(editor, "restored");
       await editor.context().clearCookies();
-      await editor.getByRole("button", { name: "Review changes" }).click();
+      await editor.getByRole("button", { name: /^Review/ }).click();
       const dialog = editor.getByRole("dialog", { name: "Your session has expired" });
       await dialog.getByLabel("Token").waitFor();
       await inspect(editor, "expired");
@@ -930,7 +930,7 @@ const steps = [
       await viewer.getByRole("button", { name: "Number of pods: increase" }).click();
       const [answer] = await Promise.all([
         viewer.waitForResponse((response) => response.request().method() === "PUT"),
-        viewer.getByRole("button", { name: "Review changes" }).click(),
+        viewer.getByRole("button", { name: /^Review/ }).click(),
       ]);
       assert.equal(answer.status(), 403);
       await viewer.getByText("Permission denied").waitFor();

@@ -125,7 +125,7 @@ const steps = [
     async () => {
       await page.goto(`${url}/ui/create`);
       await page.getByLabel("Base URL").fill("https://images.example.com");
-      await page.getByLabel("Path of one of them").fill("/menu/pasta.jpg");
+      await page.getByLabel("Image to check with").fill("/menu/pasta.jpg");
       await page.locator("#field-name").fill("recipes");
       await page.getByText("at recipes.", { exact: false }).waitFor();
       await shoot("create", 900);
@@ -137,12 +137,12 @@ const steps = [
     async () => {
       await page.goto(`${url}/ui/shop/catalog/edit`);
       await page.getByRole("button", { name: "Number of pods: increase" }).click();
-      await page.getByRole("button", { name: "Review changes" }).click();
+      await page.getByRole("button", { name: /^Review/ }).click();
       await page.getByRole("heading", { name: "Review changes" }).waitFor();
       await shoot("review", 900);
       await page.getByRole("button", { name: "Back" }).click();
       await patch("shop/catalog", { replicas: 5, logLevel: "debug" });
-      await page.getByRole("button", { name: "Review changes" }).click();
+      await page.getByRole("button", { name: /^Review/ }).click();
       await page.getByText("Another user changed the same fields").waitFor();
       await shoot("conflict", 560);
     },

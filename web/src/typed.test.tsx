@@ -113,7 +113,7 @@ const menu = (entry: string) => async () => {
 /** Asks for another image with each call. */
 let degrees = 0;
 const turn = () => Promise.resolve(void fireEvent.change(document.getElementById("image-rot") ?? document.body, { target: { value: String(++degrees) } }));
-const review = () => click("Review changes");
+const review = () => click(/^Review/);
 
 /** Everything that can be typed and sent. */
 const forms: Record<string, Case> = {

@@ -62,7 +62,7 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
         const set = (text: string) => setBody({ ...body, [field]: text });
         const common = { id: `rotate-${field}`, value: body[field] ?? "" };
         return field === "credentialsJson" ? (
-          <FormGroup key={field} label={label} fieldId={common.id} isRequired>
+          <FormGroup key={field} label={label} fieldId={common.id} className="dr-required">
             <TextArea {...common} rows={6} autoComplete="off" spellCheck={false} onChange={(_, text) => set(text)} />
           </FormGroup>
         ) : (

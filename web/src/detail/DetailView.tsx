@@ -102,7 +102,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
       <PageSection type="tabs" className="dr-detail-tabs">
         <Tabs
           activeKey={tab}
-          onSelect={(_, key) => navigate(key === "overview" ? pathname : `${pathname}?tab=${key}`, { replace: true })}
+          onSelect={(_, key) => navigate(key === "overview" ? pathname : `${pathname}?tab=${key}`)}
           aria-label="Details of the Darkroom"
           usePageInsets
         >

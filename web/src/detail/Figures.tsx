@@ -3,6 +3,7 @@ import { MissingRight } from "../layout/MissingRight";
 import { bytes } from "../words/age";
 import { milliseconds, plural } from "../words/format";
 import { describeHits, describeRequests, describeSaved, lineOf, type Rates } from "./figures";
+import { spell } from "../words/waiting";
 import { useRates } from "./useRates";
 
 /** The time between two requests of the figures, in milliseconds, and the number of answers that the line shows. */
@@ -18,6 +19,7 @@ export function Figures({ darkroom }: { darkroom: Darkroom }) {
     return <MissingRight to="figures" namespace={darkroom.namespace} />;
   }
   const now = rates.at(-1);
+  const period = (every / 1_000) * rates.length;
   return (
     <section aria-label="Figures of the gate" className="dr-figures">
       <dl>
@@ -28,10 +30,12 @@ export function Figures({ darkroom }: { darkroom: Darkroom }) {
           </div>
         ))}
       </dl>
-      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="Requests a second in the last minutes">
-        <polyline points={lineOf(rates.map(({ requestsPerSecond }) => requestsPerSecond), width, height)} vectorEffect="non-scaling-stroke" />
-      </svg>
-      <p className="dr-quiet dr-small">{problem ? `Not up to date: ${problem.message}` : value && value.gates.length < value.pods ? `${value.gates.length} of ${plural(value.pods, "gate")} answer` : "Now, of all pods"}</p>
+      {rates.length > 1 && (
+        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`Requests a second in the last ${spell(period)}`}>
+          <polyline points={lineOf(rates.map(({ requestsPerSecond }) => requestsPerSecond), width, height)} vectorEffect="non-scaling-stroke" />
+        </svg>
+      )}
+      <p className="dr-quiet dr-small">{problem ? `Not up to date: ${problem.message}` : value && value.gates.length < value.pods ? `${value.gates.length} of ${plural(value.pods, "gate")} answer` : rates.length > 1 ? `Requests in the last ${spell(period)}, all pods` : "Counting requests…"}</p>
     </section>
   );
 }

@@ -72,8 +72,9 @@ function Answer({ of: { url, verdict, remedy, blame, darkroom, field, hops } }: 
           )
         }
       >
-        {remedy && `${remedy}.`}
+        {remedy && !isServed && `${remedy}.`}
       </Alert>
+      {remedy && isServed && <p className="dr-quiet">{remedy}.</p>}
       <code className="dr-break">{url}</code>
       <ol className="dr-hops" aria-label="Hops">
         {hops.map((hop, i) => (

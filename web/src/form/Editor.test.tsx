@@ -87,7 +87,7 @@ const othersChange = (part: Partial<Darkroom>) => {
   stored = { ...stored, ...part, ...nextVersion() };
 };
 
-const button = (name: string) => screen.getByRole("button", { name });
+const button = (name: string | RegExp) => screen.getByRole("button", { name });
 const field = (id: string): HTMLElement => {
   const found = document.getElementById(id);
   if (!found) {
@@ -104,7 +104,7 @@ const saves = () => writes().filter(({ path }) => !path.includes("dryRun"));
 test("what will change is shown before it is saved", async () => {
   const user = edit();
   await user.click(button("Number of pods: increase"));
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   const settings = await screen.findByRole("list", { name: "Changed settings" });
   expect(within(settings).getAllByRole("listitem").map((item) => item.textContent)).toEqual(["replicas 1 → 2"]);
   await user.click(button("1 object will be changed"));
@@ -133,7 +133,7 @@ test("the outcome is shown before it is saved, problems first", async () => {
   };
   const user = edit();
   await user.click(button("Number of pods: increase"));
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   const list = await screen.findByRole("list", { name: "Outcome" });
   const lines = within(list).getAllByRole("listitem").map((item) => item.textContent);
   expect(lines).toEqual([
@@ -150,9 +150,9 @@ test("changes of others to other fields are included, and reported", async () =>
   const user = edit();
   await user.click(button("Number of pods: increase"));
   othersChange({ logLevel: "debug" });
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByText(/Their changes to logLevel are included/);
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(stored).toMatchObject({ replicas: 2, logLevel: "debug" }));
 });
@@ -164,13 +164,13 @@ test.each([
   const user = edit();
   await user.click(button("Number of pods: increase"));
   othersChange({ replicas: 5 });
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   const choice = await screen.findByRole("radio", { name: new RegExp(`^replicas: ${side}`) });
   expect(document.activeElement?.textContent).toContain("Another user changed the same fields");
   expect(screen.getByRole<HTMLInputElement>("radio", { name: /^replicas: yours/ }).checked).toBe(true);
   await user.click(choice);
   expect(field("field-replicas")).toHaveProperty("value", String(want));
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(location.pathname).toBe("/ui/photos/cats"));
   expect(stored.replicas).toBe(want);
@@ -181,13 +181,13 @@ test("unsaved changes of a settled conflict are kept on the version that it was 
   const { unmount } = open(stored);
   await user.click(await screen.findByRole("button", { name: "Number of pods: increase" }));
   othersChange({ replicas: 5 });
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByText("Another user changed the same fields", { exact: false });
   unmount();
 
   open(stored);
   expect((await screen.findByLabelText<HTMLInputElement>("Number of pods")).value).toBe("2");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await user.click(await screen.findByRole("button", { name: "Save" }));
   await waitFor(() => expect(stored.replicas).toBe(2));
 });
@@ -196,7 +196,7 @@ test("errors of the server appear beside their field, until it changes", async (
   const user = edit();
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.version", message: "Invalid value: must be a version" }] };
   await user.type(screen.getByLabelText("Version"), "9");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   const help = await waitFor(() => {
     const found = document.getElementById("field-version-help");
     expect(found?.textContent).toContain("must be a version");
@@ -214,7 +214,7 @@ test("while an input rests, the server checks it, and what it refuses is shown w
   await waitFor(() => expect(field("field-probe-path-help").textContent).toContain("must start with '/'"));
   expect(document.getElementById("field-version-help")?.textContent).not.toContain("must be a version");
   expect(writes().map(({ path, ifMatch }) => `${path} ${ifMatch ?? ""}`)).toEqual(["/darkrooms/photos/cats?dryRun=All *"]);
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   expect(document.activeElement).toBe(field("field-probe-path"));
   expect(writes()).toHaveLength(1);
   refusal = undefined;
@@ -227,10 +227,10 @@ test("an image to check with is asked for, with its times under the other settin
   expect(screen.queryByLabelText("Image check period (seconds)")).toBeNull();
   fill("field-probe-path", "/cat.jpg");
   fill("field-probe-periodSeconds", "5");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   expect(field("field-probe-periodSeconds-help").textContent).toContain("Must be from 10 to 86400");
   fill("field-probe-periodSeconds", "30");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByRole("button", { name: "Save" });
   expect(writes().at(-1)?.body?.probe).toEqual({ path: "/cat.jpg", periodSeconds: 30 });
 });
@@ -249,7 +249,7 @@ test("what was entered for a type of source comes back with it, without keys tha
   await choose("S3");
   expect(field("field-source-bucket")).toHaveProperty("value", "goods");
   fill("field-source-region", "r");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByRole("button", { name: "Save" });
   expect(writes().at(-1)?.body?.source).toEqual({ type: "S3", bucket: "goods", region: "r", credentialsSecretRef: { name: "keys" } });
 });
@@ -263,7 +263,7 @@ test.each<[string, string[], object | undefined]>([
   for (const path of paths) {
     fill("field-probe-path", path);
   }
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByRole("button", { name: "Save" });
   expect(writes().at(-1)?.body?.probe).toEqual(want);
 });
@@ -303,7 +303,7 @@ test("changes of another user reach the YAML that is being edited", async () => 
   const view = await openYaml(user);
   type(view, view.state.doc.toString().replace("replicas: 1", "# for Friday\n  replicas: 2"));
   othersChange({ logLevel: "debug" });
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByText(/Their changes to logLevel are included/);
   await waitFor(() => expect(view.state.doc.toString()).toContain("logLevel: debug"));
   expect(view.state.doc.toString()).toContain("# for Friday\n  replicas: 2");
@@ -339,12 +339,12 @@ test("unsaved changes are kept over navigation, without secrets, and restored on
   expect(field("field-source-accessKey")).toHaveProperty("value", "");
   fill("field-source-region", "r");
   await user.type(screen.getByLabelText("Sub-domain"), "dogs{Enter}");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   expect((await screen.findAllByText(/Enter it again/)).length).toBeGreaterThan(0);
   expect(saves()).toEqual([]);
   fill("field-source-accessKey", "a");
   fill("field-source-secretKey", "s");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByRole("heading", { name: "Review the new Darkroom" });
 });
 
@@ -356,7 +356,7 @@ test("changes of a Darkroom are restored on the version that they began with, an
   othersChange({ logLevel: "debug" });
   open(stored);
   expect((await screen.findByLabelText<HTMLInputElement>("Number of pods")).value).toBe("2");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByText(/Their changes to logLevel are included/);
   await user.click(button("Discard changes"));
   await waitFor(() => expect(screen.getByLabelText<HTMLInputElement>("Number of pods").value).toBe("1"));
@@ -378,7 +378,7 @@ test("typing a number is not corrected; a value out of bounds is reported", asyn
   expect(pods.value).toBe("");
   await user.type(pods, "2500");
   expect(pods.value).toBe("2500");
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   expect((await screen.findAllByText(/Must be from 0 to 1000/)).length).toBeGreaterThan(0);
   expect(saves()).toEqual([]);
   await user.clear(pods);
@@ -392,7 +392,7 @@ test("keys are never sent to an endpoint that they were not entered for", async 
   expect(screen.getByRole<HTMLInputElement>("radio", { name: "Keep the current keys" }).checked).toBe(true);
   fill("field-source-endpoint", "https://evil.example.com");
   expect(screen.queryByRole("radio", { name: "Keep the current keys" })).toBeNull();
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   expect((await screen.findAllByText(/the endpoint has changed/)).length).toBeGreaterThan(0);
   expect(document.activeElement).toBe(field("field-source-accessKey"));
   expect(saves()).toEqual([]);
@@ -403,7 +403,7 @@ test("keys that another user moved to an endpoint are not sent back to the one b
   const user = edit();
   await user.click(button("Number of pods: increase"));
   othersChange({ source: { ...stored.source, endpoint: "https://b.example.com" } });
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await screen.findByText(/Their changes to source.endpoint are included/);
   expect(screen.getByRole("radio", { name: "Keep the current keys" })).toBeTruthy();
   fill("field-source-endpoint", "https://a.example.com");
@@ -420,7 +420,7 @@ test("a Darkroom that is deleted while it is edited cannot be saved, and that is
   await user.click(button("Number of pods: increase"));
   act(() => store.take(event("deleted", stored)));
   expect(screen.getByText("This Darkroom was deleted while you were editing", { exact: false })).toBeTruthy();
-  expect(button("Review changes")).toHaveProperty("disabled", true);
+  expect(button(/^Review/)).toHaveProperty("disabled", true);
 });
 
 test("the error of a missing namespace names it", async () => {
@@ -430,7 +430,7 @@ test("the error of a missing namespace names it", async () => {
     </LiveContext>,
   );
   refusal = { title: "Not Found", status: 404, detail: 'namespace "nowhere" not found' };
-  await userEvent.click(button("Review changes"));
+  await userEvent.click(button(/^Review/));
   await screen.findByText("Namespace not found", { exact: false });
 });
 
@@ -450,7 +450,7 @@ test("in the YAML tab, errors lead to their lines", async () => {
     view,
     "apiVersion: deployments.example.com/v1alpha1\nkind: Darkroom\nmetadata: {name: cats, namespace: photos}\nspec:\n  version: \"9\"\n  podTemplate:\n    nodeSelector: {disk: ssd}\n  source: {baseUrl: https://example.com}\n  subDomains: [cats]\n",
   );
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   await user.click(await screen.findByRole("button", { name: "podTemplate.nodeSelector" }));
   const selected = () => view.state.sliceDoc(view.state.selection.main.from, view.state.selection.main.to).trim();
   await waitFor(() => expect(selected()).toBe("{disk: ssd}"));
@@ -475,7 +475,7 @@ test("three questions lead to a new Darkroom; the rest is folded, and its name i
   fill("field-probe-path", "/cat.jpg");
   fill("field-name", "dogs");
   expect(field("field-name-help").textContent).toBe("In the namespace photos, at dogs.darkroom.example.com");
-  await userEvent.click(button("Review changes"));
+  await userEvent.click(button(/^Review/));
   await screen.findByRole("heading", { name: "Review the new Darkroom" });
   expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", subDomains: ["dogs"], probe: { path: "/cat.jpg" } });
 });
@@ -487,7 +487,7 @@ test("an error in a folded setting unfolds it", async () => {
     </LiveContext>,
   );
   expect(button("More settings").getAttribute("aria-expanded")).toBe("false");
-  await userEvent.click(button("Review changes"));
+  await userEvent.click(button(/^Review/));
   await waitFor(() => expect(button("More settings").getAttribute("aria-expanded")).toBe("true"));
   await waitFor(() => expect(document.activeElement).toBe(field("field-replicas")));
 });
@@ -517,7 +517,7 @@ test("secrets that a copy lacks are asked for while there is a place for them, w
   const user = userEvent.setup();
   open();
   await screen.findByText(/Secrets are not copied/);
-  await user.click(button("Review changes"));
+  await user.click(button(/^Review/));
   const asked = () => Array.from(document.querySelectorAll("li"), ({ textContent }) => /^(\S+): Enter it again/.exec(textContent)?.[1]);
   const radios = (group: string) => Array.from(document.querySelectorAll(`input[type=radio][name=${group}]`), ({ id }) => id);
   const ways = [...radios("source"), "source-S3", ...radios("credentials")];

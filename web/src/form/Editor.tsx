@@ -184,7 +184,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
             )}
             <ActionGroup className={tab === "form" ? "dr-actions" : "dr-actions dr-actions--after"}>
               <Button type="submit" isLoading={saving.busy} isDisabled={saving.busy || yamlBroken || deleted || untouched}>
-                Review changes
+                {loaded ? "Review changes" : "Review"}
               </Button>
               <Button variant="link" onClick={leave}>
                 Cancel

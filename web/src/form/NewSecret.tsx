@@ -36,7 +36,7 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
   return (
     <div className="dr-stack">
       {type === "GoogleCloudStorage" && (
-        <FormGroup label="Service account key (JSON)" fieldId="new-secret-key" isRequired>
+        <FormGroup label="Service account key (JSON)" fieldId="new-secret-key" className="dr-required">
           <TextArea
             id="new-secret-key"
             value={key}

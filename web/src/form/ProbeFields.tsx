@@ -16,10 +16,10 @@ export function ProbePath() {
   return (
     <TextField
       path={["probe", "path"]}
-      label="Path of one of them"
+      label="Image to check with"
       placeholder="/photos/cat.jpg"
       set={set}
-      help="A small image, to show here and to check with: the Darkroom is ready only while it is served. Without one, images are not checked."
+      help="Path of a small image of the source. It is shown here, and the Darkroom is ready only while it is served. Without one, images are not checked."
     />
   );
 }

@@ -14,7 +14,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
   const type = typeOf(input.source);
   return (
     <>
-      <FormGroup label="Where are the images?" role="radiogroup" isRequired fieldId="field-source-type" className="dr-sources">
+      <FormGroup label="Where are the images?" role="radiogroup" fieldId="field-source-type" className="dr-sources dr-required">
         {sourceTypes.map((name) => (
           <Radio
             key={name}
@@ -53,7 +53,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
 export function PlaceFields({ of, type }: { of: Path; type: SourceType }) {
   switch (type) {
     case "WebFolder":
-      return <TextField path={[...of, "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help="/cat.jpg is fetched from this URL followed by /cat.jpg" />;
+      return <TextField path={[...of, "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help="URL of the folder with the images, without their paths" />;
     case "GoogleCloudStorage":
       return <TextField path={[...of, "bucket"]} label="Bucket" isRequired />;
     case "CloudFront":

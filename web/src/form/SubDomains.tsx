@@ -62,7 +62,7 @@ export function SubDomains() {
   };
   const typed = text.trim().toLowerCase();
   return (
-    <FormGroup label="Sub-domains" fieldId={idOf(location)} isRequired>
+    <FormGroup label="Sub-domains" fieldId={idOf(location)} className="dr-required">
       <TextInputGroup isDisabled={disabled} validated={invalid ? "error" : undefined}>
         <TextInputGroupMain
           inputId={idOf(location)}

@@ -96,7 +96,7 @@ export function TextField({
   const field = useField(path);
   const { id, location, value, look, disabled } = field;
   return (
-    <FormGroup label={label} fieldId={id} isRequired={isRequired}>
+    <FormGroup label={label} fieldId={id} className={isRequired ? "dr-required" : undefined}>
       <TextInput
         id={id}
         type={type}

@@ -14,7 +14,7 @@ interface Props extends Omit<TextInputProps, "id" | "label" | "onChange" | "ref"
 export function PlainField({ id, label, hint, isWrong = false, isRequired = false, onChange, ...rest }: Props) {
   const look = isWrong ? "error" : "default";
   return (
-    <FormGroup label={label} fieldId={id} isRequired={isRequired}>
+    <FormGroup label={label} fieldId={id} className={isRequired ? "dr-required" : undefined}>
       <TextInput autoComplete="off" spellCheck={false} {...rest} id={id} isRequired={isRequired} validated={look} aria-describedby={hint ? `${id}-help` : undefined} onChange={(_, text) => onChange(text)} />
       {hint && (
         <FormHelperText>

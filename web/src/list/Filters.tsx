@@ -1,5 +1,5 @@
-import { Button, DropdownItem, Label, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
-import { memo } from "react";
+import { Badge, Button, DropdownItem, Label, MenuToggle, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
+import { memo, useState } from "react";
 import { bulkActions, words, type BulkAction } from "../actions/actions";
 import { Menu } from "../layout/Menu";
 import { useStore } from "../live/useLive";
@@ -28,6 +28,8 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
     const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
     return values.map((value) => ({ value, text: describeValue(name, value), count: counts.get(value) ?? 0 }));
   };
+  /** Whether the menus are shown on a phone, where they are behind one button. */
+  const [open, setOpen] = useState(false);
   const chosen = menuNames.flatMap((name) => query[name].map((value) => ({ name, value })));
   return (
     <div className="dr-stack dr-filters">
@@ -38,7 +40,10 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
           value={query.search}
           onChange={(search) => onChange({ search })}
         />
-        <div className="dr-row dr-menus">
+        <MenuToggle className="dr-filter" isExpanded={open} onClick={() => setOpen(!open)} badge={chosen.length > 0 ? <Badge isRead>{chosen.length}</Badge> : undefined}>
+          Filter
+        </MenuToggle>
+        <div className={open ? "dr-row dr-menus dr-menus--open" : "dr-row dr-menus"}>
           {menuNames.map((name) => (
             <FilterMenu key={name} title={facets[name].title} choicesOf={() => choicesOf(name)} chosen={query[name]} onChange={(chosen) => onChange({ [name]: chosen })} />
           ))}

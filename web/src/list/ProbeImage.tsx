@@ -9,15 +9,23 @@ import { useSeen } from "../useSeen";
 import { atTime } from "../words/age";
 import { oldPodsServe, servingOf, sourceReadyOf } from "../words/conditions";
 import { milliseconds } from "../words/format";
+import { phaseOf } from "../words/phases";
 
 /** For how long an image is shown before it is requested again, in milliseconds. */
 const fresh = 60_000;
 
-/** The image of spec.probe in the list, as the Darkroom serves it; an empty frame if none is served. */
+/** The image of spec.probe in the list, as the Darkroom serves it; the reason in its place if none is served. */
 export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   const check = sourceReadyOf(darkroom);
   const serves = check && (check.status === "True" || oldPodsServe(check)) && darkroom.status.readyReplicas > 0;
-  return darkroom.probe && serves ? <Served darkroom={darkroom} /> : <div className="dr-thumbnail" title={servingOf(darkroom)} />;
+  if (darkroom.probe && serves) {
+    return <Served darkroom={darkroom} />;
+  }
+  return (
+    <div className="dr-thumbnail" title={servingOf(darkroom)}>
+      {phaseOf(darkroom) === "Idle" ? "Idle" : !darkroom.probe ? "Not checked" : check?.status === "False" ? "Not served" : "Not yet"}
+    </div>
+  );
 }
 
 /** The server grants each caller two images at a time, and the other one is for what the user opens. */
@@ -41,7 +49,7 @@ function Served({ darkroom }: { darkroom: Darkroom }) {
   const words = problem ? problem.message : image ? `Served at ${atTime(image.at)} in ${milliseconds(image.milliseconds)}` : servingOf(darkroom);
   return (
     <div ref={box} className="dr-thumbnail" title={words}>
-      {url && <img src={url} alt={path} title={words} />}
+      {url ? <img src={url} alt={path} title={words} /> : problem && "No image"}
     </div>
   );
 }

@@ -24,7 +24,7 @@ export function Traffic({ darkroom }: { darkroom: Darkroom }) {
   const words = now ? [describeRequests(now), describeHits(now)?.concat(" cached"), describeSaved(now)?.concat(" saved")] : [];
   return (
     <div ref={box} className="dr-cause dr-quiet" title="Requests a second, the share of images from the cache of the gate, and by how much they are smaller than their originals">
-      {words.filter(Boolean).join(" · ") || "\u00a0"}
+      {words.filter(Boolean).join(" · ")}
     </div>
   );
 }
