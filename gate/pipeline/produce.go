@@ -73,7 +73,29 @@ func (p *Pipeline) transformed(ctx context.Context, of *held, t request.Transfor
 			}
 		}
 	}
-	return p.ask(ctx, body, info, t)
+	made, err := p.ask(ctx, body, info, t)
+	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
+		return made, err
+	}
+	repaired, ok := p.repair(ctx, of)
+	if !ok {
+		return nil, err
+	}
+	return p.ask(ctx, repaired, info, t)
+}
+
+// repair returns a file that Darkroom can read, of an original that browsers show although it is damaged.
+func (p *Pipeline) repair(ctx context.Context, of *held) ([]byte, bool) {
+	if of.info.Format == "png" {
+		repaired := original.RepairPNG(of.body)
+		return repaired, repaired != nil
+	}
+	plan := prepare.Repair(of.info)
+	if plan == (prepare.Plan{}) || plan.Weight > p.Memory/5 {
+		return nil, false
+	}
+	repaired, err := p.prepare(ctx, of, plan, of.info.Size)
+	return repaired, err == nil && repaired != nil
 }
 
 // prepare returns nil if the image must be left alone.

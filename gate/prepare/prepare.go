@@ -7,12 +7,14 @@ package prepare
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/jpeg"
 	"image/png"
 
 	"golang.org/x/image/webp"
 
+	lenient "github.com/darkroom-operator/darkroom-operator/gate/jpeg"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
@@ -67,6 +69,14 @@ func New(info original.Info, t request.Transform, shrink bool, memory int64) Pla
 	return plan
 }
 
+// Repair returns the plan for a JPEG file that is damaged, of which all that can be read is encoded; zero for others.
+func Repair(info original.Info) Plan {
+	if info.Format != "jpeg" || info.JPEG.CMYK || info.Orientation != 1 {
+		return Plan{}
+	}
+	return Plan{Factor: 1, Weight: DecodedWeight(info)}
+}
+
 // factor returns the number by which width and height can be divided, or 1 if the image must
 // be left alone.
 func factor(info original.Info, t request.Transform) int {
@@ -98,15 +108,23 @@ func DecodedWeight(info original.Info) int64 {
 	return max(decoder, 2*pixels)
 }
 
-// Decode returns the pixels of an image that Do can prepare.
+// Decode returns the pixels of an image that Do can prepare, and those that can be read of a damaged JPEG file.
 func Decode(body []byte, info original.Info) (image.Image, error) {
 	switch info.Format {
 	case "jpeg":
-		return jpeg.Decode(bytes.NewReader(body))
+		img, err := lenient.Decode(body, 1)
+		if errors.Is(err, lenient.ErrUnsupported) {
+			return jpeg.Decode(bytes.NewReader(body))
+		}
+		return img, err
 	case "webp":
 		return webp.Decode(bytes.NewReader(body))
 	}
-	return png.Decode(bytes.NewReader(body))
+	img, err := png.Decode(bytes.NewReader(body))
+	if repaired := original.RepairPNG(body); err != nil && repaired != nil {
+		return png.Decode(bytes.NewReader(repaired))
+	}
+	return img, err
 }
 
 // Upright returns an image, as it is decoded, or a copy of it that is upright.

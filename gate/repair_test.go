@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// damaged has files that browsers show and strict decoders refuse, by name.
+func damaged() map[string][]byte {
+	small := scene(webSize)
+	photo, plain := asJPEG(small), asPNG(convertTo(small, image.NewNRGBA(small.Rect)))
+	wrong := withChunk(plain, "tEXt", []byte("Title\x00x"))
+	wrong[33+8+7]++ // the last byte of its data
+	profile := withChunk(plain, "iCCP", []byte("P3\x00\x00damaged"))
+	profile[33+8+9]++
+	transparent := []byte{0, 1, 0, 1, 0, 1}
+	opaque := asPNG(convertTo(small, image.NewRGBA(small.Rect)))
+	late := slices.Concat(opaque[:len(opaque)-12], withChunk(opaque, "tRNS", transparent)[33:33+18], opaque[len(opaque)-12:])
+	segments := bytes.Index(photo, []byte("\xff\xda"))
+	return map[string][]byte{
+		"crc-of-text.png": wrong, "crc-of-profile.png": profile,
+		"without-end.png":         plain[:len(plain)-12],
+		"cut-end.png":             plain[:len(plain)-5],
+		"double-transparency.png": withChunk(withChunk(opaque, "tRNS", transparent), "tRNS", transparent),
+		"late-transparency.png":   late,
+		"without-end.jpg":         photo[:len(photo)-2],
+		"without-last.jpg":        photo[:len(photo)-9],
+		"cut.jpg":                 photo[:segments+(len(photo)-segments)*3/4],
+		"damaged-pixels.jpg":      slices.Concat(photo[:len(photo)/2], []byte{0xff, 0x05, 0xff, 0x07}, photo[len(photo)/2+4:]),
+	}
+}
+
+func TestDamagedFilesThatBrowsersShowAreTransformed(t *testing.T) {
+	files := damaged()
+	o := newOrigin(t)
+	o.respond(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(files[strings.TrimPrefix(r.URL.Path, "/")])
+	})
+	g := start(t, o.url, nil)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		got := g.expect("/"+name+"?w=90", http.StatusOK)
+		img, _, err := image.Decode(bytes.NewReader(got.body))
+		if err != nil || img.Bounds().Dx() != 90 || img.Bounds().Dy() != 58 {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(got.body), len(files[name]), err)
+			continue
+		}
+		want := color.NRGBAModel.Convert(scene(img.Bounds().Size()).At(20, 10)).(color.NRGBA)
+		found := color.NRGBAModel.Convert(img.At(20, 10)).(color.NRGBA)
+		if d := max(int(want.R)-int(found.R), int(found.R)-int(want.R)); d > 8 {
+			t.Errorf("%s: %v, want %v", name, found, want)
+		}
+	}
+}
