@@ -188,10 +188,10 @@ FUZZTIME_DECODERS ?= 8s
 fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and gate (FUZZTIME_DECODERS).
 	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
 	@for target in wire.Decode wire.MergePatch .NewSecret .ImagePath .Continue; do \
-		go test ./internal/apiserver/$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
+		go test ./internal/apiserver/$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) -fuzzminimizetime 10x || exit 1; \
 	done
 	@for target in request.Parse cache.Decode original.Inspect jpeg.Decode; do \
-		go -C gate test ./$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) || exit 1; \
+		go -C gate test ./$${target%.*} -run '^$$' -fuzz "^Fuzz$${target#*.}$$" -fuzztime $(FUZZTIME_DECODERS) -fuzzminimizetime 10x || exit 1; \
 	done
 
 fuzz-corpus: ## Keep the inputs that `make fuzz` found on this machine, as seeds of all later runs.

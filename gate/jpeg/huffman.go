@@ -35,7 +35,7 @@ func (e entry) run() int { return int(e >> 8 & 15) }
 func (e entry) length() uint { return uint(e & 63) }
 
 // symbol is the symbol of a code alone.
-func (e entry) symbol() byte { return byte(e >> 8) }
+func (e entry) symbol() byte { return byte(e >> 8) } //nolint:gosec // the lower bits are meant
 
 // skip is how many coefficients, and what length, the codes that are complete in the next bits have together.
 type skip uint16
@@ -52,14 +52,14 @@ func newTable(counts, symbols []byte) *table {
 	copy(t.symbols[:], symbols)
 	code, index := 0, 0
 	for length := 1; length <= 16; length++ {
-		t.offsets[length] = int32(index - code) //nolint:gosec // at most 16 bits
+		t.offsets[length] = int32(index - code)
 		end := min(code+int(counts[length-1]), 1<<length, code+len(symbols)-index)
 		for ; code < end; code, index = code+1, index+1 {
 			if length <= lookup {
 				t.enter(code, uint(length), symbols[index])
 			}
 		}
-		t.limits[length] = uint32(code) << (16 - length) //nolint:gosec // at most 16 bits
+		t.limits[length] = uint32(code) << (16 - length)
 		code <<= 1
 	}
 	for i := range t.skips {
@@ -97,7 +97,7 @@ func (t *table) skipOf(bits int) skip {
 		case symbol&15 != 0:
 			next = 64 // its value is not in the bits
 		case symbol != zeroRun:
-			return skip(length+e.length()) | skip(zigzag)<<4 | endOfBlock
+			return skip(length+e.length()) | skip(zigzag)<<4 | endOfBlock //nolint:gosec // at most 10 and 63
 		}
 		if zigzag+next > 63 {
 			break
@@ -123,7 +123,7 @@ func (r *reader) next(t *table) (run int, value int32) {
 	}
 	symbol, length := e.symbol(), e.length()
 	if length == 0 {
-		symbol, length = t.find(uint32(r.reservoir >> 48)) //nolint:gosec // 16 bits
+		symbol, length = t.find(uint32(r.reservoir >> 48))
 	}
 	r.drop(length)
 	if size := uint(symbol & 15); size != 0 {

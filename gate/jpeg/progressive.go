@@ -49,7 +49,7 @@ func (d *decoder) firstBits(s *scan, c *component, block int) {
 }
 
 // endOfBand returns the number of blocks, with the current one, whose band ends here.
-func (d *decoder) endOfBand(size int) int { return 1<<size | int(d.take(uint(size))) } //nolint:gosec // at most 14
+func (d *decoder) endOfBand(size int) int { return 1<<size | int(d.take(uint(size))) }
 
 // refineBits adds a bit to the coefficients of a band of a block (G.1.2.3). Those that were zero before and are not
 // now are in the data like those of firstBits, with the bits of others, which they pass, behind them.

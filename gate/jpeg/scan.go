@@ -56,13 +56,10 @@ func (d *decoder) newScan(header []byte) *scan {
 	if len(header) < 6 || len(header) < 4+2*int(header[0]) || len(d.components) == 0 {
 		return nil
 	}
-	selectors, rest := header[1:1+2*int(header[0])], header[1+2*int(header[0]):]
+	selectors, band := header[1:1+2*int(header[0])], header[1+2*int(header[0]):]
 	s := &scan{last: 63, decode: d.sequential}
 	if d.progressive {
-		s.first, s.last, s.low, s.refine = int(rest[0]), int(rest[1]), uint(rest[2]&15), rest[2]>>4 != 0
-		if s.last > 63 || s.last < s.first || s.first == 0 && s.last > 0 || s.first > 0 && len(selectors) > 2 {
-			return nil
-		}
+		s.first, s.last, s.low, s.refine = int(band[0]), int(band[1]), uint(band[2]&15), band[2]>>4 != 0
 		s.decode = d.progression(s)
 	}
 	for ; len(selectors) > 0; selectors = selectors[2:] {
@@ -72,12 +69,26 @@ func (d *decoder) newScan(header []byte) *scan {
 		}
 		c := d.components[at]
 		c.dc, c.ac = d.dc[selectors[1]>>4&3], d.ac[selectors[1]&3]
-		if s.first == 0 && !s.refine && c.dc == nil || s.last > 0 && c.ac == nil {
-			return nil
-		}
 		s.components = append(s.components, c)
 	}
+	if !d.canDecode(s) {
+		return nil
+	}
 	return s
+}
+
+// canDecode reports whether the scan has its tables and, in progressive files, a band that is allowed (G.1.1.1.1).
+func (d *decoder) canDecode(s *scan) bool {
+	average := s.first == 0
+	if s.last > 63 || s.last < s.first || d.progressive && average && s.last > 0 {
+		return false
+	}
+	for _, c := range s.components {
+		if average && !s.refine && c.dc == nil || s.last > 0 && c.ac == nil {
+			return false
+		}
+	}
+	return average || len(s.components) == 1
 }
 
 // decodeInterval decodes the MCUs from start to end, as far as there are data for them.

@@ -98,8 +98,8 @@ func (d *decoder) transform(c *component, column, row, last int) {
 
 func clamp(value int) byte {
 	value >>= precision
-	if uint(value) > 255 { //nolint:gosec // negative ones are large
+	if uint(value) > 255 {
 		return byte(^value >> 63) //nolint:gosec // 0 for negative ones, else 255
 	}
-	return byte(value)
+	return byte(value) //nolint:gosec // at most 255
 }
