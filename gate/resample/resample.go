@@ -1,0 +1,158 @@
+// Package resample scales planes of an image with Lanczos' filter of three lobes, widened when it shrinks, as ImageMagick
+// and libvips do. It works on the bytes as they are: gamma-encoded, with alpha premultiplied, and in the image's own
+// color space, so that the planes of a JPEG are scaled without a conversion.
+//
+// Rows are scaled horizontally once, and kept as long as the filter reaches them, so that the memory besides the result
+// is that of some rows.
+package resample
+
+import "math"
+
+// Plane is a part of an image: a component, or all of them side by side.
+type Plane struct {
+	Pix                   []byte
+	Stride, Width, Height int
+	// Channels is the number of bytes of a pixel: 1, or 4 for *image.RGBA and *image.CMYK.
+	Channels int
+}
+
+// Area is a part of a plane, in pixels, which need not be whole.
+type Area struct{ X0, Y0, X1, Y1 float64 }
+
+const (
+	lobes = 3
+	// precision is the number of bits behind the point of weights, and extra that of values between the two directions,
+	// which have a sign and overshoot.
+	precision = 14
+	extra     = 6
+)
+
+// Scale fills a plane with an area of another one, which has as many channels. It uses no pixel beyond the area.
+func Scale(to, from Plane, area Area) {
+	columns := weigh(to.Width, from.Width, area.X0, area.X1)
+	rows := weigh(to.Height, from.Height, area.Y0, area.Y1)
+	length := to.Width * to.Channels
+	kept := make([][]int16, rows.longest)
+	for i := range kept {
+		kept[i] = make([]int16, length)
+	}
+	sums := make([]int32, length)
+	next := 0
+	for y, r := range rows.taps {
+		for next = max(next, r.first); next < r.first+len(r.weights); next++ {
+			line := from.Pix[next*from.Stride:][:from.Width*from.Channels]
+			if to.Channels == 1 {
+				columns.single(kept[next%len(kept)], line)
+			} else {
+				columns.four(kept[next%len(kept)], line)
+			}
+		}
+		clear(sums)
+		for i, weight := range r.weights {
+			add(sums, kept[(r.first+i)%len(kept)], weight)
+		}
+		line := to.Pix[y*to.Stride:][:length]
+		for i, sum := range sums[:len(line)] {
+			line[i] = clamp((sum + 1<<(precision+extra-1)) >> (precision + extra))
+		}
+	}
+}
+
+// add adds a row to sums.
+func add(sums []int32, row []int16, weight int32) {
+	row = row[:len(sums)]
+	for i := range sums {
+		sums[i] += weight * int32(row[i])
+	}
+}
+
+func clamp(value int32) byte {
+	return byte(max(0, min(value, 255)))
+}
+
+// single scales a row of single bytes.
+func (w weights) single(to []int16, from []byte) {
+	for x, t := range w.taps {
+		var sum int32
+		pixels := from[t.first:][:len(t.weights)]
+		for i, weight := range t.weights {
+			sum += weight * int32(pixels[i])
+		}
+		to[x] = round(sum)
+	}
+}
+
+// four scales a row of pixels of four bytes.
+func (w weights) four(to []int16, from []byte) {
+	for x, t := range w.taps {
+		var a, b, c, d int32
+		pixels := from[4*t.first:][:4*len(t.weights)]
+		for i, weight := range t.weights {
+			pixel := pixels[4*i:][:4:4]
+			a += weight * int32(pixel[0])
+			b += weight * int32(pixel[1])
+			c += weight * int32(pixel[2])
+			d += weight * int32(pixel[3])
+		}
+		pixel := to[4*x:][:4:4]
+		pixel[0], pixel[1], pixel[2], pixel[3] = round(a), round(b), round(c), round(d)
+	}
+}
+
+// round leaves the extra bits of a sum of weighted bytes.
+func round(sum int32) int16 {
+	return int16((sum + 1<<(precision-extra-1)) >> (precision - extra)) //nolint:gosec // about 256 << extra
+}
+
+// weights has what each pixel of a result is made of, in one direction.
+type weights struct {
+	taps []tap
+	// longest is the largest number of weights of a pixel.
+	longest int
+}
+
+// tap is the weights of pixels, from the first one on.
+type tap struct {
+	first   int
+	weights []int32
+}
+
+// weigh returns the weights for a number of pixels that are made of those from start to end, of a number of others.
+func weigh(pixels, others int, start, end float64) (w weights) {
+	scale := (end - start) / float64(pixels)
+	width := max(1, scale)
+	lowest, highest := max(0, int(start)), min(others, int(math.Ceil(end)))
+	exact := make([]float64, others)
+	for i := range pixels {
+		center := start + (float64(i)+0.5)*scale
+		first := max(lowest, min(highest-1, int(math.Ceil(center-lobes*width-0.5))))
+		last := max(first, min(highest-1, int(math.Floor(center+lobes*width-0.5))))
+		exact, sum := exact[:last-first+1], 0.0
+		for j := range exact {
+			exact[j] = lanczos((float64(first+j) + 0.5 - center) / width)
+			sum += exact[j]
+		}
+		t := tap{first: first, weights: make([]int32, len(exact))}
+		// Rounded up to each weight, so that together they are 1.
+		done, before := 0.0, int32(0)
+		for j, weight := range exact {
+			done += weight / sum
+			until := int32(math.Round(done * (1 << precision)))
+			t.weights[j], before = until-before, until
+		}
+		w.taps = append(w.taps, t)
+		w.longest = max(w.longest, len(exact))
+	}
+	return w
+}
+
+func lanczos(x float64) float64 {
+	switch {
+	case x == 0:
+		return 1
+	case x <= -lobes || x >= lobes:
+		return 0
+	}
+	x *= math.Pi
+	return lobes * math.Sin(x) * math.Sin(x/lobes) / (x * x)
+}
