@@ -48,7 +48,7 @@ func TestFailuresAreProblemsThatAreStoredForSecondsAtMost(t *testing.T) {
 		"/none.jpg":                         404,
 		"/none.jpg?w=10":                    404,
 		"/page.jpg":                         415,
-		"/cut.jpg?w=10":                     200, // as it is
+		"/cut.jpg?w=10":                     200, // as far as it goes
 		"/bomb.png?w=10":                    413,
 		"/photo.jpg?blur=999":               400,
 		"/photo.jpg?w=wide":                 400,

@@ -25,7 +25,7 @@ func TestTheFormatFollowsTheClient(t *testing.T) {
 		{plain, "/photo.jpg?auto=format&q=10", true, true},
 		{plain, "/photo.jpg?auto=compress,format&w=100", true, true},
 		{plain, "/photo.jpg?preset=best", true, true},
-		{plain, "/cut.jpg?auto=format", true, false},
+		{plain, "/cut.jpg?auto=format", true, true},
 		{byDefault, "/photo.jpg", true, true},
 		{byDefault, "/photo.jpg?w=100", true, true},
 		{byDefault, "/photo.jpg?w=100&q=90", true, true},
