@@ -41,7 +41,7 @@ export function phaseOf(darkroom: Darkroom): Phase {
     return "Terminating";
   }
   const phase = darkroom.status.phase ?? "Pending";
-  return Object.hasOwn(phases, phase) ? (phase as Phase) : "Pending";
+  return Object.hasOwn(phases, phase) ? phase : "Pending";
 }
 
 export const sentenceOf = (darkroom: Darkroom): string => darkroom.status.message ?? phases[phaseOf(darkroom)].sentence;
