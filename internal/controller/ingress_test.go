@@ -32,7 +32,8 @@ func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 		isNotReady(v1alpha1.ReasonIngressClassMissing), hasDomains(host))
 
 	class := &networkingv1.IngressClass{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"},
+		// Policies of other tests demand the label.
+		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": "a"}}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"},
 	}
 	create(t, class)
 	t.Cleanup(func() { _ = kube.Delete(context.Background(), class) })

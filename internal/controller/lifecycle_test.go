@@ -44,6 +44,9 @@ func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
 			if ref := darkroom.Spec.Source.CredentialsSecretRef; ref != nil {
 				create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ref.Name}})
 			}
+			if ingress := darkroom.Spec.Ingress; ingress != nil && ingress.TLSSecretName != "" {
+				create(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: ingress.TLSSecretName}})
+			}
 			create(t, darkroom)
 			becomeReady(t, namespace, darkroom.Name)
 			var hosts []string
