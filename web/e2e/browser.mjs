@@ -891,10 +891,14 @@ const steps = [
       await table.getByRole("link", { name: "right", exact: true }).waitFor();
       await editor.getByRole("button", { name: "Label", exact: true }).click();
       await editor.getByRole("checkbox", { name: "team=many 2" }).click();
-      // On a phone one scrolls to the menu before it is opened.
+      // On a phone one opens the filters, and scrolls to the menu before it is opened.
       const toggle = editor.getByRole("button", { name: /^Label/ }).first();
+      const filters = editor.getByRole("button", { name: /^Filter/ });
       await inspect(editor, "list-filter", async () => {
         await editor.keyboard.press("Escape");
+        if (await filters.isVisible()) {
+          await filters.click();
+        }
         await toggle.scrollIntoViewIfNeeded();
         await toggle.click();
         await editor.getByRole("checkbox", { name: "team=many 2" }).waitFor();
