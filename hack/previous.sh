@@ -9,10 +9,10 @@ cd "$(dirname "$0")/.."
 next=$1 ref=${2:-}
 folder=bin/previous
 # It works, installs in every way, and reads the settings of today. Its pods have the
-# template of today: those of earlier commits lack the startup probe, so that an upgrade
+# template of today: those of earlier commits lack the selector of Linux nodes, so that an upgrade
 # replaces them. So has its CRD the descriptions and rules of today: OLM v1 refuses an upgrade that
 # changes them.
-unreleased=0fbbc9b5999ec387d4f60f05b36ba1005e0d993a
+unreleased=27ae7bd4d40be89a58868802aa5d1365c80d1d7e
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }
