@@ -192,7 +192,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 			defer p.failures.StopAllGoroutines()
 			stages := []*admission.Queue{p.queues.fetches, p.queues.shrink}
 			for _, stage := range stages {
-				*stage = *admission.New(1, maxWaiting, 0) //nolint:govet // not in use yet
+				*stage = *admission.New(1, maxWaiting, 0)
 				stage.Waited = func(context.Context, time.Duration) { time.Sleep(takes) }
 			}
 			for range decodings {

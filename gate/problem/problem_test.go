@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a problem says, a client gets a document with it, that nobody keeps for longer than seconds or takes for a page, and not its cause.
+// Whatever a problem says, a client gets a document with it that is no page and is kept for seconds at most, and not its
+// cause.
 func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := New(rapid.IntRange(400, 599).Draw(t, "status"), "%s", rapid.String().Draw(t, "detail"))

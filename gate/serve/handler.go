@@ -80,14 +80,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 		w.Header().Set("Timing-Allow-Origin", "*")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		if h.CrossOrigin && r.Method == http.MethodOptions { // browsers ask before requests with unusual headers
-			w.Header().Set("Access-Control-Allow-Headers", "*")
-			w.Header().Set("Access-Control-Max-Age", "86400")
-			w.WriteHeader(http.StatusNoContent)
-			return nil, pipeline.None, nil
-		}
-		return nil, pipeline.None, problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
+		return nil, pipeline.None, h.allow(w, r)
 	}
 	if r.URL.Path == "/ping" {
 		_, _ = w.Write([]byte("pong"))
@@ -124,14 +117,33 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 		return nil, state, err
 	}
 	defer release()
+	w.Header().Set("Cache-Control", cacheControl(entry, state, maxAge))
+	if varies {
+		w.Header().Set("Vary", "Accept")
+	}
+	send(w, r, entry)
+	return entry, state, nil
+}
+
+// allow responds to a request of another method than GET and HEAD, or returns a problem.
+func (h *Handler) allow(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Allow", "GET, HEAD")
+	if !h.CrossOrigin || r.Method != http.MethodOptions {
+		return problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
+	}
+	// Browsers ask before requests with unusual headers.
+	w.Header().Set("Access-Control-Allow-Headers", "*")
+	w.Header().Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// send responds with an entry, or with a part of it.
+func send(w http.ResponseWriter, r *http.Request, entry *cache.Entry) {
 	header := w.Header()
 	header.Set("Content-Type", entry.ContentType)
 	header.Set("ETag", entry.ETag)
-	header.Set("Cache-Control", cacheControl(entry, state, maxAge))
 	header.Set("X-Content-Type-Options", "nosniff")
-	if varies {
-		header.Set("Vary", "Accept")
-	}
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
@@ -142,7 +154,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	}
 	// Ranges, conditional requests and HEAD.
 	http.ServeContent(&content{ResponseWriter: w, request: r}, r, "", time.Time{}, bytes.NewReader(entry.Body))
-	return entry, state, nil
 }
 
 // content is a response of http.ServeContent. The connection has no file to send: without its ReadFrom, headers

@@ -128,7 +128,7 @@ func TestIdleDarkroomsCostNothing(t *testing.T) {
 		t.Errorf("%d events tell of repairs: %s", len(repaired), repaired[0].Note)
 	}
 
-	eventually(t, "some 200 reconciles without a request", func(ctx context.Context) error {
+	eventually(t, "some 200 reconciles without a request", func(context.Context) error {
 		versions := resourceVersions(t, namespace)
 		requests := len(operator.requests())
 		time.Sleep(2 * time.Second)

@@ -59,31 +59,12 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		return EventOrphaned, orphaned, c.revisions.RemoveRecords(c.ctx)
 	}
-	objects, err := c.inventory(nil)
-	if err != nil {
-		return "", "", err
-	}
 	adopting, err := c.isAdopting()
 	if err != nil {
 		return "", "", err
 	}
-	var group errgroup.Group
-	group.SetLimit(applyParallelism)
-	for _, object := range objects {
-		group.Go(func() error {
-			if adopting {
-				return c.giveBack(object)
-			}
-			return c.remove(object)
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := c.removeObjects(adopting); err != nil {
 		return "", "", err
-	}
-	if !adopting {
-		if slices.ContainsFunc(objects, isRouteWithFinalizers) {
-			return "", "", ErrLeaving
-		}
 	}
 	left, err := c.isLeft()
 	if err != nil {
@@ -103,6 +84,32 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 		message += fmt.Sprintf("; Deployment %s stays: its owner reference was removed", c.key.Name)
 	}
 	return EventUninstalled, message, nil
+}
+
+// removeObjects deletes the objects of the Darkroom. It returns ErrLeaving until its routes are gone. While adopting, it
+// gives back those of the release.
+func (c *ActionClient) removeObjects(adopting bool) error {
+	objects, err := c.inventory(nil)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(applyParallelism)
+	for _, object := range objects {
+		group.Go(func() error {
+			if adopting {
+				return c.giveBack(object)
+			}
+			return c.remove(object)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if !adopting && slices.ContainsFunc(objects, isRouteWithFinalizers) {
+		return ErrLeaving
+	}
+	return nil
 }
 
 // isAdopting reports whether the Darkroom began to adopt a release and did not complete that. The annotation

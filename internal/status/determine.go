@@ -83,7 +83,8 @@ func deploying(message string) verdict {
 // Determine returns the part of the status that this package owns. Transition
 // times are left out; see WithTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
-	hosts, domains := determineDomains(o)
+	hosts := servedHosts(o)
+	domains := determineDomains(o, hosts)
 	credentials := determineCredentials(o)
 	source := determineSource(o)
 	verdict := determineVerdict(o, domains, credentials)

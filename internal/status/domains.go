@@ -19,38 +19,47 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// determineDomains returns the sorted hosts at which images are served, and the condition DomainsReady. Hosts
+// servedHosts returns the sorted hosts of the live Ingress, and of the HTTPRoute once a Gateway has accepted it. Hosts
 // count that are or were assigned to the Darkroom: one that somebody else wrote into its route does not become
-// its own (package claims relies on this). It compares the hosts of the live Ingress and of the accepted
-// HTTPRoute with those that the resource claims. Of an Ingress the rules count, and what is known of its class, its
-// certificates and its address, because it has no acceptance status. The
-// current generation of an HTTPRoute must be accepted by every Gateway that the resource names.
-func determineDomains(o Observation) (hosts []string, condition v1alpha1.Condition) {
-	spec := &o.Darkroom.Spec
-	inIngress, inRoute := gateway.Hosts(o.Ingress), gateway.Hosts(o.Route)
-	hosts = slices.Clone(inIngress)
+// its own (package claims relies on this).
+func servedHosts(o Observation) []string {
+	hosts := slices.Clone(gateway.Hosts(o.Ingress))
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
-		hosts = append(hosts, inRoute...)
-	}
-	isRefused := func(host string) bool {
-		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host })
+		hosts = append(hosts, gateway.Hosts(o.Route)...)
 	}
 	hosts = slices.DeleteFunc(hosts, func(host string) bool {
 		wasAssigned := slices.Contains(o.Darkroom.Status.Domains, host)
-		return !wasAssigned && (isRefused(host) || !slices.Contains(o.Hosts, host))
+		return !wasAssigned && (o.isRefused(host) || !slices.Contains(o.Hosts, host))
 	})
 	slices.Sort(hosts)
-	hosts = slices.Compact(hosts)
+	return slices.Compact(hosts)
+}
 
-	condition = v1alpha1.Condition{
+// missingHosts returns the hosts that the Darkroom claims and its Ingress or HTTPRoute lacks.
+func missingHosts(o Observation) []string {
+	spec := &o.Darkroom.Spec
+	inIngress, inRoute := gateway.Hosts(o.Ingress), gateway.Hosts(o.Route)
+	return slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool {
+		return o.isRefused(host) ||
+			(!wantsIngress(spec) || slices.Contains(inIngress, host)) && (spec.Gateway == nil || slices.Contains(inRoute, host))
+	})
+}
+
+func (o Observation) isRefused(host string) bool {
+	return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host })
+}
+
+// determineDomains returns the condition DomainsReady, for the hosts at which images are served. Of an Ingress the
+// rules count, and what is known of its class, its certificates and its address, because it has no acceptance
+// status. The current generation of an HTTPRoute must be accepted by every Gateway that the resource names.
+func determineDomains(o Observation, hosts []string) v1alpha1.Condition {
+	spec := &o.Darkroom.Spec
+	condition := v1alpha1.Condition{
 		Type:   v1alpha1.ConditionDomainsReady,
 		Status: metav1.ConditionFalse,
 		Reason: v1alpha1.ReasonNotRouted,
 	}
-	missing := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool {
-		return isRefused(host) ||
-			(!wantsIngress(spec) || slices.Contains(inIngress, host)) && (spec.Gateway == nil || slices.Contains(inRoute, host))
-	})
+	missing := missingHosts(o)
 	attachment, finding := attachmentOf(o.Darkroom, o.Route)
 	switch {
 	case len(o.Hosts) == 0:
@@ -84,7 +93,7 @@ func determineDomains(o Observation) (hosts []string, condition v1alpha1.Conditi
 		condition.Reason = v1alpha1.ReasonRouted
 		condition.Message = "Routed: " + strings.Join(hosts, ", ") + "."
 	}
-	return hosts, condition
+	return condition
 }
 
 // wantsIngress reports whether a Darkroom with this spec has an Ingress.

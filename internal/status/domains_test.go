@@ -232,7 +232,8 @@ func TestDomains(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosts, condition := determineDomains(test.observation)
+			hosts := servedHosts(test.observation)
+			condition := determineDomains(test.observation, hosts)
 			expect.Equal(t, "domains and condition", test.want, domains{hosts, condition},
 				cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty())
 		})

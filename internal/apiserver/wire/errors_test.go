@@ -48,8 +48,10 @@ func TestEveryMessageOfTheCRDIsWhole(t *testing.T) {
 	schema, err := definition.Schema()
 	expect.NoError(t, err)
 	values := []any{
-		field.OmitValueType{}, "", "object", `a "quoted": text`, "a: b", "\x00\u00e9", int64(-1), 1.5, true, nil,
-		map[string]any{"a": []any{"b: c", 1}}, []any{},
+		field.OmitValueType{},
+		"", "object", `a "quoted": text`, "a: b", "\x00\u00e9", int64(-1), 1.5, true, nil,
+		map[string]any{"a": []any{"b: c", 1}},
+		[]any{},
 	}
 	rules := 0
 	rulesOf(schema, func(message string) {

@@ -113,9 +113,12 @@ func bound(schema *huma.Schema, crd *apiextensionsv1.JSONSchemaProps) error {
 		of  **int
 		crd *int64
 	}{
-		{&schema.MinLength, crd.MinLength}, {&schema.MaxLength, crd.MaxLength},
-		{&schema.MinItems, crd.MinItems}, {&schema.MaxItems, crd.MaxItems},
-		{&schema.MinProperties, crd.MinProperties}, {&schema.MaxProperties, crd.MaxProperties},
+		{&schema.MinLength, crd.MinLength},
+		{&schema.MaxLength, crd.MaxLength},
+		{&schema.MinItems, crd.MinItems},
+		{&schema.MaxItems, crd.MaxItems},
+		{&schema.MinProperties, crd.MinProperties},
+		{&schema.MaxProperties, crd.MaxProperties},
 	} {
 		if count.crd != nil {
 			*count.of = ptr.To(int(*count.crd))
