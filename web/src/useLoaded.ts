@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { asProblem, type Problem } from "./api/problem";
 import { reads } from "./api/reads";
 
@@ -21,9 +22,12 @@ interface Options {
   keep?: boolean;
 }
 
-/** Reads something by a key, which names the answer in all views. A failure does not take the last answer away. */
+/**
+ * Reads something by a key, which names the answer in all views. A failure does not take the last answer away. One of a
+ * read that is repeated is shown until the next answer: the query forgets it at once if it never had an answer.
+ */
 export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>, { every, fresh = 0, enabled = true, once, keep }: Options = {}): Loaded<T> {
-  const { data, error, refetch } = useQuery(
+  const { data, error, isFetching, refetch } = useQuery(
     {
       queryKey: [key],
       queryFn: ({ signal }) => load(signal),
@@ -35,5 +39,10 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     },
     reads,
   );
-  return { value: data, problem: error ? asProblem(error) : undefined, reload: () => void refetch() };
+  const [last, setLast] = useState({ key, error });
+  if (last.key !== key || (!isFetching && last.error !== error)) {
+    setLast({ key, error });
+  }
+  const failure = error ?? (every && last.key === key && isFetching ? last.error : null);
+  return { value: data, problem: failure ? asProblem(failure) : undefined, reload: () => void refetch() };
 }
