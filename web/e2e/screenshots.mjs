@@ -72,8 +72,17 @@ const steps = [
       await page.getByLabel("Token").fill(env("TOKEN"));
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByRole("group", { name: "Needs attention" }).waitFor({ timeout: patience });
-      await page.waitForFunction(() => document.querySelectorAll(".dr-thumbnail img").length >= 7, undefined, { timeout: patience });
       await page.getByRole("button", { name: /^Ready 7/ }).waitFor({ timeout: patience });
+      // Images are requested once their rows are in view.
+      await page.waitForFunction(
+        () => {
+          const edge = document.getElementById("main")?.getBoundingClientRect().bottom ?? 0;
+          const inView = [...document.querySelectorAll(".dr-thumbnail")].filter((box) => box.getBoundingClientRect().top < edge);
+          return inView.length > 0 && inView.every((box) => box.querySelector("img"));
+        },
+        undefined,
+        { timeout: patience },
+      );
       await shoot("list");
     },
   ],
