@@ -33,7 +33,8 @@ func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 
 	class := &networkingv1.IngressClass{
 		// Policies of other tests demand the label.
-		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": "a"}}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"},
+		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": "a"}},
+		Spec:       networkingv1.IngressClassSpec{Controller: "example.com/ingress"},
 	}
 	create(t, class)
 	t.Cleanup(func() { _ = kube.Delete(context.Background(), class) })
