@@ -245,6 +245,13 @@ const LabelDarkroom = "deployments.example.com/darkroom"
 // references.
 const LabelDarkroomUID = "deployments.example.com/darkroom-uid"
 
+// LabelHost is on the Lease of each host, in the namespace of the operator. The name of the Lease is the host, and its
+// holder the Darkroom that has the host, as NAMESPACE/NAME.
+const LabelHost = "deployments.example.com/host"
+
+// AnnotationClaimedFor is on the Lease of a host: UID/GENERATION of the Darkroom when it last claimed the host.
+const AnnotationClaimedFor = "deployments.example.com/claimed-for"
+
 // FindCondition returns the condition of a type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {
 	for i := range conditions {

@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -57,9 +59,6 @@ func (s *server) reviewed(token, namespace, name, body string) outcome.Outcome {
 func TestReviewOfHosts(t *testing.T) {
 	t.Parallel()
 	s, one, two := start(t), newNamespace(t), newNamespace(t)
-	if one < two {
-		one, two = two, one // of Darkrooms of one second, the name decides
-	}
 	editor, both := newEditor(t, one).token, newUser(t, one, "both")
 	both.may(one, canView)
 	both.may(two, canView)
@@ -71,6 +70,17 @@ func TestReviewOfHosts(t *testing.T) {
 	// Only the author of a change is sure to read it at once.
 	s.becomes(http.StatusOK, both.token, "GET", path(two, "first"), "")
 	s.becomes(http.StatusOK, both.token, "GET", path(one, "mine"), "")
+	first := &v1alpha1.Darkroom{}
+	expect.NoError(t, kube.Get(t.Context(), client.ObjectKey{Namespace: two, Name: "first"}, first))
+	first.Status.Domains = []string{host + ".darkroom.example.com"}
+	expect.NoError(t, kube.Status().Update(t.Context(), first))
+	eventually(t, "the server sees who has the host", func() error {
+		if seen := fmt.Sprint(s.want(http.StatusOK, both.token, "GET", path(two, "first"), "")); !strings.Contains(
+			seen, host+".darkroom.example.com") {
+			return fmt.Errorf("it says %s", seen)
+		}
+		return nil
+	})
 
 	for name, c := range map[string]struct{ token, darkroom, body, want string }{
 		"the owner is not named": {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -17,20 +18,31 @@ import (
 // Options limits the caches to some namespaces (none means all), to the Darkrooms that a selector
 // matches (nil means all), and to objects of some kinds with the Darkroom label. These are those
 // of all Darkrooms, so that one whose labels change finds its objects in the caches of the
-// operator that handles it next. Managed fields are dropped where nothing reads them.
-// Only these kinds can be read: a read of another kind fails and does not start a watch.
-func Options(kinds []Kind, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
+// operator that handles it next. Of Leases it caches those of hosts in their namespace. Managed fields are dropped
+// where nothing reads them. Only these kinds can be read: a read of another kind fails and does not start a watch.
+func Options(
+	kinds []Kind, namespaces []string, darkrooms labels.Selector, leaseNamespace string,
+) (cache.Options, error) {
 	belongs, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.Exists, nil)
 	if err != nil {
 		return cache.Options{}, err
 	}
 	objects := labels.NewSelector().Add(*belongs)
+	ofHost, err := labels.NewRequirement(v1alpha1.LabelHost, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
 	options := cache.Options{
 		Mapper:           mapperOf(kinds),
 		DefaultTransform: withoutManagedFields,
 		// A read of a kind that is not watched would otherwise start a watch.
 		ReaderFailOnMissingInformer: true,
-		ByObject:                    map[client.Object]cache.ByObject{&v1alpha1.Darkroom{}: {Label: darkrooms}},
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha1.Darkroom{}: {Label: darkrooms},
+			&coordinationv1.Lease{}: {
+				Namespaces: namespaceConfigs([]string{leaseNamespace}), Label: labels.NewSelector().Add(*ofHost),
+			},
+		},
 	}
 	for _, kind := range kinds {
 		limits := cache.ByObject{Label: objects}
@@ -55,7 +67,9 @@ func Options(kinds []Kind, namespaces []string, darkrooms labels.Selector) (cach
 // would cost more than the rest of a reconcile without changes.
 func mapperOf(kinds []Kind) meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range append(slices.Clone(kinds), Kind{GroupVersionKind: v1alpha1.GroupVersionKind}) {
+	kinds = append(slices.Clone(kinds), Kind{GroupVersionKind: v1alpha1.GroupVersionKind},
+		Kind{GroupVersionKind: coordinationv1.SchemeGroupVersion.WithKind("Lease")})
+	for _, kind := range kinds {
 		mapper.Add(kind.GroupVersionKind, meta.RESTScopeNamespace)
 		mapper.Add(kind.GroupVersion().WithKind(kind.Kind+"List"), meta.RESTScopeNamespace)
 	}

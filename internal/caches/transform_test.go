@@ -17,7 +17,7 @@ import (
 )
 
 func TestCachedObjectsShareTheirMetadata(t *testing.T) {
-	options, err := caches.Options(nil, nil, labels.Everything())
+	options, err := caches.Options(nil, nil, labels.Everything(), "default")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 // what the caches showed before does not stay in memory.
 func TestMetadataThatUsersKeepChangingTakesLittleMemory(t *testing.T) {
 	t.Cleanup(caches.ForgetShared)
-	options, err := caches.Options(nil, nil, labels.Everything())
+	options, err := caches.Options(nil, nil, labels.Everything(), "default")
 	if err != nil {
 		t.Fatal(err)
 	}

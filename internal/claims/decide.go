@@ -1,124 +1,89 @@
-// Package claims decides which Darkroom a host belongs to: the oldest Darkroom that claims
-// it, in all namespaces that the operator watches.
+// Package claims decides which Darkroom has a host: the first that creates the host's Lease. It keeps the host until
+// it no longer wants it, or is gone, and no route of it has the host any more.
 //
-// The decision on one host is a pure function (decide.go) of the caches (index.go) and of
-// the assignments by this process (ledger.go). A host changes hands in two steps: first the
-// loser removes it from its Ingress and HTTPRoute, then the winner gets it. No host is ever
-// routed to two Darkrooms.
+// The decisions are pure functions (decide.go). Leases are read and written in hosts.go. Wherever two writers could
+// disagree, the API server decides: one of them creates the Lease, or changes the version that it has read.
 package claims
 
 import (
+	"fmt"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Refusal is the reason why a host that a Darkroom claims is not routed to it.
+// Refusal is a host that a Darkroom wants and another Darkroom has.
 type Refusal struct {
 	// Host is the refused host.
 	Host string
-	// Owner is the Darkroom that has the host.
-	Owner types.NamespacedName
-	// Leaving is set if the Darkroom has the better claim and waits until the owner's
-	// Ingress and HTTPRoute no longer have the host.
+	// Holder is the Darkroom that has the host.
+	Holder types.NamespacedName
+	// Leaving is set if the holder no longer wants the host, and one of its routes still has it.
 	Leaving bool
-	// Paused is set if the owner is leaving and paused, so that it does not release the host.
-	Paused bool
 }
 
-// claimant is a Darkroom that claims a host.
-type claimant struct {
-	types.NamespacedName
+// step is what a Darkroom does about the Lease of a host that it wants.
+type step int
 
-	// created is the creation time of the Darkroom, which users cannot set. That of a route would
-	// prove nothing, because a route can be made early and get the host later.
-	created metav1.Time
+const (
+	// keep: the Lease proves that the Darkroom has the host.
+	keep step = iota
+	// create: nobody has the host.
+	create
+	// renew: the Darkroom has the host, but the Lease is from an earlier spec. Whoever releases that one must fail.
+	renew
+	// contend: another Darkroom has the host, unless it is gone.
+	contend
+)
+
+// decide returns the next step of a Darkroom that wants a host with this Lease; nil if there is none.
+func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
+	switch {
+	case lease == nil:
+		return create
+	case HolderOf(lease) != keyOf(darkroom):
+		return contend
+	case lease.Annotations[v1alpha1.AnnotationClaimedFor] != proof(darkroom):
+		return renew
+	default:
+		return keep
+	}
 }
 
-// before reports whether a claim precedes another: the older claim does. Claims of the same
-// age are ordered by namespace and name.
-func (c claimant) before(other claimant) bool {
-	if !c.created.Equal(&other.created) {
-		return c.created.Before(&other.created)
-	}
-	if c.Namespace != other.Namespace {
-		return c.Namespace < other.Namespace
-	}
-	return c.Name < other.Name
+// proof identifies the spec of a Darkroom that a Lease was last written for. A cached Lease of another spec may have
+// been released meanwhile; one of this spec is not, as long as the spec wants the host.
+func proof(darkroom *v1alpha1.Darkroom) string {
+	return fmt.Sprintf("%s/%d", darkroom.UID, darkroom.Generation)
 }
 
-// carrier is a Darkroom whose live Ingress or HTTPRoute has a host.
-type carrier struct {
-	claimant
-
-	// known is set if this installation handles the Darkroom, and will therefore remove hosts
-	// that are not its own.
-	known bool
-	// assigned is set if the status shows that an operator assigned the host to it, and paused if it
-	// is paused.
-	assigned, paused bool
+// HolderOf returns the Darkroom that has the host of a Lease; empty if the Lease names none.
+func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
+	namespace, name, isKey := strings.Cut(ptr.Deref(lease.Spec.HolderIdentity, ""), "/")
+	if !isKey || strings.Contains(name, "/") {
+		return types.NamespacedName{}
+	}
+	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// view is the input of the decision on one host.
-type view struct {
-	host string
-	// claimants are the Darkrooms that claim the host, except those that are being deleted.
-	claimants []claimant
-	// carriers are the other Darkrooms that the host is routed to now, and routed is set if it is
-	// routed to the Darkroom itself.
-	carriers []carrier
-	routed   bool
-	// hidden is set if the caches do not show a route of one of the carriers.
-	hidden bool
-	// holder is the Darkroom that this process assigned the host to and that may still have
-	// it; nil if there is none. It is more recent than the caches.
-	holder *types.NamespacedName
+// IsOfHost reports whether a Lease is one of a host, and not the Lease of another program.
+func IsOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
+
+// assign makes a Darkroom the holder of a Lease.
+func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom) {
+	holder := keyOf(darkroom).String()
+	if ptr.Deref(lease.Spec.HolderIdentity, "") != holder {
+		lease.Spec.AcquireTime = ptr.To(metav1.NowMicro())
+	}
+	lease.Spec.HolderIdentity = &holder
+	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelHost, "true")
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.AnnotationClaimedFor, proof(darkroom))
 }
 
-// decide returns the refusal of a host that a Darkroom claims, if another Darkroom owns it.
-func decide(me claimant, v view) (Refusal, bool) {
-	owner := me
-	for _, other := range v.claimants {
-		if other.before(owner) {
-			owner = other
-		}
-	}
-	if owner.NamespacedName != me.NamespacedName {
-		return Refusal{Host: v.host, Owner: owner.NamespacedName}, true
-	}
-	if v.holder != nil && *v.holder != me.NamespacedName {
-		return Refusal{Host: v.host, Owner: *v.holder, Leaving: true}, true
-	}
-	// What this process has assigned to it is routed to it, or will be in a moment.
-	routed := v.routed || v.holder != nil
-	for _, other := range v.carriers {
-		if routed && (other.known || me.before(other.claimant)) {
-			continue // both have it, and the other one must release it
-		}
-		return Refusal{Host: v.host, Owner: other.NamespacedName, Leaving: other.known}, true
-	}
-	return Refusal{}, false
-}
-
-// Refused returns the hosts of each Darkroom that belong to an older one, once every host has changed hands.
-func Refused(
-	darkrooms []*v1alpha1.Darkroom, hosts func(*v1alpha1.Darkroom) []string,
-) map[types.NamespacedName][]string {
-	claimants := map[string][]claimant{}
-	for _, darkroom := range darkrooms {
-		for _, host := range hosts(darkroom) {
-			claimants[host] = append(claimants[host], claimantOf(darkroom))
-		}
-	}
-	refused := map[types.NamespacedName][]string{}
-	for _, darkroom := range darkrooms {
-		me := claimantOf(darkroom)
-		for _, host := range hosts(darkroom) {
-			if _, isRefused := decide(me, view{host: host, claimants: claimants[host]}); isRefused {
-				refused[me.NamespacedName] = append(refused[me.NamespacedName], host)
-			}
-		}
-	}
-	return refused
+func keyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
+	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,7 @@ func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
 			return nil, err
 		}
 		options.translation.resolve(getenv)
+		options.controllers.LeaseNamespace = cmp.Or(options.election.namespace, deployment.Namespace)
 		return options, nil
 	}
 	return nil, errors.New("no container of the Deployment runs the manager")

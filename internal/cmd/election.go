@@ -32,8 +32,9 @@ type election struct {
 
 func (e *election) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&e.enabled, "leader-elect", false, "enable leader election")
-	flags.StringVar(&e.namespace, "leader-election-namespace", "",
-		"namespace of the lease for leader election; empty means the namespace of the manager")
+	flags.StringVar(&e.namespace, "lease-namespace", "",
+		"namespace of the Leases of hosts and of leader election, shared by shards (default: the manager's namespace, or "+
+			"outside of a cluster that of the kubeconfig)")
 	flags.DurationVar(&e.leaseDuration, "leader-elect-lease-duration", leaseDuration,
 		"time after which another replica replaces a leader that was killed")
 	flags.DurationVar(&e.renewDeadline, "leader-elect-renew-deadline", renewDeadline,

@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
@@ -87,6 +89,16 @@ func clusterConfig() (*rest.Config, error) {
 		return nil, fmt.Errorf("load kubeconfig: %w: set KUBECONFIG, or run in a cluster", err)
 	}
 	return kubeconfig, nil
+}
+
+// contextNamespace returns the namespace of the kubeconfig; default if it names none.
+func contextNamespace() string {
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil)
+	namespace, _, err := loaded.Namespace()
+	if err != nil {
+		return metav1.NamespaceDefault
+	}
+	return namespace
 }
 
 // checkKubeconfig returns an error if KUBECONFIG names no file that exists. Otherwise it would be reported that no

@@ -15,11 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	crlog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -263,9 +261,10 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err != nil {
 		return nil, fmt.Errorf("make discovery client: %w", err)
 	}
-	lock, err := o.electionLock(kubeconfig)
-	if err != nil {
-		return nil, err
+	o.controllers.LeaseNamespace = cmp.Or(o.election.namespace, ownNamespace(), contextNamespace())
+	id := leaderElectionID(o.controllers.Installation, o.controllers.Selector, o.controllers.Namespaces)
+	if o.election.enabled {
+		o.controllers.Lease = o.controllers.LeaseNamespace + "/" + id
 	}
 	if o.controllers.Cluster, err = controller.Discover(ctx, api); err != nil {
 		return nil, err
@@ -273,43 +272,29 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err := controller.CheckDefinition(ctx, api.RESTClient()); err != nil {
 		return nil, err
 	}
-	caches, err := controller.CacheOptions(o.controllers.Cluster, o.controllers.Namespaces, o.controllers.Selector)
+	caches, err := controller.CacheOptions(
+		o.controllers.Cluster, o.controllers.Namespaces, o.controllers.Selector, o.controllers.LeaseNamespace)
 	if err != nil {
 		return nil, fmt.Errorf("configure the caches: %w", err)
 	}
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
-		Scheme:                              controller.NewScheme(),
-		Cache:                               caches,
-		Logger:                              ctrl.Log,
-		LeaderElection:                      o.election.enabled,
-		LeaderElectionResourceLockInterface: lock,
-		LeaseDuration:                       &o.election.leaseDuration,
-		RenewDeadline:                       &o.election.renewDeadline,
-		RetryPeriod:                         &o.election.retryPeriod,
-		LeaderElectionReleaseOnCancel:       true,
-		Metrics:                             metricsserver.Options{BindAddress: "0"},
-		GracefulShutdownTimeout:             &o.gracefulTimeout,
+		Scheme:                        controller.NewScheme(),
+		Cache:                         caches,
+		Logger:                        ctrl.Log,
+		LeaderElection:                o.election.enabled,
+		LeaderElectionID:              id,
+		LeaderElectionNamespace:       o.controllers.LeaseNamespace,
+		LeaseDuration:                 &o.election.leaseDuration,
+		RenewDeadline:                 &o.election.renewDeadline,
+		RetryPeriod:                   &o.election.retryPeriod,
+		LeaderElectionReleaseOnCancel: true,
+		Metrics:                       metricsserver.Options{BindAddress: "0"},
+		GracefulShutdownTimeout:       &o.gracefulTimeout,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make manager: %w", err)
 	}
 	return mgr, o.addListeners(ctx, mgr, o.controllers.Darkrooms)
-}
-
-// electionLock names the lease of leader election, and returns its lock; nil without an election.
-func (o *managerOptions) electionLock(kubeconfig *rest.Config) (resourcelock.Interface, error) {
-	if !o.election.enabled {
-		return nil, nil
-	}
-	lease := types.NamespacedName{
-		Namespace: cmp.Or(o.election.namespace, ownNamespace()),
-		Name:      leaderElectionID(o.controllers.Installation, o.controllers.Selector, o.controllers.Namespaces),
-	}
-	if lease.Namespace == "" {
-		return nil, errors.New("--leader-elect: outside of a cluster, set --leader-election-namespace to the namespace of the lease")
-	}
-	o.controllers.Lease = lease.String()
-	return controller.NewLock(kubeconfig, lease, o.election.leaseDuration, o.election.renewDeadline)
 }
 
 // cachesSynced reports an error until the caches are synchronized. A standby manager is

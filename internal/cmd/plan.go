@@ -142,6 +142,7 @@ func (o *planOptions) planner(ctx context.Context, cluster client.Client, flags 
 	return &plan.Planner{
 		Client: cluster, Chart: chrt, Values: deployed.translation.options,
 		Installation: deployed.controllers.Installation, Namespaces: deployed.controllers.Namespaces, Selector: shard,
+		LeaseNamespace: deployed.controllers.LeaseNamespace,
 	}, nil
 }
 

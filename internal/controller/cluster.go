@@ -145,8 +145,10 @@ func (c *Cluster) equals(other *Cluster) bool {
 }
 
 // CacheOptions are those of a manager: see caches.Options.
-func CacheOptions(cluster *Cluster, namespaces []string, darkrooms labels.Selector) (cache.Options, error) {
-	return caches.Options(cluster.kinds(), namespaces, darkrooms)
+func CacheOptions(
+	cluster *Cluster, namespaces []string, darkrooms labels.Selector, leaseNamespace string,
+) (cache.Options, error) {
+	return caches.Options(cluster.kinds(), namespaces, darkrooms, leaseNamespace)
 }
 
 // Capabilities are those that the chart is rendered with.

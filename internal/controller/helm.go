@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -55,8 +56,8 @@ const (
 	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
 	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
 	refusedRetry = retryMost
-	// foreignRetry is the time between two checks whether a foreign object, or a route that the caches do not show,
-	// is gone. The former are not watched, except the Secrets of Helm releases.
+	// foreignRetry is the time between two checks whether a foreign object, or the route of a Darkroom that dropped a
+	// host, is gone. The former are not watched, except the Secrets of Helm releases, and the route may have no label.
 	foreignRetry = time.Minute
 	// jitter is the part of a period by which it is longer at random.
 	jitter = 0.1
@@ -68,10 +69,10 @@ type helmReconciler struct {
 	client  client.Client
 	patcher patcher
 	options []reconciler.Option
-	// values translates, with the state of the cluster: the hosts that belong to others, and the
+	// values translates, with the state of the cluster: the hosts that others have, and the
 	// version of the referenced Secret.
 	values      *values.Translator
-	claims      *claims.Ledger
+	hosts       *hosts
 	credentials *credentials.Versions
 	// installation is the installation of this operator.
 	installation *installation
@@ -141,8 +142,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	err = r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		r.installation.seen.Delete(request.NamespacedName)
-		err := r.forget(ctx, request.NamespacedName)
-		return reconcile.Result{RequeueAfter: r.askAgain(ctx, request.NamespacedName, nil)}, err
+		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 	if err != nil {
 		return reconcile.Result{}, err
@@ -157,11 +157,13 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return r.leave(ctx, darkroom, err)
 	}
 
+	if err := r.hosts.Restored(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
 	err = r.reconcileRelease(ctx, s)
 	r.rollouts.settle(ctx, request.NamespacedName, s.queued)
-	claimsErr := r.commitClaims(ctx, s)
-	return r.conclude(ctx, s, err, claimsErr)
+	return r.conclude(ctx, s, err, r.hosts.Release(ctx, request.NamespacedName))
 }
 
 // reconcileRelease runs the Helm reconciler in a session.
@@ -196,38 +198,20 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	again, err := r.installation.refuse(ctx, darkroom, r.clock.Now())
-	key := client.ObjectKeyFromObject(darkroom)
-	err = errors.Join(err, r.forget(ctx, key))
-	return reconcile.Result{RequeueAfter: status.Sooner(again, r.askAgain(ctx, key, nil))}, err
-}
-
-// askAgain returns when to reconcile a Darkroom again because a host can become free without an event; 0 if none can.
-func (r *helmReconciler) askAgain(
-	ctx context.Context, darkroom types.NamespacedName, judgement *claims.Judgement,
-) time.Duration {
-	if r.claims.MustAsk(ctx, darkroom, judgement) {
-		return wait.Jitter(foreignRetry, jitter)
-	}
-	return 0
+	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.forget(ctx, client.ObjectKeyFromObject(darkroom)))
 }
 
 // forget drops all that is remembered of a Darkroom that this operator does not handle: it is
-// gone, or handled by another shard or installation. Hosts that are still routed to it stay its
-// own.
+// gone, or handled by another shard or installation.
 func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedName) error {
 	r.releases.Forget(darkroom)
 	r.reports.Forget(darkroom)
 	r.credentials.Forget(darkroom)
 	r.rollouts.settle(ctx, darkroom, false)
-	return r.claims.Forget(ctx, darkroom)
-}
-
-// commitClaims releases the hosts that a Darkroom dropped in this reconcile.
-func (r *helmReconciler) commitClaims(ctx context.Context, s *session) error {
-	if s.darkroom.DeletionTimestamp != nil {
-		return r.claims.Leave(ctx, s.darkroom)
+	if r.hosts.isSharded {
+		return nil // whether it is gone is for its own shard to say
 	}
-	return r.claims.Commit(ctx, client.ObjectKeyFromObject(s.darkroom), s.judgement)
+	return r.hosts.Release(ctx, darkroom)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
@@ -256,7 +240,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	if s.uninstalled {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: r.nextReconcile(ctx, s)}, nil
+	return reconcile.Result{RequeueAfter: r.nextReconcile(s)}, nil
 }
 
 // waitFor returns when to continue a reconcile that ended with an error that is no failure; else 0.
@@ -292,13 +276,16 @@ func (r *helmReconciler) announce(s *session, err error) {
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again, or a route has to leave.
-func (r *helmReconciler) nextReconcile(ctx context.Context, s *session) time.Duration {
+// its resync period, or earlier if an object may be restored again, or a route of another has to leave.
+func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	key, next := client.ObjectKeyFromObject(s.darkroom), wait.Jitter(reconcilePeriod(s.darkroom, r.period), jitter)
 	for _, hold := range r.releases.Holds(key) {
 		next = status.Sooner(next, max(hold.Until.Sub(r.clock.Now()), 0)+time.Millisecond)
 	}
-	return status.Sooner(next, r.askAgain(ctx, key, s.judgement))
+	if slices.ContainsFunc(s.refusals, func(refusal claims.Refusal) bool { return refusal.Leaving }) {
+		next = status.Sooner(next, wait.Jitter(foreignRetry, jitter))
+	}
+	return next
 }
 
 // wasRefused reports whether the refusal of the current generation is already in the

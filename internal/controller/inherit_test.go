@@ -61,7 +61,9 @@ func TestADarkroomIsInstalledWhereEachObjectNeedsALabel(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	demandLabel(t, namespace, "team")
-	startOperator(t, namespace, func(s *settings) { s.Values.InheritLabels = []string{"team"} })
+	startOperator(t, namespace, func(s *settings) {
+		s.Values.InheritLabels, s.LeaseNamespace = []string{"team"}, newNamespace(t) // the operator's own namespace
+	})
 	darkroom := webFolder(namespace, "photos")
 	darkroom.Labels = map[string]string{"team": "images"}
 	darkroom.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "a", SecretKey: "s"}

@@ -22,10 +22,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// managerRules are those of config/rbac/role.yaml.
-func managerRules(t *testing.T) []rbacv1.PolicyRule {
+// rulesOf are those of a role in config/rbac.
+func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "role.yaml"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +36,17 @@ func managerRules(t *testing.T) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// asTenant runs an operator as a user who has the manager's permissions in some namespaces, by
-// Roles, and no others.
+// asTenant runs an operator as a user who has the manager's permissions in some namespaces, and those for Leases in the
+// first, by Roles, and no others.
 func asTenant(t *testing.T, namespaces ...string) operatorOption {
 	t.Helper()
 	user := "operator-of-" + namespaces[0]
-	for _, namespace := range namespaces {
-		create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"}, Rules: managerRules(t)})
+	for i, namespace := range namespaces {
+		rules := rulesOf(t, "role.yaml")
+		if i == 0 {
+			rules = append(rules, rulesOf(t, "leader_election_role.yaml")...)
+		}
+		create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"}, Rules: rules})
 		create(t, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "manager"},

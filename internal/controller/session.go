@@ -46,8 +46,8 @@ type session struct {
 	uninstalled, released bool
 	// release is the action client of the Darkroom.
 	release *release.ActionClient
-	// judgement is the decision on the claims of the Darkroom; nil before it is translated.
-	judgement *claims.Judgement
+	// refusals are the hosts of the Darkroom that others have.
+	refusals []claims.Refusal
 	// queued is set if the translated release waits for the rollouts of other Darkrooms.
 	queued bool
 	// refusal is the error of a write of the finalizer that was refused. The Helm reconciler would try it five times.
@@ -107,6 +107,12 @@ func (s *session) Update(ctx context.Context, object client.Object, opts ...clie
 	}
 	if s.refusal != nil {
 		return s.refusal
+	}
+	if s.darkroom.DeletionTimestamp != nil {
+		// While the Darkroom exists: nothing tells of its hosts afterwards.
+		if err := s.parts.hosts.Release(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
+			return err
+		}
 	}
 	const path = "/metadata/finalizers"
 	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
@@ -171,20 +177,24 @@ func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmcli
 
 // Translate implements the values translator of the Helm reconciler, which ends with an error of it: the
 // release is not written then. It translates with the state of the cluster, which are the hosts that
-// belong to others and the version of the referenced Secret, and renders, because templates may refuse
-// values too. A rendered release may have to wait for the rollouts of others.
+// others have and the version of the referenced Secret, and renders, because templates may refuse
+// values too. Only a Darkroom that is valid claims hosts. A rendered release may have to wait for the rollouts of others.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
 	version, err := s.parts.credentials.Version(ctx, s.darkroom)
 	if err != nil {
 		return nil, err
 	}
-	if s.judgement, err = s.parts.claims.Judge(ctx, s.darkroom); err != nil {
+	state := values.ClusterState{CredentialsVersion: version}
+	if _, err := s.parts.values.ValuesIn(s.darkroom, state); err != nil {
+		return nil, invalidError{err}
+	}
+	if s.refusals, err = s.parts.hosts.Claim(ctx, s.darkroom); err != nil {
 		return nil, err
 	}
-	vals, err := s.parts.values.ValuesIn(s.darkroom, values.ClusterState{
-		RefusedHosts:       s.judgement.Refused,
-		CredentialsVersion: version,
-	})
+	for _, refusal := range s.refusals {
+		state.RefusedHosts = append(state.RefusedHosts, refusal.Host)
+	}
+	vals, err := s.parts.values.ValuesIn(s.darkroom, state)
 	if err == nil {
 		err = s.release.Render(vals)
 	}

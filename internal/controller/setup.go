@@ -54,8 +54,12 @@ func workers(options Options) runtimecontroller.Options {
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 		// A failing install costs a dozen requests. With the default back-off, which
 		// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryLeast, retryMost),
+		RateLimiter: backOff[reconcile.Request](),
 	}
+}
+
+func backOff[request comparable]() workqueue.TypedRateLimiter[request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[request](retryLeast, retryMost)
 }
 
 // Options are the settings of the controllers.
@@ -98,6 +102,8 @@ type Options struct {
 	Installation string
 	// Lease is the lease of its leader, as NAMESPACE/NAME; empty without leader election.
 	Lease string
+	// LeaseNamespace is the namespace of the Leases of hosts. Shards share it.
+	LeaseNamespace string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
 	Metrics prometheus.Registerer
 	// Darkrooms are metrics of Darkrooms, whose other fields the controllers set; nil means
@@ -127,14 +133,17 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err := addStatus(mgr, parts, options); err != nil {
 		return fmt.Errorf("add status controller: %w", err)
 	}
+	if err := addHosts(mgr, parts.helm.hosts, options); err != nil {
+		return fmt.Errorf("add controller of hosts: %w", err)
+	}
 	return nil
 }
 
 // parts are the components of the controllers.
 type parts struct {
 	helm *helmReconciler
-	// others is the cache of caches.OtherSecrets, and darkrooms that of the claims of all Darkrooms.
-	others, darkrooms cache.Cache
+	// others is the cache of caches.OtherSecrets.
+	others cache.Cache
 }
 
 // assemble creates the parts and sets the defaults of the options.
@@ -157,8 +166,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), options.Cluster.kinds()); err != nil {
 		return nil, err
 	}
-	ledger, darkrooms, err := newLedger(ctx, mgr, *options, pure)
-	if err != nil {
+	hosts := newHosts(mgr, *options, pure)
+	if err := hosts.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	err = errors.Join(caches.IndexReleases(ctx, mgr.GetCache()), credentials.Index(ctx, mgr.GetCache()),
@@ -191,18 +200,18 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			patcher:      patcher,
 			options:      helmOptions(options.Chart, options.MaxHistory),
 			values:       pure,
-			claims:       ledger,
+			hosts:        hosts,
 			credentials:  versions,
 			installation: installation,
 			releases:     releases,
-			rollouts:     newRollouts(mgr, options.MaxConcurrentRollouts, darkrooms, releases),
+			rollouts:     newRollouts(mgr, options.MaxConcurrentRollouts, mgr.GetCache(), releases),
 			reports:      &status.Reports{},
 			recorder:     recorder,
 			metrics:      counters,
 			period:       options.ReconcilePeriod,
 			clock:        clock.RealClock{},
 		},
-		others: others, darkrooms: darkrooms,
+		others: others,
 	}, nil
 }
 
@@ -222,29 +231,22 @@ func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options O
 	)
 }
 
-// newLedger returns a ledger of the hosts of the Darkrooms that this installation handles, or will, and
-// the cache of all Darkrooms, those of other shards included.
-func newLedger(
-	ctx context.Context, mgr manager.Manager, options Options, translator *values.Translator,
-) (*claims.Ledger, cache.Cache, error) {
-	darkrooms := mgr.GetCache()
-	isSharded := options.Selector != nil && !options.Selector.Empty()
-	if isSharded {
-		var err error
-		if darkrooms, err = caches.AllDarkrooms(mgr, options.Namespaces); err != nil {
-			return nil, nil, err
-		}
+// newHosts returns the hosts of the Darkrooms that this installation handles, or will.
+func newHosts(mgr manager.Manager, options Options, translator *values.Translator) *hosts {
+	return &hosts{
+		Hosts: claims.Hosts{
+			Client:    mgr.GetClient(),
+			Live:      mgr.GetAPIReader(),
+			Namespace: options.LeaseNamespace,
+			Watched:   options.Namespaces,
+			HostsOf:   translator.Hosts,
+			Handles: func(darkroom *v1alpha1.Darkroom) bool {
+				return v1alpha1.MayBeHandledBy(options.Installation, darkroom)
+			},
+			Routes: func() bool { return options.Cluster.served[resourceOf(httpRoute)] },
+		},
+		isSharded: options.Selector != nil && !options.Selector.Empty(),
 	}
-	ledger := &claims.Ledger{Cache: claims.Cache{
-		Darkrooms: darkrooms,
-		Sharded:   isSharded,
-		Reader:    mgr.GetClient(),
-		Live:      mgr.GetAPIReader(),
-		HostsOf:   translator.Hosts,
-		Handles:   func(darkroom *v1alpha1.Darkroom) bool { return v1alpha1.MayBeHandledBy(options.Installation, darkroom) },
-		Routes:    options.Cluster.served[resourceOf(httpRoute)],
-	}}
-	return ledger, darkrooms, ledger.Index(ctx, darkrooms, mgr.GetCache())
 }
 
 // newReleases returns the releases of all Darkrooms.
@@ -300,24 +302,23 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	for _, kind := range options.Cluster.kinds() {
 		controller.Owns(kind.Object(), builder.WithPredicates(touched))
 	}
-	watchRivals(controller, reconciler.claims.Cache, parts.darkrooms)
+	watchLeases(controller, reconciler.hosts, mgr.GetCache(), false)
 	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
-	controller.WatchesRawSource(wakeBy(rivalDelay, func(wake func(...types.NamespacedName)) {
-		reconciler.claims.Wake = wake
+	controller.WatchesRawSource(wakeBy(othersDelay, func(wake func(...types.NamespacedName)) {
+		reconciler.hosts.wake = wake
 	}))
 	reconciler.rollouts.watch(controller)
 	return controller.Complete(untilStopped(reconciler))
 }
 
 func addStatus(mgr manager.Manager, parts *parts, options Options) error {
-	claims, versions := parts.helm.claims, parts.helm.credentials
-	releases := parts.helm.releases
+	versions, releases := parts.helm.credentials, parts.helm.releases
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
 		Handles:    parts.helm.installation.handles,
 		Live:       mgr.GetAPIReader(),
 		Lease:      options.Lease,
-		Refusals:   claims.Refusals,
+		Refusals:   parts.helm.hosts.Refusals,
 		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
 			key := client.ObjectKeyFromObject(darkroom)
@@ -328,7 +329,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		BaseDomain: parts.helm.values.BaseDomain,
 		Hosts:      parts.helm.values.Hosts,
 		Published:  options.Published,
-		Routes:     claims.Routes,
+		Routes:     parts.helm.hosts.Routes(),
 		Clock:      clock.RealClock{},
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
@@ -346,7 +347,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		reconciler.HasClass = caches.HasClass(mgr.GetClient())
 		watchClasses(controller, mgr.GetClient())
 	}
-	watchRivals(controller, claims.Cache, parts.darkrooms)
+	watchLeases(controller, parts.helm.hosts, mgr.GetCache(), true)
 	watchSecrets(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {
 		// It probes on the leader only. Its targets come from the status controller.

@@ -176,6 +176,7 @@ func translating(t testing.TB, namespaces []string) controller.Options {
 		Chart:                   chrt,
 		Values:                  values.Options{BaseDomains: []string{baseDomain}},
 		Namespaces:              namespaces,
+		LeaseNamespace:          append(slices.Clone(namespaces), "default")[0],
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,
 		// Tests count requests; those of optional resources ask more often.
@@ -191,7 +192,7 @@ func newManager(t testing.TB, s *settings) manager.Manager {
 	if s.Cluster, err = controller.Discover(t.Context(), discoveryClient(t, s.kubeconfig)); err != nil {
 		t.Fatal(err)
 	}
-	caches, err := controller.CacheOptions(s.Cluster, s.Namespaces, s.darkrooms)
+	caches, err := controller.CacheOptions(s.Cluster, s.Namespaces, s.darkrooms, s.LeaseNamespace)
 	if err != nil {
 		t.Fatal(err)
 	}

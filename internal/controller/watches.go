@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/caches"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
@@ -71,58 +69,7 @@ func watchClasses(controller *ctrl.Builder, cached client.Reader) {
 		builder.WithPredicates(comesOrGoes))
 }
 
-// rivalDelay is how long what happens to other Darkrooms is collected before one is reconciled because of it: others
-// can cause any number of events, and what the API server refuses is tried again each time.
-const rivalDelay = time.Second
-
-// watchRivals enqueues a Darkroom when a claim of one of its hosts by another Darkroom, or an Ingress or
-// HTTPRoute with the host, is added or removed, or when the other Darkroom is paused or resumed, which its
-// status mentions, after rivalDelay. darkrooms is the cache of all Darkrooms.
-func watchRivals(controller *ctrl.Builder, cached claims.Cache, darkrooms cache.Cache) {
-	rivals := func(ctx context.Context, object client.Object) []reconcile.Request {
-		keys, err := cached.Rivals(ctx, object)
-		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Failed to list rivals", "namespace",
-				object.GetNamespace(), "name", object.GetName())
-		}
-		return requestsFor(keys)
-	}
-	hostsChanged := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || // it was recreated while the watch was broken
-			!slices.Equal(cached.Hosts(e.ObjectOld), cached.Hosts(e.ObjectNew))
-	}}
-	for _, object := range cached.Carriers() {
-		controller.Watches(object, collected(rivals), builder.WithPredicates(hostsChanged))
-	}
-	paused := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return v1alpha1.IsPaused(e.ObjectOld) != v1alpha1.IsPaused(e.ObjectNew)
-	}}
-	controller.WatchesRawSource(source.Kind[client.Object](darkrooms, &v1alpha1.Darkroom{},
-		collected(rivals), predicate.Or[client.Object](hostsChanged, paused)))
-}
-
-// collected enqueues the Darkrooms that a function maps objects to after rivalDelay.
-func collected(rivals handler.MapFunc) handler.EventHandler {
-	enqueue := handler.EnqueueRequestsFromMapFunc(rivals)
-	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, queue requestQueue) {
-			enqueue.Create(ctx, e, collecting{queue})
-		},
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, queue requestQueue) {
-			enqueue.Update(ctx, e, collecting{queue})
-		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, queue requestQueue) {
-			enqueue.Delete(ctx, e, collecting{queue})
-		},
-	}
-}
-
 type requestQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
-// collecting is a queue whose requests wait for rivalDelay. Those of one Darkroom are one.
-type collecting struct{ requestQueue }
-
-func (c collecting) Add(request reconcile.Request) { c.AddAfter(request, rivalDelay) }
 
 // wakeBy is a source of requests by calls of a function, which is passed on once the controller
 // has started. They wait for a delay.

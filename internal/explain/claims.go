@@ -1,28 +1,30 @@
 package explain
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
-// Claimants returns the Darkrooms that claim a host or have it, the oldest first.
+// Claimants returns the Darkrooms that have a host or want it: those that have it first, each group by its names.
 func Claimants(all []*v1alpha1.Darkroom, host string, hostsOf func(*v1alpha1.Darkroom) []string) []*v1alpha1.Darkroom {
-	var out []*v1alpha1.Darkroom
+	var holders, others []*v1alpha1.Darkroom
 	for _, darkroom := range all {
-		if slices.Contains(darkroom.Status.Domains, host) || slices.Contains(hostsOf(darkroom), host) {
-			out = append(out, darkroom)
+		switch {
+		case slices.Contains(darkroom.Status.Domains, host):
+			holders = append(holders, darkroom)
+		case slices.Contains(hostsOf(darkroom), host):
+			others = append(others, darkroom)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *v1alpha1.Darkroom) int {
-		if claims.Precedes(a, b) {
-			return -1
-		}
-		return 1
-	})
-	return out
+	byName := func(a, b *v1alpha1.Darkroom) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	}
+	slices.SortFunc(holders, byName)
+	slices.SortFunc(others, byName)
+	return append(holders, others...)
 }
 
 // HostsOf returns the hosts that a Darkroom claims below the base domain that the operator chose for it.

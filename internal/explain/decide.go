@@ -41,7 +41,7 @@ func (f finding) unknown(detail, remedy string) finding {
 
 func hop(kind Kind, name string) finding { return finding{Hop: Hop{Kind: kind, Name: name}} }
 
-// Subject returns the Darkroom that a URL is about: the one that has its host, else the oldest that claims it;
+// Subject returns the Darkroom that a URL is about: the one that has its host, else the first that wants it;
 // nil if there is none.
 func (e *Evidence) Subject() *v1alpha1.Darkroom {
 	if at := slices.IndexFunc(e.Claimants, e.isHolder); at >= 0 {
@@ -114,7 +114,7 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 	}
 	also := ""
 	if len(refused) > 0 {
-		also = "; also claimed by " + strings.Join(refused, ", ") + ", without effect, because the oldest claim counts"
+		also = "; also claimed by " + strings.Join(refused, ", ") + ", without effect, because the first claim counts"
 	}
 	switch {
 	case subject.DeletionTimestamp != nil:

@@ -341,7 +341,7 @@ func TestAHostOfTwo(t *testing.T) {
 		got := Decide(e)
 		if *got.Darkroom != (Subject{"team-a", "photos"}) || got.Blame != "" ||
 			got.Hops[0].Detail != "team-a/photos has the host; also claimed by zoo/dogs, without effect, because "+
-				"the oldest claim counts" {
+				"the first claim counts" {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -66,7 +66,7 @@ type Evidence struct {
 	URL URL
 	// BaseDomains are those of the operator, as far as they are known.
 	BaseDomains []string
-	// Claimants are the Darkrooms that claim or have the host and that the caller may see, the oldest first.
+	// Claimants are the Darkrooms that have or want the host and that the caller may see, in the order of Claimants.
 	Claimants []*v1alpha1.Darkroom
 	// Seen is the status that a client got from the host of the URL; 0 if it is not known.
 	Seen int

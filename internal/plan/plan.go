@@ -48,13 +48,15 @@ type Planner struct {
 	Installation string
 	Namespaces   []string
 	Selector     labels.Selector
+	// LeaseNamespace is the namespace of the Leases of hosts; empty means that Leases of all namespaces count.
+	LeaseNamespace string
 
 	// These are shared by the Darkrooms of one plan.
 	translator *values.Translator
 	renderer   *render.Renderer
 	rules      *definition.Definition
-	// refused are the hosts of each Darkroom that belong to others.
-	refused map[types.NamespacedName][]string
+	// holders are the Darkrooms that have hosts.
+	holders map[string]types.NamespacedName
 	live    inventory
 	// credentials are read as the operator reads them: another digest of the same data replaces pods, too.
 	credentials *credentials.Versions
@@ -73,13 +75,15 @@ func (p Planner) Make(ctx context.Context, namespace string, selector labels.Sel
 	if p.rules, err = definition.New(); err != nil {
 		return nil, err
 	}
-	all, err := p.darkrooms(ctx)
+	all, err := p.darkrooms(ctx, namespace)
 	if err != nil {
 		return nil, err
 	}
-	p.refused = claims.Refused(handled(all), p.translator.Hosts)
+	if p.holders, err = claims.Holders(ctx, p.Client, p.LeaseNamespace); err != nil {
+		return nil, err
+	}
 	chosen := slices.DeleteFunc(all, func(s subject) bool {
-		return namespace != "" && s.darkroom.Namespace != namespace || !selector.Matches(labels.Set(s.darkroom.Labels)) ||
+		return !selector.Matches(labels.Set(s.darkroom.Labels)) ||
 			!p.Selector.Matches(labels.Set(s.darkroom.Labels)) ||
 			len(p.Namespaces) > 0 && !slices.Contains(p.Namespaces, s.darkroom.Namespace)
 	})
@@ -106,12 +110,12 @@ type subject struct {
 	skipped string
 }
 
-// darkrooms reads all Darkrooms: those of other namespaces may claim the same hosts.
-func (p *Planner) darkrooms(ctx context.Context) ([]subject, error) {
+// darkrooms reads the Darkrooms of a namespace; of all if it is empty.
+func (p *Planner) darkrooms(ctx context.Context, namespace string) ([]subject, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.Kind + "List"))
-	if err := p.Client.List(ctx, list); err != nil {
-		return nil, fmt.Errorf("list Darkrooms of all namespaces, which may claim the same hosts: %w", err)
+	if err := p.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list Darkrooms: %w", err)
 	}
 	subjects := make([]subject, 0, len(list.Items))
 	for i := range list.Items {
@@ -131,17 +135,6 @@ func (p *Planner) darkrooms(ctx context.Context) ([]subject, error) {
 		subjects = append(subjects, s)
 	}
 	return subjects, nil
-}
-
-// handled are the Darkrooms whose claims count.
-func handled(subjects []subject) []*v1alpha1.Darkroom {
-	var out []*v1alpha1.Darkroom
-	for _, s := range subjects {
-		if s.skipped == "" || v1alpha1.IsPaused(s.darkroom) {
-			out = append(out, s.darkroom)
-		}
-	}
-	return out
 }
 
 // compare returns what would change for one Darkroom. The error is one of the whole plan.
@@ -191,15 +184,18 @@ func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
 func (p *Planner) render(
 	darkroom *v1alpha1.Darkroom, credentialsVersion string,
 ) ([]*unstructured.Unstructured, error) {
-	state := values.ClusterState{
-		RefusedHosts:       p.refused[client.ObjectKeyFromObject(darkroom)],
-		CredentialsVersion: credentialsVersion,
+	key := client.ObjectKeyFromObject(darkroom)
+	state := values.ClusterState{CredentialsVersion: credentialsVersion}
+	for _, host := range p.translator.Hosts(darkroom) {
+		if holder, isHeld := p.holders[host]; isHeld && holder != key {
+			state.RefusedHosts = append(state.RefusedHosts, host)
+		}
 	}
 	vals, err := p.translator.ValuesIn(darkroom, state)
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := p.renderer.Render(client.ObjectKeyFromObject(darkroom), vals)
+	rendered, err := p.renderer.Render(key, vals)
 	if err != nil {
 		return nil, err
 	}

@@ -197,29 +197,20 @@ func attachedSecurely(route *gatewayv1.HTTPRoute) bool {
 	})
 }
 
-// EventDomainConflict (warning): a host that the Darkroom claims belongs to an older claimant.
+// EventDomainConflict (warning): another Darkroom has a host that the Darkroom wants.
 const EventDomainConflict = "DomainConflict"
 
-// conflictMessage names the owner of each refused host. Darkrooms of other namespaces are
+// conflictMessage names the holder of each refused host. Darkrooms of other namespaces are
 // not named, because their names could disclose something about another tenant.
 func conflictMessage(namespace string, refused []claims.Refusal) string {
 	sentences := make([]string, len(refused))
 	for i, refusal := range refused {
-		owner := "a Darkroom of another namespace"
-		if refusal.Owner.Namespace == namespace {
-			owner = fmt.Sprintf("Darkroom %s/%s", refusal.Owner.Namespace, refusal.Owner.Name)
+		holder := "a Darkroom of another namespace"
+		if refusal.Holder.Namespace == namespace {
+			holder = fmt.Sprintf("Darkroom %s", refusal.Holder)
 		}
-		switch {
-		case refusal.Paused:
-			sentences[i] = fmt.Sprintf(
-				"Host %s is still in use by %s, which is paused: resume it, so that it releases the host.", refusal.Host, owner,
-			)
-		case refusal.Leaving:
-			sentences[i] = fmt.Sprintf("Host %s is still in use by %s: waiting for it to be released.", refusal.Host, owner)
-		default:
-			sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.",
-				refusal.Host, owner)
-		}
+		sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.",
+			refusal.Host, holder)
 	}
 	return strings.Join(sentences, " ")
 }

@@ -422,7 +422,7 @@ func TestOnlyARefusedHostIsAConflict(t *testing.T) {
 }
 
 func refusedBy(host, namespace, name string) claims.Refusal {
-	return claims.Refusal{Host: host, Owner: types.NamespacedName{Namespace: namespace, Name: name}}
+	return claims.Refusal{Host: host, Holder: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
 func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T) {

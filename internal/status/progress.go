@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
@@ -24,6 +23,7 @@ var needingUsers = []string{
 	v1alpha1.ReasonAutoscalingSuspended,
 	v1alpha1.ReasonRouteRefused,
 	v1alpha1.ReasonIngressClassMissing,
+	v1alpha1.ReasonDomainConflict,
 	// A source that fails, is slow or cannot be reached may recover by itself.
 	v1alpha1.ReasonImageUnprocessable,
 	v1alpha1.ReasonSourceDenied,
@@ -56,15 +56,10 @@ func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 // may resolve themselves (another controller creates the Secret, a node is added, a pod is
 // replaced) count as stalled once the rollout has exceeded its deadline.
 func isStalled(o Observation, v verdict) bool {
-	switch {
-	case v.phase == v1alpha1.PhaseFailed:
+	if v.phase == v1alpha1.PhaseFailed {
 		return v.reason != v1alpha1.ReasonReleaseFailed || retriedFor(o) <= 0
-	case slices.Contains(needingUsers, v.reason):
-		return true
-	case v.reason == v1alpha1.ReasonDomainConflict:
-		return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return !refusal.Leaving })
 	}
-	return rollout.IsOverdue(o.Deployment)
+	return slices.Contains(needingUsers, v.reason) || rollout.IsOverdue(o.Deployment)
 }
 
 // retriedFor returns how much longer a failed release counts as being retried; 0 or less if

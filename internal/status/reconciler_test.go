@@ -138,7 +138,7 @@ func TestAStatusIsWrittenOnceAndAConflictReportedOnce(t *testing.T) {
 	expect.Equal(t, "the writes", []string{FieldManager}, b.wrote)
 
 	b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) {
-		return []claims.Refusal{{Host: host, Owner: types.NamespacedName{Namespace: "team-a", Name: "older"}}}, nil
+		return []claims.Refusal{{Host: host, Holder: types.NamespacedName{Namespace: "team-a", Name: "older"}}}, nil
 	}
 	b.reconcile(t)
 	b.reconcile(t)

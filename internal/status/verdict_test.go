@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
@@ -72,7 +71,6 @@ func TestVerdict(t *testing.T) {
 			Status(func(status *v1alpha1.DarkroomStatus) { status.ReadyReplicas = ready })
 	}
 	taken := refusedBy(host, "team-b", "theirs")
-	leaving := claims.Refusal{Host: host, Owner: taken.Owner, Leaving: true}
 	keys := photos().S3("images", "eu-west-2").CredentialsSecret("keys")
 	noImage := problem(v1alpha1.ReasonImagePullFailed, "no such image")
 	noNode := problem(v1alpha1.ReasonUnschedulable, "no node")
@@ -138,14 +136,6 @@ func TestVerdict(t *testing.T) {
 		},
 		"a host belongs to another": {
 			seen(photos(), deployment(2), refused(taken)),
-			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
-		},
-		"a host that another is about to let go": {
-			seen(photos(), deployment(2), refused(leaving)),
-			working(degraded(v1alpha1.ReasonDomainConflict, "")),
-		},
-		"a host that is taken, and one to be free": {
-			seen(photos(), deployment(2), refused(leaving, taken)),
 			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
 		},
 		"scaled to zero, and a host is of another's": {

@@ -151,7 +151,7 @@ const outage = 30 * time.Second
 // leader has the durations that it has by default.
 func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 	create(t, namespace("chaos"))
-	o := start(t, "patient", "--leader-elect", "--leader-election-namespace", operatorNamespace)
+	o := start(t, "patient", "--leader-elect", "--lease-namespace", operatorNamespace)
 	defer end(t, o, syscall.SIGTERM) // which releases the lease
 	holder := leaderIs(t, "")
 	createFleet(t)
@@ -179,7 +179,7 @@ func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 func TestTheLeadIsTaken(t *testing.T) {
 	create(t, namespace("chaos"))
 	elect := []string{
-		"--leader-elect", "--leader-election-namespace", operatorNamespace,
+		"--leader-elect", "--lease-namespace", operatorNamespace,
 		"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s",
 	}
 	first := start(t, "first", elect...)

@@ -33,7 +33,7 @@ var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
 	{"ownership: what a Darkroom asked to adopt stays until it is adopted", adoptedStay},
 	{
-		"ownership: a Darkroom stays with its installation; a host with the oldest claimant, and never in two routes",
+		"ownership: a Darkroom stays with its installation; a routed host with its Darkroom, and never in two routes",
 		hostsStay,
 	},
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
@@ -58,7 +58,7 @@ var afterwards = []invariant{
 var atRest = []invariant{
 	{"liveness: deleted Darkrooms are gone", deletedAreGone},
 	{"desired: each Darkroom's objects are as translated, or a condition names the cause", isAsDesired},
-	{"hosts: each host is routed to its oldest claimant", hostsAreRouted},
+	{"hosts: each host is routed to a Darkroom that wants it", hostsAreRouted},
 	{"truth: the status says what the live objects say", statusIsTrue},
 }
 
@@ -130,14 +130,6 @@ func writers(object client.Object) (names []string) {
 	return names
 }
 
-// precedes reports whether one Darkroom claims its hosts before another.
-func precedes(a, b *v1alpha1.Darkroom) bool {
-	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.CreationTimestamp.Before(&b.CreationTimestamp)
-	}
-	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
-}
-
 // claims reports whether a Darkroom claims a host of the main installation.
 func (r *replay) claims(d *v1alpha1.Darkroom, host string) bool {
 	return d.DeletionTimestamp == nil && v1alpha1.MayBeHandledBy(mainInstallation, d) &&
@@ -152,9 +144,8 @@ type replay struct {
 	darkrooms   map[types.NamespacedName]*v1alpha1.Darkroom
 	// claimed is the installation that claimed a Darkroom last, or that its owner gave it to.
 	claimed map[types.UID]string
-	// since is when a Darkroom became the oldest claimant of a host.
-	since map[string]time.Time
-	owner map[string]types.NamespacedName
+	// since is when a Darkroom began to want a host.
+	since map[wish]time.Time
 	// routes are the live ones, and given the hosts that an operator wrote into them.
 	routes map[reference]client.Object
 	given  map[reference][]string
@@ -162,13 +153,10 @@ type replay struct {
 	assigned map[reference][]string
 }
 
-func (r *replay) oldest(host string) (owner *v1alpha1.Darkroom) {
-	for _, darkroom := range r.darkrooms {
-		if r.claims(darkroom, host) && (owner == nil || precedes(darkroom, owner)) {
-			owner = darkroom
-		}
-	}
-	return owner
+// wish is a host that a Darkroom wants.
+type wish struct {
+	darkroom types.NamespacedName
+	host     string
 }
 
 // isRouted reports whether a Darkroom's Ingress or HTTPRoute has a host.
@@ -201,12 +189,11 @@ func (r *replay) apply(e event, byOperator bool) error {
 			r.claimed[darkroom.UID] = claimed
 		}
 		for _, host := range r.w.hosts() {
-			var now types.NamespacedName
-			if owner := r.oldest(host); owner != nil {
-				now = client.ObjectKeyFromObject(owner)
-			}
-			if r.owner[host] != now {
-				r.owner[host], r.since[host] = now, e.at
+			is := wish{key, host}
+			if e.deleted || !r.claims(darkroom, host) {
+				delete(r.since, is)
+			} else if r.since[is].IsZero() {
+				r.since[is] = e.at
 			}
 		}
 		return nil
@@ -227,8 +214,9 @@ func (r *replay) apply(e event, byOperator bool) error {
 		}
 		return nil
 	}
+	given := r.given[reference]
 	r.given[reference], r.assigned[reference] = slices.Clone(after), slices.Clone(after)
-	return errors.Join(r.added(reference, before, after), r.removed(reference, before, after, e.at))
+	return errors.Join(r.added(reference, before, after), r.removed(reference, given, after, e.at))
 }
 
 // movesHosts reports whether a status names another base domain for the same spec, and the same installation. An older
@@ -267,14 +255,16 @@ func (r *replay) added(by reference, before, after []string) error {
 // handover is how long an operator may act on what was true before.
 const handover = 2 * time.Second
 
-func (r *replay) removed(by reference, before, after []string, at time.Time) error {
-	for _, host := range before {
-		owner := r.oldest(host)
-		if slices.Contains(after, host) || owner == nil || client.ObjectKeyFromObject(owner) != by.NamespacedName ||
-			v1alpha1.IsPaused(owner) || at.Sub(r.since[host]) < handover || r.isRouted(owner, host) {
+// removed returns an error if an operator takes a host that it gave from a Darkroom that still wants it.
+func (r *replay) removed(by reference, given, after []string, at time.Time) error {
+	darkroom := r.darkrooms[by.NamespacedName]
+	for _, host := range given {
+		since := r.since[wish{by.NamespacedName, host}]
+		if slices.Contains(after, host) || darkroom == nil || since.IsZero() || at.Sub(since) < handover ||
+			v1alpha1.IsPaused(darkroom) || r.isRouted(darkroom, host) {
 			continue
 		}
-		return fmt.Errorf("%s was removed from %s, whose Darkroom is the oldest claimant", host, by)
+		return fmt.Errorf("%s was removed from %s, whose Darkroom still wants it", host, by)
 	}
 	return nil
 }
@@ -283,8 +273,8 @@ func (r *replay) removed(by reference, before, after []string, at time.Time) err
 func (w *world) replayed() (*replay, error) {
 	events, byOperators := w.timeline.sorted()
 	r := &replay{
-		w: w, darkrooms: map[types.NamespacedName]*v1alpha1.Darkroom{}, since: map[string]time.Time{},
-		owner: map[string]types.NamespacedName{}, routes: map[reference]client.Object{}, given: map[reference][]string{},
+		w: w, darkrooms: map[types.NamespacedName]*v1alpha1.Darkroom{}, since: map[wish]time.Time{},
+		routes: map[reference]client.Object{}, given: map[reference][]string{},
 		assigned: map[reference][]string{}, claimed: map[types.UID]string{},
 	}
 	for _, e := range events {
@@ -316,12 +306,20 @@ func hostsAreRouted(w *world) error {
 		return err
 	}
 	for _, host := range w.hosts() {
-		owner := r.oldest(host)
-		if owner == nil || !w.isHandled(owner) || v1alpha1.IsPaused(owner) || explains(owner) != "" ||
-			r.isRouted(owner, host) || r.isHeld(owner, host) {
-			continue
+		var waiting *v1alpha1.Darkroom
+		isServed := false
+		for _, darkroom := range r.darkrooms {
+			if !r.claims(darkroom, host) {
+				continue
+			}
+			isServed = isServed || r.isRouted(darkroom, host)
+			if w.isHandled(darkroom) && !v1alpha1.IsPaused(darkroom) && explains(darkroom) == "" {
+				waiting = darkroom
+			}
 		}
-		return fmt.Errorf("%s is not routed to %s/%s: %s", host, owner.Namespace, owner.Name, owner.Status.Message)
+		if waiting != nil && !isServed && !r.isHeld(waiting, host) {
+			return fmt.Errorf("%s is not routed to %s/%s: %s", host, waiting.Namespace, waiting.Name, waiting.Status.Message)
+		}
 	}
 	return nil
 }

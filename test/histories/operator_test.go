@@ -13,11 +13,11 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -180,6 +180,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 		Selector: selector,
 		Chart:    chrt, Values: w.settingsAt(p, time.Now()), Namespaces: namespaces,
 		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: p.installation,
+		LeaseNamespace: metav1.NamespaceDefault,
 	}
 	if err != nil {
 		return nil, options, err
@@ -191,21 +192,17 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	if options.Cluster, err = controller.Discover(w.ctx, api); err != nil {
 		return nil, options, err
 	}
-	caches, err := controller.CacheOptions(options.Cluster, options.Namespaces, selector)
+	caches, err := controller.CacheOptions(options.Cluster, options.Namespaces, selector, options.LeaseNamespace)
 	if err != nil {
 		return nil, options, err
 	}
-	var lock resourcelock.Interface
-	if p.replica > 0 {
-		if lock, err = controller.NewLock(w.asOperator, w.leaseOf(p), leaseDuration, leaseDuration*3/4); err != nil {
-			return nil, options, err
-		}
-	}
+	lease := w.leaseOf(p)
 	mgr, err := ctrl.NewManager(kubeconfig, manager.Options{
 		Scheme: controller.NewScheme(), Cache: caches, Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: ptr.To(5 * time.Second),
-		LeaderElection: p.replica > 0, LeaderElectionResourceLockInterface: lock, LeaderElectionReleaseOnCancel: true,
-		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(leaseDuration * 3 / 4),
+		LeaderElection: p.replica > 0, LeaderElectionNamespace: lease.Namespace, LeaderElectionID: lease.Name,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 ptr.To(leaseDuration), RenewDeadline: ptr.To(leaseDuration * 3 / 4),
 		RetryPeriod: ptr.To(leaseDuration / 20),
 	})
 	return mgr, options, err

@@ -42,7 +42,7 @@ type kind struct {
 // anytime are the steps that may take part in each history.
 func anytime() []kind {
 	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, othersSteps, platformSteps,
-		webhookSteps, etcdSteps, balancerSteps)
+		webhookSteps, etcdSteps, balancerSteps, hostSteps)
 }
 
 // weighted has each kind as often as it is chosen.

@@ -114,7 +114,7 @@ Helm 4 removes values that are null. index returns null for these, where get ret
 component, which is the name of the container too, and values, those of the component. */}}
 {{- define "operator.env" -}}
 {{- $extra := dict }}
-{{- $followed := list "WATCH_NAMESPACE" "DARKROOM_WATCH_NAMESPACES" "DARKROOM_METRICS_BIND_ADDRESS" "DARKROOM_METRICS_SECURE" "DARKROOM_HEALTH_PROBE_BIND_ADDRESS" "DARKROOM_LEADER_ELECT" "DARKROOM_LEADER_ELECTION_NAMESPACE" "DARKROOM_INSTALLATION" "DARKROOM_SELECTOR" "DARKROOM_PROBE_VIA" "DARKROOM_BIND_ADDRESS" "DARKROOM_TLS_CERT_FILE" }}
+{{- $followed := list "WATCH_NAMESPACE" "DARKROOM_WATCH_NAMESPACES" "DARKROOM_METRICS_BIND_ADDRESS" "DARKROOM_METRICS_SECURE" "DARKROOM_HEALTH_PROBE_BIND_ADDRESS" "DARKROOM_LEADER_ELECT" "DARKROOM_LEASE_NAMESPACE" "DARKROOM_INSTALLATION" "DARKROOM_SELECTOR" "DARKROOM_PROBE_VIA" "DARKROOM_BIND_ADDRESS" "DARKROOM_TLS_CERT_FILE" }}
 {{- range .values.extraEnv }}
 {{- if has .name $followed }}
 {{- $value := ternary "watchNamespaces" (trimPrefix "DARKROOM_" .name | lower | camelcase | untitle) (eq .name "WATCH_NAMESPACE") }}

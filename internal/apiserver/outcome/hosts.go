@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 )
 
 // States of hosts.
@@ -20,7 +19,7 @@ const (
 // HostOutcome is the outcome for a host.
 type HostOutcome struct {
 	Host  string `json:"host"`
-	State string `json:"state" enum:"free,own,taken" doc:"free: no other Darkroom claims it. own: this Darkroom exists, and no older one claims the host. taken: an older Darkroom claims it and keeps it"`
+	State string `json:"state" enum:"free,own,taken" doc:"free: no other Darkroom has it. own: this Darkroom has it. taken: another Darkroom has it and keeps it"`
 	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that has it, if the caller may get that one"`
 }
 
@@ -33,10 +32,10 @@ func (c *Change) Hosts(
 	all []*v1alpha1.Darkroom, of Claimed,
 ) (hosts []HostOutcome, keepers map[string]*v1alpha1.Darkroom) {
 	wanted, had := c.claims(of)
-	rivals := c.rivals(wanted, all, of)
+	rivals := c.rivals(wanted, all)
 	hosts, keepers = []HostOutcome{}, map[string]*v1alpha1.Darkroom{}
 	for _, host := range wanted {
-		entry := HostOutcome{Host: host, State: hostState(c.Before, rivals[host], slices.Contains(had, host))}
+		entry := HostOutcome{Host: host, State: hostState(rivals[host], slices.Contains(had, host))}
 		if entry.State == hostTaken {
 			keepers[host] = rivals[host]
 		}
@@ -58,8 +57,8 @@ func (c *Change) claims(of Claimed) (wanted, before []string) {
 	return of(changed), before
 }
 
-// rivals returns, for each of the hosts that another Darkroom claims, the one with the best claim among the others.
-func (c *Change) rivals(hosts []string, all []*v1alpha1.Darkroom, of Claimed) map[string]*v1alpha1.Darkroom {
+// rivals returns the other Darkroom that has each of the hosts, by its status.
+func (c *Change) rivals(hosts []string, all []*v1alpha1.Darkroom) map[string]*v1alpha1.Darkroom {
 	asked := sets.New(hosts...)
 	out := map[string]*v1alpha1.Darkroom{}
 	for _, other := range all {
@@ -67,8 +66,8 @@ func (c *Change) rivals(hosts []string, all []*v1alpha1.Darkroom, of Claimed) ma
 		if itself || other.DeletionTimestamp != nil || !sameInstallation(other, c.Wanted) {
 			continue
 		}
-		for _, host := range of(other) {
-			if asked.Has(host) && (out[host] == nil || claims.Precedes(other, out[host])) {
+		for _, host := range other.Status.Domains {
+			if asked.Has(host) {
 				out[host] = other
 			}
 		}
@@ -82,13 +81,12 @@ func sameInstallation(a, b *v1alpha1.Darkroom) bool {
 	return of == "" || other == "" || of == other
 }
 
-// hostState decides who gets a host, by the same order of claims as the operator. A new
-// Darkroom, without a before, is the youngest.
-func hostState(before, rival *v1alpha1.Darkroom, had bool) string {
+// hostState decides who gets a host: who has it keeps it.
+func hostState(rival *v1alpha1.Darkroom, had bool) string {
 	switch {
-	case rival != nil && (before == nil || claims.Precedes(rival, before)):
+	case rival != nil:
 		return hostTaken
-	case rival != nil, had:
+	case had:
 		return hostOwn
 	}
 	return hostFree

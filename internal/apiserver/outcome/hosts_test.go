@@ -9,18 +9,25 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// made returns a Darkroom of an age in seconds.
-func made(namespace string, age int64, subDomains ...string) *v1alpha1.Darkroom {
+// made returns a Darkroom that wants sub-domains.
+func made(namespace string, subDomains ...string) *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos", CreationTimestamp: metav1.Unix(1000-age, 0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
 		Spec:       v1alpha1.DarkroomSpec{SubDomains: subDomains},
 	}
+}
+
+// serving returns a Darkroom that has the hosts of its sub-domains.
+func serving(namespace string, subDomains ...string) *v1alpha1.Darkroom {
+	darkroom := made(namespace, subDomains...)
+	darkroom.Status.Domains = subDomains
+	return darkroom
 }
 
 func subDomains(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains }
 
 func TestWhoGetsAHost(t *testing.T) {
-	leaving := made("c", 100, "cats")
+	leaving := serving("c", "cats")
 	leaving.DeletionTimestamp = &metav1.Time{}
 	of := func(installation string, darkroom *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 		darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation}
@@ -32,49 +39,28 @@ func TestWhoGetsAHost(t *testing.T) {
 		want   string
 		keeper string
 	}{
-		"no one has it":      {want: hostFree},
-		"others have others": {others: []*v1alpha1.Darkroom{made("a", 5, "dogs")}, want: hostFree},
-		"a new one comes last": {
-			others: []*v1alpha1.Darkroom{made("z", 0, "cats")},
-			want:   hostTaken, keeper: "z",
-		},
-		"it has it already":        {before: made("b", 5, "cats"), want: hostOwn},
-		"it adds one that is free": {before: made("b", 5, "dogs"), want: hostFree},
-		"it adds one of an older": {
-			before: made("b", 5), others: []*v1alpha1.Darkroom{made("c", 6, "cats")},
-			want: hostTaken, keeper: "c",
-		},
-		"it adds one of a younger": {
-			before: made("b", 5),
-			others: []*v1alpha1.Darkroom{made("a", 4, "cats")}, want: hostOwn,
-		},
-		"of one age the name decides": {
-			before: made("b", 5), others: []*v1alpha1.Darkroom{made("a", 5, "cats")},
-			want: hostTaken, keeper: "a",
-		},
-		"the oldest of several decides": {
-			before: made("b", 5),
-			others: []*v1alpha1.Darkroom{made("a", 4, "cats"), made("c", 6, "cats")}, want: hostTaken, keeper: "c",
-		},
-		"one that is deleted has no claim": {others: []*v1alpha1.Darkroom{leaving}, want: hostFree},
+		"no one has it":                   {want: hostFree},
+		"others have others":              {others: []*v1alpha1.Darkroom{serving("a", "dogs")}, want: hostFree},
+		"another only wants it":           {others: []*v1alpha1.Darkroom{made("a", "cats")}, want: hostFree},
+		"another has it":                  {others: []*v1alpha1.Darkroom{serving("z", "cats")}, want: hostTaken, keeper: "z"},
+		"it has it already":               {before: serving("b", "cats"), want: hostOwn},
+		"it adds one that is free":        {before: serving("b", "dogs"), want: hostFree},
+		"it adds one that another has":    {before: made("b"), others: []*v1alpha1.Darkroom{serving("c", "cats")}, want: hostTaken, keeper: "c"},
+		"one that is deleted gives it up": {others: []*v1alpha1.Darkroom{leaving}, want: hostFree},
 		"another installation's host": {
-			before: of("a", made("b", 5, "cats")),
-			others: []*v1alpha1.Darkroom{of("b", made("c", 6, "cats"))}, want: hostOwn,
+			before: of("a", serving("b", "cats")),
+			others: []*v1alpha1.Darkroom{of("b", serving("c", "cats"))}, want: hostOwn,
 		},
 		"the own installation's host": {
-			before: of("a", made("b", 5, "cats")),
-			others: []*v1alpha1.Darkroom{of("a", made("c", 6, "cats"))}, want: hostTaken, keeper: "c",
-		},
-		"nobody has handled the other yet": {
-			before: of("a", made("b", 5, "cats")),
-			others: []*v1alpha1.Darkroom{made("c", 6, "cats")}, want: hostTaken, keeper: "c",
+			before: of("a", made("b", "cats")),
+			others: []*v1alpha1.Darkroom{of("a", serving("c", "cats"))}, want: hostTaken, keeper: "c",
 		},
 	} {
-		change := &Change{Before: c.before, Wanted: made("b", 0, "cats")}
+		change := &Change{Before: c.before, Wanted: made("b", "cats")}
 		if c.before != nil {
 			change.Wanted.Annotations = c.before.Annotations
 		}
-		hosts, keepers := change.Hosts(append(c.others, made("b", 5, "cats")), subDomains)
+		hosts, keepers := change.Hosts(append(c.others, made("b", "cats")), subDomains)
 		expect.Equal(t, name, []HostOutcome{{Host: "cats", State: c.want}}, hosts)
 		keeper := ""
 		if keepers["cats"] != nil {
@@ -92,7 +78,7 @@ func TestAChangedSpecGetsTheBaseDomainOfTheOperator(t *testing.T) {
 		}
 		return []string{darkroom.Spec.SubDomains[0] + "." + base}
 	}
-	kept := made("b", 5, "cats")
+	kept := made("b", "cats")
 	kept.Status.BaseDomain = "old.example.com"
 	changed := kept.DeepCopy()
 	changed.Spec.Version = "1.0.0"

@@ -152,7 +152,7 @@ func TestTheChartOwnsTheLeaseOfLeaderElection(t *testing.T) {
 	}
 	for values, want := range map[string]string{
 		"": "darkroom-system/" + plain,
-		"manager: {leaderElectionNamespace: kube-system}":             "kube-system/" + plain,
+		"manager: {leaseNamespace: kube-system}":             "kube-system/" + plain,
 		"manager: {installation: darkroom-system}":                    "darkroom-system/" + plain,
 		"manager: {installation: blue}":                               "darkroom-system/" + hashed("blue", ""),
 		"manager: {selector: shard=a}":                                "darkroom-system/" + hashed("darkroom-system", "shard=a"),

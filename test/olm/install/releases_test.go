@@ -42,7 +42,7 @@ func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
 			err := yaml.Unmarshal(fmt.Appendf(nil, `
 crds: {install: false}
 rbac: {namespaced: %v}
-manager: {watchNamespaces: [team], leaderElectionNamespace: leases}
+manager: {watchNamespaces: [team], leaseNamespace: leases}
 apiserver: {enabled: true, impersonation: {enabled: true}, ingress: {enabled: true}}
 serviceMonitor: {enabled: true}
 dashboards: {enabled: true}

@@ -50,7 +50,7 @@ var settings = map[string]string{
 	"charts/darkroom-operator": `
 crds: {install: false}
 rbac: {namespaced: true}
-manager: {watchNamespaces: [team], leaderElectionNamespace: leases, metricsCertSecret: metrics}
+manager: {watchNamespaces: [team], leaseNamespace: leases, metricsCertSecret: metrics}
 apiserver:
   enabled: true
   impersonation: {enabled: true}

@@ -1,0 +1,264 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+)
+
+// indexHolder is the index of Leases by the Darkroom that has the host, and indexHost that of Darkrooms by the hosts
+// that they want.
+const (
+	indexHolder = "holder"
+	indexHost   = "host"
+)
+
+// attempts is how often a claim is tried when another writer is faster.
+const attempts = 3
+
+// errForeignLease is returned for a host that is the name of another Lease, such as the one of leader election.
+var errForeignLease = errors.New("a Lease of this name belongs to another program: choose another sub-domain")
+
+// Hosts reads and writes the Leases of hosts.
+type Hosts struct {
+	// Client reads Leases and Darkrooms from the caches, and writes Leases.
+	Client client.Client
+	// Live reads from the API server.
+	Live client.Reader
+	// Namespace is the namespace of the Leases.
+	Namespace string
+	// Watched are the namespaces whose Darkrooms are in the caches; none means all. Leases may name others: operators
+	// of other namespaces may share the namespace of Leases.
+	Watched []string
+	// HostsOf returns the hosts in the spec of a Darkroom.
+	HostsOf func(*v1alpha1.Darkroom) []string
+	// Handles reports whether this installation handles a Darkroom, or will.
+	Handles func(*v1alpha1.Darkroom) bool
+	// Routes reports whether the cluster serves HTTPRoutes.
+	Routes func() bool
+}
+
+// Index adds the indexes to the caches. Call it before they start.
+func (h *Hosts) Index(ctx context.Context, in client.FieldIndexer) error {
+	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, h.wanted)
+	if err == nil {
+		err = in.IndexField(ctx, &coordinationv1.Lease{}, indexHolder, func(object client.Object) []string {
+			lease, _ := object.(*coordinationv1.Lease)
+			return []string{HolderOf(lease).String()}
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("index hosts: %w", err)
+	}
+	return nil
+}
+
+// wanted returns the hosts that a Darkroom wants, sorted.
+func (h *Hosts) wanted(object client.Object) []string {
+	darkroom, _ := object.(*v1alpha1.Darkroom)
+	if darkroom.DeletionTimestamp != nil || !h.Handles(darkroom) {
+		return nil
+	}
+	hosts := slices.Clone(h.HostsOf(darkroom))
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// Claim claims each host that a Darkroom wants, and returns those that others have.
+func (h *Hosts) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
+	var refusals []Refusal
+	for _, host := range h.wanted(darkroom) {
+		refusal, err := h.claim(ctx, darkroom, host)
+		if err != nil {
+			return nil, fmt.Errorf("claim host %s: %w", host, err)
+		}
+		if refusal != nil {
+			refusals = append(refusals, *refusal)
+		}
+	}
+	return refusals, nil
+}
+
+// claim claims one host. It returns nil if the Darkroom has it now.
+func (h *Hosts) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
+	reader := client.Reader(h.Client)
+	var err error
+	for range attempts {
+		var lease *coordinationv1.Lease
+		if lease, err = h.lease(ctx, reader, host); err != nil {
+			return nil, err
+		}
+		switch decide(darkroom, lease) {
+		case keep:
+			return nil, nil //nolint:nilnil // the Darkroom has the host, and nobody refuses it
+		case create:
+			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: host}}
+			assign(lease, darkroom)
+			err = h.Client.Create(ctx, lease)
+		case contend:
+			if !IsOfHost(lease) {
+				return nil, fmt.Errorf("%w: %s/%s", errForeignLease, lease.Namespace, lease.Name)
+			}
+			refusal := &Refusal{Host: host, Holder: HolderOf(lease)}
+			exists, wants, isRouted, err := h.stateOf(ctx, refusal.Holder, host)
+			if err != nil {
+				return nil, err
+			}
+			// A holder that exists releases the host itself: its operator may be about to write a route with it.
+			if refusal.Leaving = !wants; exists || isRouted {
+				return refusal, nil
+			}
+			fallthrough
+		case renew:
+			assign(lease, darkroom)
+			err = h.Client.Update(ctx, lease)
+		}
+		if err == nil {
+			return nil, nil //nolint:nilnil // as above
+		}
+		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			return nil, err
+		}
+		reader = h.Live // another writer was faster
+	}
+	return nil, err
+}
+
+// lease returns the Lease of a host; nil if there is none.
+func (h *Hosts) lease(ctx context.Context, reader client.Reader, host string) (*coordinationv1.Lease, error) {
+	lease := &coordinationv1.Lease{}
+	err := reader.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: host}, lease)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // there is none, which is no error
+	}
+	return lease, err
+}
+
+// stateOf reports whether a Darkroom exists and wants a host, and whether a route of it has the host. The caches
+// suffice for one that wants it; otherwise the API server decides. What may not be read counts as wanted.
+func (h *Hosts) stateOf(
+	ctx context.Context, key types.NamespacedName, host string,
+) (exists, wants, isRouted bool, err error) {
+	if key.Name == "" {
+		return false, false, false, nil // the Lease names no holder
+	}
+	readers := []client.Reader{h.Client, h.Live}
+	if !h.Watches(key.Namespace) {
+		readers = readers[1:]
+	}
+	for _, reader := range readers {
+		darkroom := &v1alpha1.Darkroom{}
+		switch err := reader.Get(ctx, key, darkroom); {
+		case apierrors.IsForbidden(err):
+			return true, true, false, nil
+		case client.IgnoreNotFound(err) != nil:
+			return false, false, false, fmt.Errorf("get Darkroom %s, which has it: %w", key, err)
+		case err == nil && slices.Contains(h.wanted(darkroom), host):
+			return true, true, false, nil
+		default:
+			exists = err == nil // the last word is that of the API server
+		}
+	}
+	routed, err := h.routed(ctx, key)
+	return exists, false, slices.Contains(routed, host), err
+}
+
+// Watches reports whether the Darkrooms of a namespace are in the caches.
+func (h *Hosts) Watches(namespace string) bool {
+	return len(h.Watched) == 0 || slices.Contains(h.Watched, namespace)
+}
+
+// routed returns the hosts of the Ingress and the HTTPRoute with the name of a Darkroom, by the API server. Their
+// labels and owners do not matter.
+func (h *Hosts) routed(ctx context.Context, key types.NamespacedName) ([]string, error) {
+	routes := []client.Object{&networkingv1.Ingress{}}
+	if h.Routes() {
+		routes = append(routes, &gatewayv1.HTTPRoute{})
+	}
+	var hosts []string
+	for _, route := range routes {
+		if err := h.Live.Get(ctx, key, route); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("get the routes of Darkroom %s: %w", key, err)
+		}
+		hosts = append(hosts, gateway.Hosts(route)...)
+	}
+	return hosts, nil
+}
+
+// Release deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
+// caches show that the Darkroom wants them all.
+func (h *Hosts) Release(ctx context.Context, key types.NamespacedName) error {
+	held := &coordinationv1.LeaseList{}
+	err := h.Client.List(ctx, held, client.InNamespace(h.Namespace), client.MatchingFields{indexHolder: key.String()})
+	if err != nil {
+		return fmt.Errorf("list the hosts of Darkroom %s: %w", key, err)
+	}
+	for i := range held.Items {
+		lease := &held.Items[i]
+		_, wants, isRouted, err := h.stateOf(ctx, key, lease.Name)
+		if err == nil && !wants && !isRouted {
+			err = h.Client.Delete(ctx, lease,
+				client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
+		}
+		// A conflict means that the Darkroom, or another, has claimed it again.
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			return fmt.Errorf("release host %s: %w", lease.Name, err)
+		}
+	}
+	return nil
+}
+
+// Refusals returns the hosts that a Darkroom wants and others have, by the cached Leases.
+func (h *Hosts) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
+	var refusals []Refusal
+	for _, host := range h.wanted(darkroom) {
+		lease, err := h.lease(ctx, h.Client, host)
+		if err != nil {
+			return nil, fmt.Errorf("get the Lease of host %s: %w", host, err)
+		}
+		if decide(darkroom, lease) == contend {
+			refusals = append(refusals, Refusal{Host: host, Holder: HolderOf(lease)})
+		}
+	}
+	return refusals, nil
+}
+
+// Wanting returns the cached Darkrooms that want a host.
+func (h *Hosts) Wanting(ctx context.Context, host string) ([]types.NamespacedName, error) {
+	found := &v1alpha1.DarkroomList{}
+	err := h.Client.List(ctx, found, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return nil, fmt.Errorf("list the Darkrooms that want host %s: %w", host, err)
+	}
+	keys := make([]types.NamespacedName, len(found.Items))
+	for i := range found.Items {
+		keys[i] = keyOf(&found.Items[i])
+	}
+	return keys, nil
+}
+
+// Holders returns the Darkroom that has each host with a Lease in a namespace.
+func Holders(ctx context.Context, in client.Reader, namespace string) (map[string]types.NamespacedName, error) {
+	leases := &coordinationv1.LeaseList{}
+	err := in.List(ctx, leases, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelHost})
+	if err != nil {
+		return nil, fmt.Errorf("list the Leases of hosts in namespace %s: %w", namespace, err)
+	}
+	holders := map[string]types.NamespacedName{}
+	for i := range leases.Items {
+		holders[leases.Items[i].Name] = HolderOf(&leases.Items[i])
+	}
+	return holders, nil
+}

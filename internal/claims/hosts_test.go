@@ -1,0 +1,252 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
+)
+
+func TestDecide(t *testing.T) {
+	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team", Name: "photos", UID: "uid", Generation: 2,
+	}}
+	leaseOf := func(holder, claimedFor string) *coordinationv1.Lease {
+		return &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.AnnotationClaimedFor: claimedFor}},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder},
+		}
+	}
+	for name, test := range map[string]struct {
+		lease *coordinationv1.Lease
+		want  step
+	}{
+		"no Lease":                             {nil, create},
+		"its own Lease for this spec":          {leaseOf("team/photos", "uid/2"), keep},
+		"its own Lease for an older spec":      {leaseOf("team/photos", "uid/1"), renew},
+		"the Lease of one that had its name":   {leaseOf("team/photos", "other/2"), renew},
+		"the Lease of another":                 {leaseOf("team/other", "uid/2"), contend},
+		"the Lease of another namespace":       {leaseOf("other/photos", "uid/2"), contend},
+		"a Lease that names no Darkroom":       {leaseOf("somebody", "uid/2"), contend},
+		"a Lease with a holder of three parts": {leaseOf("team/photos/x", "uid/2"), contend},
+	} {
+		if got := decide(darkroom, test.lease); got != test.want {
+			t.Errorf("%s: got step %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+// clusterModel is a cluster with two operators: a is that of the leader, and b has caches that show an earlier state.
+type clusterModel struct {
+	*rapid.T
+
+	live, stale client.Client
+	fresh, slow *Hosts
+}
+
+const (
+	leases = "operators"
+	host   = "photos.example.com"
+)
+
+func newClusterModel(t *rapid.T) *clusterModel {
+	m := &clusterModel{T: t, live: fakeCluster()}
+	m.fresh = m.operator(m.live)
+	m.remember()
+	return m
+}
+
+func fakeCluster(objects ...client.Object) client.Client {
+	scheme := runtime.NewScheme()
+	_, _ = clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&coordinationv1.Lease{}, indexHolder, func(object client.Object) []string {
+			lease, _ := object.(*coordinationv1.Lease)
+			return []string{HolderOf(lease).String()}
+		}).Build()
+}
+
+// cachedClient reads from a cache, and writes to the cluster.
+type cachedClient struct {
+	client.Client
+
+	cache client.Reader
+}
+
+func (c cachedClient) Get(
+	ctx context.Context, key client.ObjectKey, object client.Object, opts ...client.GetOption,
+) error {
+	return c.cache.Get(ctx, key, object, opts...)
+}
+
+func (c cachedClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.cache.List(ctx, list, opts...)
+}
+
+func (m *clusterModel) operator(cache client.Reader) *Hosts {
+	return &Hosts{
+		Client: cachedClient{m.live, cache}, Live: m.live, Namespace: leases,
+		HostsOf: func(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains },
+		Handles: func(*v1alpha1.Darkroom) bool { return true },
+		Routes:  func() bool { return false },
+	}
+}
+
+// remember makes the caches of the slow operator show the present state.
+func (m *clusterModel) remember() {
+	darkrooms, held := &v1alpha1.DarkroomList{}, &coordinationv1.LeaseList{}
+	m.must(m.live.List(m.Context(), darkrooms))
+	m.must(m.live.List(m.Context(), held))
+	var objects []client.Object
+	for i := range darkrooms.Items {
+		objects = append(objects, &darkrooms.Items[i])
+	}
+	for i := range held.Items {
+		objects = append(objects, &held.Items[i])
+	}
+	m.stale = fakeCluster(objects...)
+	m.slow = m.operator(m.stale)
+}
+
+func (m *clusterModel) must(err error) {
+	if err != nil {
+		m.Fatal(err)
+	}
+}
+
+// edit makes a Darkroom want the host, drop it, or go.
+func (m *clusterModel) edit(key types.NamespacedName) {
+	darkroom := &v1alpha1.Darkroom{}
+	err := m.live.Get(m.Context(), key, darkroom)
+	wanted := [][]string{nil, {host}, {"other.example.com"}}[rapid.IntRange(0, 2).Draw(m.T, "wants")]
+	switch {
+	case err != nil:
+		darkroom = &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name, Generation: 1,
+			UID: types.UID(fmt.Sprint(rapid.IntRange(0, 1<<30).Draw(m.T, "uid"))),
+		}, Spec: v1alpha1.DarkroomSpec{SubDomains: wanted}}
+		m.must(m.live.Create(m.Context(), darkroom))
+	case rapid.IntRange(0, 4).Draw(m.T, "delete") == 0:
+		m.must(m.live.Delete(m.Context(), darkroom))
+	default:
+		darkroom.Spec.SubDomains, darkroom.Generation = wanted, darkroom.Generation+1
+		m.must(m.live.Update(m.Context(), darkroom))
+	}
+}
+
+// reconcile is one reconcile by one operator, as its caches show the Darkroom.
+func (m *clusterModel) reconcile(by *Hosts, key types.NamespacedName) {
+	darkroom := &v1alpha1.Darkroom{}
+	if by.Client.Get(m.Context(), key, darkroom) == nil {
+		refusals, err := by.Claim(m.Context(), darkroom)
+		if err != nil {
+			return // it is retried
+		}
+		given := slices.Contains(darkroom.Spec.SubDomains, host) && len(refusals) == 0
+		m.route(key, given)
+	} else if m.live.Get(m.Context(), key, &v1alpha1.Darkroom{}) != nil {
+		m.route(key, false) // Kubernetes collects it
+	}
+	_ = by.Release(m.Context(), key)
+}
+
+func (m *clusterModel) route(key types.NamespacedName, given bool) {
+	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	m.must(client.IgnoreNotFound(m.live.Delete(m.Context(), ingress)))
+	if given {
+		ingress.Spec.Rules = []networkingv1.IngressRule{{Host: host}}
+		ingress.ResourceVersion = ""
+		m.must(m.live.Create(m.Context(), ingress))
+	}
+}
+
+// routed returns the Darkrooms whose Ingress has the host.
+func (m *clusterModel) routed() (keys []types.NamespacedName) {
+	list := &networkingv1.IngressList{}
+	m.must(m.live.List(m.Context(), list))
+	for i := range list.Items {
+		keys = append(keys, client.ObjectKeyFromObject(&list.Items[i]))
+	}
+	return keys
+}
+
+// A host is never in two routes, and a Darkroom that has it and still wants it keeps it, whatever other Darkrooms and an
+// operator with older caches do.
+func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
+	property.Check(t, func(t *rapid.T) {
+		m := newClusterModel(t)
+		keys := []types.NamespacedName{{Namespace: "a", Name: "photos"}, {Namespace: "b", Name: "photos"}}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			key := rapid.SampledFrom(keys).Draw(t, "darkroom")
+			before := m.routed()
+			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			case 0, 1:
+				m.edit(key)
+			case 2, 3:
+				m.reconcile(m.fresh, key)
+			case 4:
+				m.reconcileStale(key)
+			case 5:
+				m.remember()
+			}
+			after := m.routed()
+			if len(after) > 1 {
+				t.Fatalf("the host is routed to %v", after)
+			}
+			for _, had := range before {
+				darkroom := &v1alpha1.Darkroom{}
+				err := m.live.Get(m.Context(), had, darkroom)
+				if err == nil && slices.Contains(darkroom.Spec.SubDomains, host) && !slices.Contains(after, had) && had != key {
+					t.Fatalf("%s wants the host and lost it", had)
+				}
+			}
+		}
+		for range 3 { // Whoever waits gets it.
+			for _, key := range keys {
+				m.reconcile(m.fresh, key)
+			}
+		}
+		m.isServed(keys)
+	})
+}
+
+// reconcileStale is a reconcile by the slow operator. It writes no route of a spec that has changed: such a write would
+// fail, or be corrected by its own next reconcile, which is not the point here.
+func (m *clusterModel) reconcileStale(key types.NamespacedName) {
+	cached, now := &v1alpha1.Darkroom{}, &v1alpha1.Darkroom{}
+	isCached, isLive := m.stale.Get(m.Context(), key, cached) == nil, m.live.Get(m.Context(), key, now) == nil
+	if isCached && isLive && cached.UID == now.UID && cached.Generation == now.Generation {
+		m.reconcile(m.slow, key)
+		return
+	}
+	_ = m.slow.Release(m.Context(), key)
+}
+
+func (m *clusterModel) isServed(keys []types.NamespacedName) {
+	for _, key := range keys {
+		darkroom := &v1alpha1.Darkroom{}
+		if m.live.Get(m.Context(), key, darkroom) != nil || !slices.Contains(darkroom.Spec.SubDomains, host) {
+			continue
+		}
+		lease := &coordinationv1.Lease{}
+		m.must(m.live.Get(m.Context(), types.NamespacedName{Namespace: leases, Name: host}, lease))
+		routed := m.routed()
+		if len(routed) != 1 || ptr.Deref(lease.Spec.HolderIdentity, "") != routed[0].String() {
+			m.Fatalf("%s wants the host, which is routed to %v, and its Lease names %v", key, routed, lease.Spec.HolderIdentity)
+		}
+	}
+}

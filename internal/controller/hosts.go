@@ -1,0 +1,128 @@
+package controller
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+)
+
+// othersDelay is how long what others do with the hosts of a Darkroom is collected before it is reconciled because of
+// them: they can cause any number of events, and what the API server refuses is tried again each time.
+const othersDelay = time.Second
+
+// hosts are the Leases of hosts, for the controllers.
+type hosts struct {
+	claims.Hosts
+
+	isSharded bool
+	// wake enqueues Darkrooms after othersDelay.
+	wake func(...types.NamespacedName)
+
+	restoring sync.Mutex
+	restored  bool
+}
+
+// Restored restores the Leases that were lost while no operator ran, once in each process, before the first claim.
+func (h *hosts) Restored(ctx context.Context) error {
+	h.restoring.Lock()
+	defer h.restoring.Unlock()
+	if h.restored {
+		return nil
+	}
+	err := h.RestoreAll(ctx)
+	h.restored = err == nil
+	return err
+}
+
+// lostLease is a Lease that was deleted: its host, and the last holder.
+type lostLease struct {
+	host   string
+	holder types.NamespacedName
+}
+
+// addHosts adds the controller that restores the Lease of a host that was deleted although its holder still has the
+// host, and otherwise enqueues the Darkrooms that want the host.
+func addHosts(mgr manager.Manager, h *hosts, options Options) error {
+	deleted := predicate.TypedFuncs[*coordinationv1.Lease]{
+		CreateFunc: func(event.TypedCreateEvent[*coordinationv1.Lease]) bool { return false },
+		UpdateFunc: func(event.TypedUpdateEvent[*coordinationv1.Lease]) bool { return false },
+	}
+	enqueue := handler.TypedEnqueueRequestsFromMapFunc(
+		func(_ context.Context, lease *coordinationv1.Lease) []lostLease {
+			return []lostLease{{host: lease.Name, holder: claims.HolderOf(lease)}}
+		})
+	workers := workers(options)
+	return builder.TypedControllerManagedBy[lostLease](mgr).
+		Named("darkroom-hosts").
+		WithOptions(controller.TypedOptions[lostLease]{
+			MaxConcurrentReconciles: workers.MaxConcurrentReconciles,
+			RateLimiter:             backOff[lostLease](),
+		}).
+		WatchesRawSource(source.TypedKind(mgr.GetCache(), &coordinationv1.Lease{}, enqueue, deleted)).
+		Complete(reconcile.TypedFunc[lostLease](h.restoreOrWake))
+}
+
+func (h *hosts) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Result, error) {
+	isHeld, err := h.Restore(ctx, lost.holder, lost.host)
+	if err != nil || isHeld {
+		return reconcile.Result{}, err
+	}
+	waiting, err := h.Wanting(ctx, lost.host)
+	if err == nil && len(waiting) > 0 {
+		h.wake(waiting...)
+	}
+	return reconcile.Result{}, err
+}
+
+// watchLeases enqueues the Darkrooms that want a host whose Lease is created or gets another holder: another Darkroom
+// after othersDelay, and the holder itself at once. It passes deletions only if withDeleted is set.
+func watchLeases(to *ctrl.Builder, h *hosts, in cache.Cache, withDeleted bool) {
+	enqueue := func(ctx context.Context, lease *coordinationv1.Lease, queue requestQueue) {
+		wanting, err := h.Wanting(ctx, lease.Name)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to enqueue the Darkrooms that want a host", "host", lease.Name)
+		}
+		holder := claims.HolderOf(lease)
+		for _, key := range wanting {
+			if key != holder {
+				queue.AddAfter(reconcile.Request{NamespacedName: key}, othersDelay)
+			}
+		}
+		// The holder of a new Lease has just claimed it, unless it no longer wants the host.
+		if h.Watches(holder.Namespace) && (withDeleted || !slices.Contains(wanting, holder)) {
+			queue.Add(reconcile.Request{NamespacedName: holder})
+		}
+	}
+	to.WatchesRawSource(source.Kind(in, &coordinationv1.Lease{},
+		handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
+			CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], queue requestQueue) {
+				enqueue(ctx, e.Object, queue)
+			},
+			UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], queue requestQueue) {
+				if claims.HolderOf(e.ObjectOld) != claims.HolderOf(e.ObjectNew) {
+					enqueue(ctx, e.ObjectNew, queue)
+				}
+			},
+			DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*coordinationv1.Lease], queue requestQueue) {
+				if withDeleted {
+					enqueue(ctx, e.Object, queue)
+				}
+			},
+		}))
+}
