@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -46,7 +47,7 @@ func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
 	switch {
 	case lease == nil:
 		return create
-	case HolderOf(lease) != keyOf(darkroom):
+	case HolderOf(lease) != client.ObjectKeyFromObject(darkroom):
 		return contend
 	case lease.Annotations[v1alpha1.AnnotationClaimedFor] != proof(darkroom):
 		return renew
@@ -70,20 +71,16 @@ func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// IsOfHost reports whether a Lease is one of a host, and not the Lease of another program.
-func IsOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
+// isOfHost reports whether a Lease is one of a host, and not the Lease of another program.
+func isOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
 
 // assign makes a Darkroom the holder of a Lease.
 func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom) {
-	holder := keyOf(darkroom).String()
+	holder := client.ObjectKeyFromObject(darkroom).String()
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != holder {
 		lease.Spec.AcquireTime = ptr.To(metav1.NowMicro())
 	}
 	lease.Spec.HolderIdentity = &holder
 	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelHost, "true")
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.AnnotationClaimedFor, proof(darkroom))
-}
-
-func keyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
-	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 }

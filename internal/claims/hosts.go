@@ -108,7 +108,7 @@ func (h *Hosts) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host str
 			assign(lease, darkroom)
 			err = h.Client.Create(ctx, lease)
 		case contend:
-			if !IsOfHost(lease) {
+			if !isOfHost(lease) {
 				return nil, fmt.Errorf("%w: %s/%s", errForeignLease, lease.Namespace, lease.Name)
 			}
 			refusal := &Refusal{Host: host, Holder: HolderOf(lease)}
@@ -244,7 +244,7 @@ func (h *Hosts) Wanting(ctx context.Context, host string) ([]types.NamespacedNam
 	}
 	keys := make([]types.NamespacedName, len(found.Items))
 	for i := range found.Items {
-		keys[i] = keyOf(&found.Items[i])
+		keys[i] = client.ObjectKeyFromObject(&found.Items[i])
 	}
 	return keys, nil
 }

@@ -47,7 +47,7 @@ func (h *Hosts) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	for _, host := range darkroom.Status.Domains {
 		lease, err := h.lease(ctx, h.Client, host)
 		if err == nil && lease == nil {
-			err = h.restore(ctx, keyOf(darkroom), host)
+			err = h.restore(ctx, client.ObjectKeyFromObject(darkroom), host)
 		}
 		if err != nil {
 			return err
