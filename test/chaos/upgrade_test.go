@@ -29,7 +29,7 @@ import (
 const removedFlag = "--max-preflights=1"
 
 // TestAnUpgradeReplacesThePodsThatPlanNames upgrades from an older operator, which hack/older.sh has built: with
-// another CRD, a flag that is gone, and another template for pods that are probed.
+// another CRD, a flag that is gone, and another template of pods.
 func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	older := filepath.Join(binaries, "older")
 	source := filepath.Join(older, "source")
@@ -53,8 +53,8 @@ func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 		t.Errorf("the flag that is gone: %v", err)
 	}
 	rolls := planned(t, namespace)
-	if len(rolls) == 0 || len(rolls) == len(names) {
-		t.Errorf("of %v, these get other pods, and some but not all were expected: %v", names, rolls)
+	if len(rolls) == 0 {
+		t.Errorf("none of %v gets other pods, although their template has changed", names)
 	}
 	later := start(t, "later", flags...)
 	defer end(t, later, syscall.SIGKILL)

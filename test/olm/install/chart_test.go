@@ -151,8 +151,8 @@ func TestTheChartOwnsTheLeaseOfLeaderElection(t *testing.T) {
 		return hex.EncodeToString(sum[:4]) + "." + plain
 	}
 	for values, want := range map[string]string{
-		"": "darkroom-system/" + plain,
-		"manager: {leaseNamespace: kube-system}":             "kube-system/" + plain,
+		"":                                       "darkroom-system/" + plain,
+		"manager: {leaseNamespace: kube-system}": "kube-system/" + plain,
 		"manager: {installation: darkroom-system}":                    "darkroom-system/" + plain,
 		"manager: {installation: blue}":                               "darkroom-system/" + hashed("blue", ""),
 		"manager: {selector: shard=a}":                                "darkroom-system/" + hashed("darkroom-system", "shard=a"),
