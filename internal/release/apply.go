@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,12 +31,8 @@ var ErrForeignObject = errors.New("the object exists and does not belong to this
 // it.
 var errContended = errors.New("other clients keep writing the object")
 
-const (
-	// applyParallelism bounds the concurrent writes for one release.
-	applyParallelism = 8
-	// applyAttempts bounds the attempts to write an object that others write too.
-	applyAttempts = 5
-)
+// applyAttempts bounds the attempts to write an object that others write too.
+const applyAttempts = 5
 
 // absent is a resourceVersion that no object has. An apply that carries it creates a
 // missing object, and fails with a conflict if the object exists: the API server compares
@@ -59,19 +54,15 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	}
 	for _, wave := range manifest.Waves(objects, exists) {
 		// An error does not cancel the other writes, because they are needed anyway.
-		var group errgroup.Group
-		group.SetLimit(applyParallelism)
-		for _, object := range wave {
-			group.Go(func() error {
-				known, err := c.lookUp(object)
-				if err != nil || known != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), known) {
-					return err
-				}
-				_, err = c.put(object, known)
+		err := inParallel(wave, func(object *unstructured.Unstructured) error {
+			known, err := c.lookUp(object)
+			if err != nil || known != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), known) {
 				return err
-			})
-		}
-		if err := group.Wait(); err != nil {
+			}
+			_, err = c.put(object, known)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}

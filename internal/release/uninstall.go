@@ -7,7 +7,6 @@ import (
 	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
-	"golang.org/x/sync/errgroup"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -93,17 +92,13 @@ func (c *ActionClient) removeObjects(adopting bool) error {
 	if err != nil {
 		return err
 	}
-	var group errgroup.Group
-	group.SetLimit(applyParallelism)
-	for _, object := range objects {
-		group.Go(func() error {
-			if adopting {
-				return c.giveBack(object)
-			}
-			return c.remove(object)
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = inParallel(objects, func(object owned) error {
+		if adopting {
+			return c.giveBack(object)
+		}
+		return c.remove(object)
+	})
+	if err != nil {
 		return err
 	}
 	if !adopting && slices.ContainsFunc(objects, isRouteWithFinalizers) {

@@ -1,0 +1,26 @@
+package release
+
+import (
+	"cmp"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// parallelism bounds the concurrent requests for one release.
+const parallelism = 8
+
+// inParallel calls do for each item, also after an error. Of several errors it returns that of the first item, whichever
+// ends first: a Darkroom with two obstacles says the same at each attempt, so that its status is written once.
+func inParallel[T any](items []T, do func(T) error) error {
+	errs := make([]error, len(items))
+	var group errgroup.Group
+	group.SetLimit(parallelism)
+	for i, item := range items {
+		group.Go(func() error {
+			errs[i] = do(item)
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs
+	return cmp.Or(errs...)
+}
