@@ -19,8 +19,7 @@ var bound = regexp.MustCompile(
 // ownBounds are files whose queues, pools and caches nobody else uses, and why.
 var ownBounds = map[string]string{
 	"internal/plan/plan.go":                "a command of one person, who bounds their own requests",
-	"internal/release/apply.go":            "the writes of one reconcile, which ends with them",
-	"internal/release/uninstall.go":        "the deletions of one reconcile, which ends with them",
+	"internal/release/parallel.go":         "the writes of one reconcile, which ends with them",
 	"internal/apiserver/figures.go":        "the gates that one request asks, which ends with them",
 	"internal/apiserver/live/darkrooms.go": "that one stream has something to read",
 	"internal/apiserver/manifest.go":       "the result of one rendering",
