@@ -33,7 +33,7 @@ long, or not that of a Service, has a hash. With the longest suffix, 27 of the 6
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: {{ include "operator.account" . }}
+  name: {{ include "operator.account" . | quote }}
   namespace: {{ .root.Release.Namespace | quote }}
   labels: {{- include "operator.labels" .root | nindent 4 }}
     {{- if eq .account "apiserver" }}
@@ -276,7 +276,7 @@ roleRef:
   name: {{ $name }}-role
 subjects:
 - kind: ServiceAccount
-  name: {{ include "operator.account" $ }}
+  name: {{ include "operator.account" $ | quote }}
   namespace: {{ $root.Release.Namespace | quote }}
 {{- end }}
 {{- end }}
@@ -303,7 +303,7 @@ roleRef:
   name: {{ $name }}-role
 subjects:
 - kind: ServiceAccount
-  name: {{ include "operator.account" . }}
+  name: {{ include "operator.account" . | quote }}
   namespace: {{ .root.Release.Namespace | quote }}
 {{- end }}
 
