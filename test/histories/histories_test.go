@@ -49,12 +49,15 @@ const (
 // focus selects histories by their sentences.
 var focus = regexp.MustCompile(os.Getenv("FOCUS"))
 
-// TestHistories runs fixed seeds; if FOR is set as many as fit into this time, from FIRST on; and one if SEED is set.
+// TestHistories runs fixed seeds with -short; if FOR is set as many as fit into this time, from FIRST on; and one if SEED is set.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	if seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		check(t, seed)
 		return
+	}
+	if isFixed && !testing.Short() {
+		t.Skip("make histories runs random ones, for which the complete run of all tests has a step of its own")
 	}
 	next, end := uint64(1), time.Time{}
 	if duration, err := time.ParseDuration(os.Getenv("FOR")); err == nil {
