@@ -49,7 +49,8 @@ const (
 // focus selects histories by their sentences.
 var focus = regexp.MustCompile(os.Getenv("FOCUS"))
 
-// TestHistories runs fixed seeds with -short; if FOR is set as many as fit into this time, from FIRST on; and one if SEED is set.
+// TestHistories runs fixed seeds with -short; if FOR is set, as many as fit into this time, from FIRST on; and one if SEED
+// is set.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	if seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
