@@ -54,9 +54,6 @@ type Options struct {
 	// Heartbeat is the interval of heartbeats in a stream. Each checks the caller's token
 	// and rights again; default 15 s.
 	Heartbeat time.Duration
-	// VersionPeriod is the interval in which the server looks whether the cluster was restored from a backup;
-	// default 20 s.
-	VersionPeriod time.Duration
 	// RequestsPerSecond and Burst limit each caller; defaults 20 and 60.
 	RequestsPerSecond float64
 	Burst             int
@@ -83,7 +80,6 @@ func (o *Options) setDefaults() {
 	setDefault(&o.TokenTTL, 10*time.Second)
 	setDefault(&o.AccessTTL, 10*time.Second)
 	setDefault(&o.Heartbeat, 15*time.Second)
-	setDefault(&o.VersionPeriod, 20*time.Second)
 	setDefault(&o.RequestsPerSecond, 20)
 	setDefault(&o.Burst, 60)
 	setDefault(&o.SignInBurst, 30)

@@ -14,7 +14,6 @@ import (
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
@@ -59,7 +58,6 @@ type Server struct {
 	handler   http.Handler
 	limits    *limits
 
-	metadata   metadata.Interface
 	definition *definition.Definition
 
 	synced   func() bool
@@ -105,9 +103,6 @@ func New(options Options) (*Server, error) {
 	s.metrics = newMetrics(s.darkrooms)
 	if s.cache, err = live.NewCache(own, httpClient, options.Namespaces); err != nil {
 		return nil, fmt.Errorf("make cache: %w", err)
-	}
-	if s.metadata, err = metadata.NewForConfigAndClient(own, httpClient); err != nil {
-		return nil, fmt.Errorf("make client of metadata: %w", err)
 	}
 	if s.auth, err = auth.New(auth.Options{
 		Cluster: own, HTTPClient: httpClient, Kube: kube, Method: options.Auth, OIDC: options.OIDC,
@@ -176,7 +171,6 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		}
 		return nil
 	})
-	group.Go(func() error { return s.watchVersions(ctx, s.metadata) })
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve at %s: %w", listener.Addr(), err)

@@ -34,9 +34,8 @@ const (
 	settledAfter = 3
 )
 
-// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, has another minor
-// version or an older CustomResourceDefinition, or was restored from a backup. The next process starts with
-// what the cluster serves then.
+// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, or has another minor
+// version or an older CustomResourceDefinition. The next process starts with what the cluster serves then.
 var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.
@@ -166,8 +165,6 @@ func (c *Cluster) Capabilities() render.Capabilities {
 // are those of the same cluster.
 type recurring struct {
 	period time.Duration
-	// atOnce is set if the first check is not due after a period, but at the start.
-	atOnce bool
 	check  func(context.Context) error
 }
 
@@ -176,7 +173,7 @@ func (recurring) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable.
 func (r recurring) Start(ctx context.Context) error {
-	err := wait.PollUntilContextCancel(ctx, r.period, r.atOnce,
+	err := wait.PollUntilContextCancel(ctx, r.period, false,
 		func(ctx context.Context) (done bool, err error) { return false, r.check(ctx) })
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the manager stops

@@ -215,19 +215,14 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}, nil
 }
 
-// watchCluster ends the manager when the cluster serves something else, has an older definition, or was
-// restored from a backup.
+// watchCluster ends the manager when the cluster serves something else, or has an older definition.
 func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
-	changed, restored := &clusterWatch{known: options.Cluster, api: api}, &restoreWatch{live: mgr.GetAPIReader()}
+	changed := &clusterWatch{known: options.Cluster, api: api}
 	definition := &servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}
-	if len(options.Namespaces) > 0 {
-		restored.namespace = options.Namespaces[0]
-	}
 	return errors.Join(
 		mgr.Add(recurring{period: period, check: changed.check}),
 		mgr.Add(recurring{period: period, check: definition.check}),
-		mgr.Add(recurring{period: period, atOnce: true, check: restored.check}),
 	)
 }
 

@@ -33,7 +33,6 @@ var clusterFaults = []struct {
 	{"etcd stopped for 300 of each 400 ms, for 15 s, during upgrades of all", slowEtcd},
 	{"release Secrets: a third each pending since 1980, overwritten with junk, deleted", damageReleases},
 	{"a namespace with 10 Darkrooms deleted", deleteNamespace},
-	{"etcd restored from a snapshot taken before upgrades of all, and the API server restarted", restoreEtcd},
 	{"CRD deleted, with all Darkrooms, and applied again", removeDefinition},
 }
 

@@ -320,8 +320,7 @@ func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
 // isCheck reports whether a request asks whether the cluster has changed.
 func isCheck(r *http.Request) bool {
-	return r.Method == http.MethodGet && (r.URL.Query().Get("limit") == "1" ||
-		!strings.Contains(r.URL.Path, "/namespaces/"))
+	return r.Method == http.MethodGet && !strings.Contains(r.URL.Path, "/namespaces/")
 }
 
 // record takes note of requests that reach the API server.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 )
@@ -61,19 +59,12 @@ func (w *world) save() error {
 	})
 }
 
-// restore takes the cluster back to what was saved. Resource versions are lower afterwards.
+// restore takes the cluster back to what was saved, and ends the operators: they are started again, as Kubernetes
+// asks for. Resource versions are lower afterwards.
 func (w *world) restore() error {
 	if !w.isAlone || w.saved == nil {
 		return errNothingToDo
 	}
-	// Backups are older than a check of the operators for it, and by more writes than there are until the next one.
-	for range 300 {
-		later := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, GenerateName: "later-"}}
-		if err := w.kube.Create(w.ctx, later); err != nil {
-			return err
-		}
-	}
-	time.Sleep(2 * w.checkPeriod())
 	w.timeline.end()
 	if err := w.plane.Restore(filepath.Join(w.saved.folder, "etcd")); err != nil {
 		return err
@@ -82,7 +73,11 @@ func (w *world) restore() error {
 		slices.Clone(w.saved.policies)
 	w.asked, w.adopted = maps.Clone(w.saved.asked), maps.Clone(w.saved.adopted)
 	clear(w.scaled)
-	// The operators notice it.
-	_ = w.operatorsEnd(5 * time.Second)
+	for _, operator := range w.operators {
+		operator.stop()
+	}
+	if err := w.operatorsEnd(patience); err != nil {
+		return err
+	}
 	return w.follow(w.saved.past)
 }
