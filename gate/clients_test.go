@@ -54,7 +54,7 @@ func TestABrowserIsToldWhatTakesTime(t *testing.T) {
 	o := newOrigin(t)
 	g := start(t, o.url, nil)
 	for _, want := range []string{
-		`^cache;desc=miss, queue;dur=[0-9.]+, fetch;dur=[0-9.]+, transform;dur=[0-9.]+, total;dur=[0-9.]+$`,
+		`^cache;desc=miss, queue;dur=[0-9.]+, fetch;dur=[0-9.]+, decode;dur=[0-9.]+, resize;dur=[0-9.]+, encode;dur=[0-9.]+, total;dur=[0-9.]+$`,
 		`^cache;desc=hit, total;dur=[0-9.]+$`,
 	} {
 		got := g.expect("/photo.jpg?w=20", http.StatusOK).header.Get("Server-Timing")

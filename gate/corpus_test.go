@@ -34,18 +34,32 @@ func deflate(data []byte) []byte {
 	})
 }
 
-// transformations of the corpus, with the part of the upright scene that each one shows at a size.
+// transformations of the corpus, with the part of the upright scene that each one shows at a size. The gate rounds sides,
+// Darkroom rounds them down.
 var transformations = []struct {
 	query string
-	size  func(original image.Point) image.Point
+	size  func(o image.Point, round func(numerator, denominator int) int) image.Point
 }{
-	{"", func(o image.Point) image.Point { return o }},
-	{"w=90", func(o image.Point) image.Point { return image.Pt(90, 90*o.Y/o.X) }},
-	{"w=90&h=40", func(o image.Point) image.Point { return image.Pt(40*o.X/o.Y, 40) }},
-	{"w=60&h=60&fit=crop&crop=left", func(image.Point) image.Point { return image.Pt(60, 60) }},
-	{"auto=compress", func(o image.Point) image.Point { return o }},
-	{"auto=format", func(o image.Point) image.Point { return o }},
-	{"auto=format&q=50&w=90", func(o image.Point) image.Point { return image.Pt(90, 90*o.Y/o.X) }},
+	{"", whole},
+	{"w=90", ninety},
+	{"w=90&h=40", func(o image.Point, round func(int, int) int) image.Point { return image.Pt(round(40*o.X, o.Y), 40) }},
+	{"w=60&h=60&fit=crop&crop=left", func(image.Point, func(int, int) int) image.Point { return image.Pt(60, 60) }},
+	{"auto=compress", whole},
+	{"auto=format", whole},
+	{"auto=format&q=50&w=90", ninety},
+	{"blur=1&w=90", ninety},
+}
+
+func whole(o image.Point, _ func(int, int) int) image.Point { return o }
+
+func ninety(o image.Point, round func(int, int) int) image.Point {
+	return image.Pt(90, round(90*o.Y, o.X))
+}
+
+// roundings are those of the gate and of Darkroom.
+var roundings = map[string]func(numerator, denominator int) int{
+	"Gate":     func(n, d int) int { return (2*n + d) / (2 * d) },
+	"Darkroom": func(n, d int) int { return n / d },
 }
 
 // acceptsWebP is what a browser sends. It has no effect without auto=format.
@@ -74,22 +88,21 @@ func TestCorpus(t *testing.T) {
 		_, _ = w.Write(body)
 	})
 	var table strings.Builder
-	for _, shrink := range []string{"true", "false"} {
-		g := start(t, o.url, map[string]string{"GATE_SHRINK_FIRST": shrink})
+	for _, resizer := range []string{"Gate", "Darkroom"} {
+		g := start(t, o.url, map[string]string{"GATE_RESIZER": resizer})
 		for _, kind := range slices.Sorted(maps.Keys(corpus())) {
 			for _, transformation := range transformations {
-				if shrink == "false" && !strings.HasSuffix(kind, ".jpg") {
-					continue // only JPEG files are shrunk
-				}
 				got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, acceptsWebP)
 				sandboxed := strings.Contains(got.header.Get("Content-Security-Policy"), "sandbox; default-src 'none'")
 				if sandboxed != (got.header.Get("Content-Type") == original.SVG) ||
 					got.header.Get("X-Content-Type-Options") != "nosniff" {
 					t.Errorf("%s?%s may run scripts: %v", kind, transformation.query, got.header)
 				}
-				fmt.Fprintf(&table, "%-24s %-30s shrink=%-6s %d %-16s %s\n", kind, transformation.query, shrink,
+				fmt.Fprintf(&table, "%-24s %-30s %-8s %d %-16s %s\n", kind, transformation.query, resizer,
 					got.status, strings.TrimPrefix(got.header.Get("Content-Type"), "image/"),
-					compare(kind, got, transformation.query, transformation.size))
+					compare(kind, got, transformation.query, func(o image.Point) image.Point {
+						return transformation.size(o, roundings[resizer])
+					}))
 			}
 		}
 	}

@@ -28,18 +28,19 @@ func TestAnOutageOfTheSourceServesWhatIsKnown(t *testing.T) {
 	g.expect("/large.jpg?w=10", http.StatusServiceUnavailable)
 }
 
-func TestCachedImagesAreServedWithoutDarkroom(t *testing.T) {
+func TestOnlyWhatDarkroomAloneCanDoNeedsIt(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
-	g.expect("/photo.jpg?w=10", http.StatusOK)
+	g.expect("/photo.jpg?w=10&blur=1", http.StatusOK)
 	_ = g.darkroom.Process.Kill()
 	_ = g.darkroom.Wait()
-	g.expect("/photo.jpg?w=10", http.StatusOK)
-	if got := g.expect("/photo.jpg?w=11", http.StatusServiceUnavailable); got.header.Get("Retry-After") == "" {
+	g.expect("/photo.jpg?w=10&blur=1", http.StatusOK)
+	g.expect("/photo.jpg?w=12", http.StatusOK)
+	if got := g.expect("/photo.jpg?w=11&blur=1", http.StatusServiceUnavailable); got.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
 	g.startDark()
 	g.waitUntil("Darkroom is used again",
-		func() bool { return g.do(http.MethodGet, "/photo.jpg?w=11", nil).status == 200 })
+		func() bool { return g.do(http.MethodGet, "/photo.jpg?w=11&blur=1", nil).status == 200 })
 }
 
 func TestTheDiskCacheSurvivesARestart(t *testing.T) {

@@ -17,16 +17,18 @@ import (
 	"time"
 )
 
-func TestImagesAreTransformedByDarkroom(t *testing.T) {
+func TestImagesAreTransformed(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
 	for target, want := range map[string]image.Point{
 		"/photo.jpg":                     {X: 600, Y: 400},
 		"/photo.jpg?w=150":               {X: 150, Y: 100},
 		"/photo.jpg?w=90&h=90&fit=crop":  {X: 90, Y: 90},
 		"/photo.jpg?w=90&h=10&fit=scale": {X: 90, Y: 10},
-		"/large.jpg?w=150":               {X: 150, Y: 100}, // shrunk first
+		"/large.jpg?w=150":               {X: 150, Y: 100},
 		"/large.jpg?w=90&h=90&fit=crop":  {X: 90, Y: 90},
 		"/clear.png?w=30":                {X: 30, Y: 20},
+		"/photo.jpg?w=100":               {X: 100, Y: 67}, // rounded
+		"/photo.jpg?w=100&blur=1":        {X: 100, Y: 67}, // by Darkroom
 	} {
 		got := g.expect(target, http.StatusOK)
 		config, _, err := image.DecodeConfig(bytes.NewReader(got.body))
@@ -248,17 +250,19 @@ func TestMetricsCountRequestsWithoutPaths(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
 	g.expect("/photo.jpg?w=10", http.StatusOK)
 	g.expect("/photo.jpg?w=10", http.StatusOK)
+	g.expect("/photo.jpg?w=10&blur=1", http.StatusOK)
 	g.expect("/none.jpg", http.StatusNotFound)
 	g.expect("/photo.jpg?w=0", http.StatusBadRequest)
 	g.url = g.metrics
 	metrics := string(g.expect("/metrics", http.StatusOK).body)
 	for _, line := range []string{
-		`darkroom_gate_requests_total{cache="miss",code="200"} 1`,
+		`darkroom_gate_requests_total{cache="miss",code="200"} 2`,
 		`darkroom_gate_requests_total{cache="hit",code="200"} 1`,
 		`darkroom_gate_requests_total{cache="miss",code="404"} 1`,
 		`darkroom_gate_requests_total{cache="none",code="400"} 1`,
+		`darkroom_gate_render_duration_seconds_count{result="ok"} 1`,
 		`darkroom_gate_transform_duration_seconds_count{result="ok"} 1`,
-		`darkroom_gate_cache_entries{tier="memory"} 1`,
+		`darkroom_gate_cache_entries{tier="memory"} 2`,
 	} {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("no %s", line)

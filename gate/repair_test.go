@@ -46,7 +46,7 @@ func TestDamagedFilesThatBrowsersShowAreTransformed(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		got := g.expect("/"+name+"?w=90", http.StatusOK)
 		img, _, err := image.Decode(bytes.NewReader(got.body))
-		if err != nil || img.Bounds().Dx() != 90 || img.Bounds().Dy() != 58 {
+		if err != nil || img.Bounds().Dx() != 90 || img.Bounds().Dy() != 59 {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(got.body), len(files[name]), err)
 			continue
 		}

@@ -76,20 +76,6 @@ func TestTheFormatFollowsTheClient(t *testing.T) {
 	}
 }
 
-func TestAResultInItsFormatIsEncodedWithoutTheSourceAndDarkroom(t *testing.T) {
-	o := newOrigin(t)
-	g := start(t, o.url, map[string]string{"GATE_REVALIDATE_SECONDS": "0"})
-	g.expect("/photo.jpg?w=200", http.StatusOK)
-	o.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-	_ = g.darkroom.Process.Kill()
-	_ = g.darkroom.Wait()
-	got := g.do(http.MethodGet, "/photo.jpg?w=200&auto=format", acceptsWebP)
-	if got.status != http.StatusOK || got.header.Get("Content-Type") != "image/webp" ||
-		got.header.Get("Cache-Control") != "public, max-age=60" {
-		t.Errorf("%d %v", got.status, got.header)
-	}
-}
-
 // Results of a replaced original are encoded again.
 func TestAnEncodedResultIsAsFreshAsItsOriginal(t *testing.T) {
 	o := newOrigin(t)

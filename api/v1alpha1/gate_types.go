@@ -37,8 +37,8 @@ type Gate struct {
 	// +optional
 	Signing *GateSigning `json:"signing,omitempty"`
 
-	// shrinkFirst reduces large JPEG files before Darkroom decodes them, if the
-	// result is much smaller. Defaults to true.
+	// shrinkFirst lets the gate resize images itself, at a fraction of the cost. false
+	// leaves them to Darkroom, for its exact pixels. Defaults to true.
 	// +optional
 	ShrinkFirst *bool `json:"shrinkFirst,omitempty"`
 

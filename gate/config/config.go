@@ -62,9 +62,10 @@ func Read(getenv func(string) string) (Config, error) {
 			MaxSourceBytes:  e.integer("GATE_MAX_SOURCE_BYTES", 64<<20, 1),
 			Revalidate:      e.seconds("GATE_REVALIDATE_SECONDS", 300),
 			StaleIfError:    e.seconds("GATE_STALE_IF_ERROR_SECONDS", 86400),
-			ShrinkFirst:     e.boolean("GATE_SHRINK_FIRST", true),
-			Memory:          e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
-			DarkroomMemory:  e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
+			OnlyDarkroom: e.choice("GATE_RESIZER", "Gate", "Darkroom") == "Darkroom" ||
+				!e.boolean("GATE_SHRINK_FIRST", true), // the name of before
+			Memory:         e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
+			DarkroomMemory: e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
 		},
 		Signing: signing.Options{
 			File:   e.text("GATE_SIGNING_KEYS_FILE", ""),

@@ -23,7 +23,7 @@ func unsupported(format string, arguments ...any) error {
 // *image.YCbCr, *image.CMYK or, for files in RGB, *image.RGBA, as image/jpeg does.
 //
 // The memory that it needs follows from the frame header, which the caller must check before. Progressive files need
-// two bytes for each coefficient that is used, and eight for each block, in addition to the image.
+// two bytes for each coefficient that is used, and eight for each block, in addition to one plane of the image.
 func Decode(data []byte, denominator int) (image.Image, error) {
 	switch denominator {
 	case 1, 2, 4, 8:

@@ -18,22 +18,28 @@ func (f *frame) subsampling() [2]int {
 	return [2]int{luma.horizontal / chroma.horizontal, luma.vertical / chroma.vertical}
 }
 
-// allocate makes the planes, gray.
+// allocate makes the planes, or room for the coefficients of progressive files.
 func (d *decoder) allocate() {
 	for _, c := range d.components {
 		c.stride = d.columns * c.horizontal * d.size
-		c.samples = make([]byte, c.stride*d.rows*c.vertical*d.size)
-		c.samples[0] = 128
-		for done := 1; done < len(c.samples); done *= 2 {
-			copy(c.samples[done:], c.samples[:done])
+		if !d.progressive {
+			d.allocateSamples(c)
+			continue
 		}
-		if d.progressive {
-			blocks := d.columns * c.horizontal * d.rows * c.vertical
-			c.coefficients = make([]int16, blocks*d.size*d.size)
-			if d.size > 1 {
-				c.nonzero = make([]uint64, blocks)
-			}
+		blocks := d.columns * c.horizontal * d.rows * c.vertical
+		c.coefficients = make([]int16, blocks*d.size*d.size)
+		if d.size > 1 {
+			c.nonzero = make([]uint64, blocks)
 		}
+	}
+}
+
+// allocateSamples makes a plane, gray.
+func (d *decoder) allocateSamples(c *component) {
+	c.samples = make([]byte, c.stride*d.rows*c.vertical*d.size)
+	c.samples[0] = 128
+	for done := 1; done < len(c.samples); done *= 2 {
+		copy(c.samples[done:], c.samples[:done])
 	}
 }
 

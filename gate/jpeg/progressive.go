@@ -103,9 +103,10 @@ func (d *decoder) refine(s *scan, c *component, block, k int) {
 	}
 }
 
-// transformAll transforms the blocks of a progressive file.
+// transformAll transforms the blocks of a progressive file, and drops the coefficients of each component that is done.
 func (d *decoder) transformAll() {
 	for _, c := range d.components {
+		d.allocateSamples(c)
 		d.setFactors(c)
 		for row := range c.rows {
 			for column := range c.columns {
@@ -125,5 +126,6 @@ func (d *decoder) transformAll() {
 				d.transform(c, column, row, last)
 			}
 		}
+		c.coefficients, c.nonzero = nil, nil
 	}
 }

@@ -22,7 +22,7 @@ func (d *decoder) readScan(header []byte) {
 	if s == nil {
 		return
 	}
-	if d.components[0].samples == nil {
+	if d.components[0].stride == 0 {
 		d.allocate()
 	}
 	if d.size == 1 && s.first > 0 {

@@ -16,6 +16,8 @@ type JPEG struct {
 	Progressive bool
 	// CMYK files have four components.
 	CMYK bool
+	// Converted is set for files in CMYK or RGB, which are decoded as YCbCr and converted.
+	Converted bool
 	// Scans is the number of passes over the pixels.
 	Scans int
 	// Samples is the number of samples for each pixel: 1.5 for an ordinary photo, whose

@@ -55,6 +55,7 @@ func Inspect(body []byte) (Info, error) {
 		info.Size = request.Size{Width: config.Width, Height: config.Height}
 		info.BytesPerPixel = bytesPerPixel(format, config.ColorModel)
 		info.Format = format
+		info.JPEG.Converted = format == "jpeg" && info.BytesPerPixel > 3
 	}
 	if !info.scan(body) {
 		info.Format = ""

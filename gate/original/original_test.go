@@ -74,7 +74,7 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 			),
 			Info{
 				Format: "jpeg", ContentType: "image/jpeg", BytesPerPixel: 8,
-				JPEG: JPEG{CMYK: true, Scans: 1, Samples: 4, Length: 30},
+				JPEG: JPEG{CMYK: true, Converted: true, Scans: 1, Samples: 4, Length: 30},
 			},
 		},
 		"JPEG, unreadable": {

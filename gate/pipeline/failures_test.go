@@ -25,8 +25,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
-	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
@@ -244,16 +244,17 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	if problem.Of(err).Status != http.StatusServiceUnavailable {
 		t.Errorf("Darkroom: %v", err)
 	}
-	plan := prepare.Plan{Factor: 1, Orientation: 6, Weight: p.Memory / 5}
-	_, err = p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{})
+	info.Orientation = 6
+	p.Memory = 5 * render.Upright(info).Weight
+	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info})
 	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
 		t.Errorf("turning: %v", err)
 	}
 }
 
 // The parts of the memory never exceed it, with those of the cache, of its disk and of responses. A client
-// cannot take all requests of the source, and each processor has two transformations to choose from, but there
-// are not more than maxTransforms.
+// cannot take all requests of the source, each processor renders one image at a time, and has two transformations to
+// choose from, but there are not more than maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	q := newQueues(Options{Memory: limit, DarkroomMemory: 2 << 30}, NewMetrics("test"))
@@ -266,12 +267,15 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 		used, _ := q.Load()
 		return used
 	}
-	rest := limit - most(q.originals) - most(q.shrink) - limit/4 - limit/16 - limit/10
+	rest := limit - most(q.originals) - most(q.renders) - limit/4 - limit/16 - limit/10
 	if rest < limit/10 || most(q.originals) < limit/10 {
 		t.Errorf("%d bytes are left, originals have %d", rest, most(q.originals))
 	}
 	if got := most(q.fetches); got > maxFetches/2 || got < maxFetches/4 {
 		t.Errorf("a client may have %d of %d requests of the source", got, maxFetches)
+	}
+	if got := most(q.renders) / q.lightestRender; got != int64(runtime.GOMAXPROCS(0)) {
+		t.Errorf("%d images are rendered at a time", got)
 	}
 	if got := most(q.transforms) / q.lightest; got > maxTransforms || got < min(maxTransforms, int64(2*runtime.NumCPU())) {
 		t.Errorf("%d transformations at a time", got)
@@ -332,7 +336,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 			passes   time.Duration
 			restarts bool // another process follows, with the same files
 			source   string
-			quality  int
+			webp     bool
 		}
 		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
 			return asking{
@@ -340,7 +344,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 				restarts: rapid.IntRange(0, 3).Draw(rt, "restarts") == 0,
 				source:   rapid.SampledFrom(kinds).Draw(rt, "the source"),
 				// The results of one original that are made without Darkroom.
-				quality: rapid.SampledFrom([]int{0, 50, 75}).Draw(rt, "quality"),
+				webp: rapid.Bool().Draw(rt, "WebP"),
 			}
 		}), 1, 10).Draw(rt, "steps")
 		var failure string
@@ -355,7 +359,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 				}
 				now = next.source
 				before, wasGone := asked, gone
-				_, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: next.quality})
+				_, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: next.webp})
 				if err == nil && wasGone && (asked == before || gone) {
 					failure = fmt.Sprintf("step %d: %s of what the source does not have", i, state)
 					return

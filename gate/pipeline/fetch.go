@@ -5,18 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"image"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
-	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
-	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // held is an original in memory, while results are made of it.
@@ -26,19 +22,6 @@ type held struct {
 	body      []byte
 	info      original.Info
 	cache.Origin
-	release admission.Release
-}
-
-// prepared are the pixels of an original in the memory that was admitted for them.
-type prepared struct {
-	of     *held
-	weight int64
-}
-
-// decoded are pixels of which one result is made at a time, because a copy may be as large.
-type decoded struct {
-	mu      sync.Mutex
-	image   image.Image
 	release admission.Release
 }
 
@@ -126,28 +109,4 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, h *held, reserved
 	}
 	h.release(int64(cap(h.body))) // without a length, more was reserved
 	return nil
-}
-
-// decode returns the pixels of an original, which all results share that are made at the same time.
-func (p *Pipeline) decode(ctx context.Context, of *held, plan prepare.Plan) (*decoded, func(), error) {
-	create := func(ctx context.Context) (d *decoded, err error) {
-		release, err := p.queues.shrink.Acquire(ctx, max(plan.Weight, p.queues.lightestDecoding))
-		if err != nil {
-			return nil, err
-		}
-		defer func() {
-			if err != nil {
-				release(0)
-			}
-		}()
-		defer recovered(&err)
-		defer func(start time.Time) { timing.Add(ctx, "decode", time.Since(start)) }(time.Now())
-		img, err := prepare.Decode(of.body, of.info)
-		if err != nil {
-			return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
-		}
-		return &decoded{image: img, release: release}, nil
-	}
-	pixels, _, done, err := hold(ctx, &p.pixels, prepared{of, plan.Weight}, create)
-	return pixels, done, err
 }

@@ -27,7 +27,7 @@ type Metrics struct {
 	saved      prometheus.Counter
 	fetches    *prometheus.HistogramVec
 	transforms *prometheus.HistogramVec
-	encodes    *prometheus.HistogramVec
+	renders    *prometheus.HistogramVec
 	waits      *prometheus.HistogramVec
 	evictions  *prometheus.CounterVec
 	diskErrors prometheus.Counter
@@ -65,8 +65,8 @@ func NewMetrics(version string) *Metrics {
 		fetches: histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
 		transforms: histogram("transform_duration_seconds",
 			"Time of transformations by Darkroom, by result (ok, error).", "result"),
-		encodes: histogram("encode_duration_seconds", "Time of encoding results as WebP, by result (ok, larger, error).",
-			"result"),
+		renders: histogram("render_duration_seconds",
+			"Time of decoding, resizing and encoding images by the gate, by result (ok, error).", "result"),
 		waits:     histogram("queue_duration_seconds", "Time that requests wait for admission, by queue.", "queue"),
 		evictions: counter("cache_evictions_total", "Number of entries evicted from a cache tier to make space.", "tier"),
 		untransformed: counter("untransformed_total",

@@ -1,6 +1,6 @@
 // Package pipeline makes responses: from the cache, or by fetching, checking and transforming the
 // original. What requests need at the same time is made once: the result of a request (results),
-// an original for all results of it (originals), and its pixels (pixels).
+// and an original for all results of it (originals).
 package pipeline
 
 import (
@@ -42,8 +42,8 @@ type Options struct {
 	// Revalidate is the age from which the source is asked whether an entry is still valid,
 	// which is served meanwhile. StaleIfError is the additional age up to which it is served.
 	Revalidate, StaleIfError time.Duration
-	// ShrinkFirst enables shrinking of large JPEG files.
-	ShrinkFirst bool
+	// OnlyDarkroom leaves all transformations to Darkroom, also those that the gate can do itself.
+	OnlyDarkroom bool
 	// Memory is the memory limit of the gate, DarkroomMemory that of Darkroom, in bytes.
 	Memory, DarkroomMemory int64
 }
@@ -58,7 +58,6 @@ type Pipeline struct {
 
 	results   share.Group[string, result]
 	originals share.Group[source.Request, *held]
-	pixels    share.Group[prepared, *decoded]
 	// refreshing has the originals that are checked behind responses.
 	refreshing sync.Map
 	// versions are those that the source has confirmed, by original, without their validators; the zero value is that it
@@ -93,7 +92,6 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 		versions: otter.Must(remembered[cache.Origin](options.Memory)), failures: otter.Must(failures),
 	}
 	p.originals.Drop = func(h *held) { h.release(0) }
-	p.pixels.Drop = func(d *decoded) { d.release(0) }
 	metrics.observe(results)
 	return p
 }
@@ -153,9 +151,9 @@ func hold[K comparable, V any](
 
 // respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
 func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (result, error) {
-	known, state, err := p.known(ctx, key, r)
-	if err != nil || state == Hit {
-		return result{known, state}, err
+	known, state := p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
+	if state == Hit {
+		return result{known, Hit}, nil
 	}
 	if failure := p.failed(r); failure != nil {
 		if made, err := p.fail(key, known, failure); err == nil || !failure.Busy {
@@ -172,6 +170,14 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		return result{known, Revalidated}, nil
 	}
 	return p.refresh(ctx, key, r, known)
+}
+
+// lookUp returns an entry of the cache and its state, or nil.
+func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, State) {
+	if found := p.cache.Get(r.Key()); found != nil {
+		return p.confirmed(r, found)
+	}
+	return nil, Miss
 }
 
 // confirmed returns an entry as the source has confirmed it last, for this result of the original or another

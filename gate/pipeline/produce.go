@@ -6,18 +6,17 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
-	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
-	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // transform applies the transformation of a request to an original, or passes it on. Default parameters
 // never refuse: what they make impossible is done without them.
 func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) ([]byte, error) {
-	made, err := p.apply(ctx, of, r.Transform)
+	made, err := p.apply(ctx, of, r.Transform, r.WebP)
 	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && r.Own != r.Transform {
-		made, err = p.apply(ctx, of, r.Own)
+		made, err = p.apply(ctx, of, r.Own, r.WebP)
 	}
 	if err == nil {
 		return made, nil
@@ -33,86 +32,122 @@ func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) (
 	return of.body, nil
 }
 
-// apply returns the result of a transformation, with the color profile of the original.
-func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
-	if of.info.Format != "" {
-		t = p.Rules.Resolve(t, of.info.Size)
-	}
-	if t == (request.Transform{}) {
-		return of.body, nil
-	}
-	made, err := p.transformed(ctx, of, t)
-	if err != nil {
-		return nil, err
-	}
-	return original.WithProfile(made, original.Profile(of.body)), nil
-}
-
-// transformed returns the result of a transformation. A problem with status 415 means that the
-// image cannot be transformed.
-func (p *Pipeline) transformed(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
-	info, body := of.info, of.body
+// apply returns the result of a transformation, as WebP if that is asked for and possible. The gate renders plain
+// transformations, and Darkroom does what only it knows, and what the gate has not the memory for. A problem with
+// status 415 means that the image cannot be transformed.
+func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, webp bool) ([]byte, error) {
+	info := of.info
 	if info.Format == "" {
+		if t == (request.Transform{}) {
+			return of.body, nil
+		}
 		return nil, problem.New(http.StatusUnsupportedMediaType, "images of type %s cannot be transformed", info.ContentType)
+	}
+	t = p.Rules.Resolve(t, info.Size)
+	if t == (request.Transform{}) {
+		return p.asWebP(ctx, of.body, info, 0, webp)
 	}
 	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
 		return nil, err
 	}
+	if t.Plain() && !p.OnlyDarkroom {
+		if plan, ok := p.plan(info, t, webp); ok {
+			return p.render(ctx, of.body, plan)
+		}
+	}
+	if !p.OnlyDarkroom {
+		t = t.Sized(info.Size)
+	}
+	made := of.body
+	if asked := t.WithoutQuality(); asked != (request.Transform{}) {
+		var err error
+		if made, err = p.askUpright(ctx, of, asked); err != nil {
+			return nil, err
+		}
+		made = original.WithProfile(made, original.Profile(of.body))
+		if info, err = original.Inspect(made); err != nil {
+			return nil, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
+		}
+	}
+	return p.asWebP(ctx, made, info, t.Quality, webp)
+}
+
+// plan returns how the gate renders a result, and false if that needs too much memory.
+func (p *Pipeline) plan(info original.Info, t request.Transform, webp bool) (plan render.Plan, ok bool) {
+	if plan = render.New(info, t, webp); plan.IsWebP() && plan.Weight > p.Memory/5 {
+		plan = render.New(info, t, false)
+	}
+	return plan, plan.Weight <= p.Memory/5
+}
+
+// asWebP returns an image as WebP of a quality if that is asked for, possible and smaller.
+func (p *Pipeline) asWebP(
+	ctx context.Context, body []byte, info original.Info, quality int, asked bool,
+) ([]byte, error) {
+	if !asked || info.Format == "" {
+		return body, nil
+	}
+	plan, ok := p.plan(info, request.Transform{Quality: quality}, true)
+	if !ok || !plan.IsWebP() {
+		return body, nil
+	}
+	made, err := p.render(ctx, body, plan)
+	if problem.Of(err).Status == http.StatusUnsupportedMediaType {
+		return body, nil
+	}
+	return made, err
+}
+
+// render does what is planned when there is the memory for it.
+func (p *Pipeline) render(ctx context.Context, body []byte, plan render.Plan) (made []byte, err error) {
+	release, err := p.queues.renders.Acquire(ctx, max(plan.Weight, p.queues.lightestRender))
+	if err != nil {
+		return nil, err
+	}
+	defer release(0)
+	defer recovered(&err)
+	defer func(start time.Time) {
+		p.metrics.renders.WithLabelValues(outcome(err)).Observe(time.Since(start).Seconds())
+	}(time.Now())
+	return plan.Do(ctx, body)
+}
+
+// askUpright lets Darkroom transform an original, which it gets upright.
+func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
+	info, body := of.info, of.body
 	if info.JPEG.Length > 0 {
 		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
 	}
-	if plan := prepare.New(info, t, p.ShrinkFirst, p.Memory/5); plan != (prepare.Plan{}) {
-		smaller, err := p.prepare(ctx, of, plan, t.Scaled(info.Size))
-		if err != nil {
+	if info.Orientation != 1 {
+		var err error
+		if body, info, err = p.upright(ctx, of); err != nil {
 			return nil, err
-		}
-		if smaller != nil {
-			t, body = prepare.Exact(t, info.Size), smaller
-			if info, err = original.Inspect(body); err != nil {
-				return nil, err
-			}
 		}
 	}
 	made, err := p.ask(ctx, body, info, t)
 	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
 		return made, err
 	}
-	repaired, ok := p.repair(ctx, of)
-	if !ok {
+	repaired, _, failure := p.upright(ctx, of)
+	if failure != nil {
 		return nil, err
 	}
 	return p.ask(ctx, repaired, info, t)
 }
 
-// repair returns a file that Darkroom can read, of an original that browsers show although it is damaged.
-func (p *Pipeline) repair(ctx context.Context, of *held) ([]byte, bool) {
-	if of.info.Format == "png" {
-		repaired := original.RepairPNG(of.body)
-		return repaired, repaired != nil
-	}
-	plan := prepare.Repair(of.info)
-	if plan == (prepare.Plan{}) || plan.Weight > p.Memory/5 {
-		return nil, false
-	}
-	repaired, err := p.prepare(ctx, of, plan, of.info.Size)
-	return repaired, err == nil && repaired != nil
-}
-
-// prepare returns nil if the image must be left alone.
-func (p *Pipeline) prepare(ctx context.Context, of *held, plan prepare.Plan, result request.Size) ([]byte, error) {
+// upright returns an original as a file that Darkroom can read.
+func (p *Pipeline) upright(ctx context.Context, of *held) ([]byte, original.Info, error) {
+	plan := render.Upright(of.info)
 	if plan.Weight > p.Memory/5 {
-		return nil, problem.New(http.StatusRequestEntityTooLarge,
+		return nil, original.Info{}, problem.New(http.StatusRequestEntityTooLarge,
 			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
 	}
-	pixels, done, err := p.decode(ctx, of, plan)
-	defer done()
+	body, err := p.render(ctx, of.body, plan)
 	if err != nil {
-		return nil, err
+		return nil, original.Info{}, err
 	}
-	defer func(start time.Time) { timing.Add(ctx, "prepare", time.Since(start)) }(time.Now())
-	pixels.mu.Lock()
-	defer pixels.mu.Unlock()
-	return plan.Do(pixels.image, of.info, result)
+	info, err := original.Inspect(body)
+	return body, info, err
 }
 
 // ask lets Darkroom transform an image when it has the memory for it.

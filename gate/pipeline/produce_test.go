@@ -71,6 +71,7 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 				defaults[name] = query.Get(name)
 			}
 		}
+		onlyDarkroom := rapid.Bool().Draw(rt, "only Darkroom")
 		accept := []string{rapid.SampledFrom([]string{"image/webp", "*/*"}).Draw(rt, "accept")}
 		type response struct {
 			status int
@@ -78,7 +79,7 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 		}
 		get := func(r request.Request, err error) response {
 			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(body, nil) })
-			p.transformer = darkroom.New(at, 1<<20)
+			p.transformer, p.OnlyDarkroom = darkroom.New(at, 1<<20), onlyDarkroom
 			p.MaxSourcePixels = 100_000
 			var entry *cache.Entry
 			if err == nil {
@@ -147,7 +148,7 @@ func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 			body = want
 		}
 		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(body, nil) })
-		p.transformer, p.ShrinkFirst = d, rapid.Bool().Draw(rt, "shrink first")
+		p.transformer, p.OnlyDarkroom = d, rapid.Bool().Draw(rt, "only Darkroom")
 		blurred := request.Transform{Blur: 1}
 		if _, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a", Transform: blurred, Own: blurred}); err != nil {
 			rt.Fatal(err)

@@ -14,12 +14,10 @@ type queues struct {
 	fetches *admission.Queue
 	// originals weighs originals in memory.
 	originals *admission.Queue
-	// shrink weighs images that are being shrunk or encoded. The lightest weight of a decoding bounds their number: more
-	// than processors would only wait for one, with their pixels in memory. Encoding as WebP uses all processors, and half
-	// as many encodings run at a time. They have one queue, because a place in a second one would be held in vain while
-	// waiting in the first.
-	shrink                             *admission.Queue
-	lightestDecoding, lightestEncoding int64
+	// renders weighs images that are decoded, resized and encoded. The lightest weight bounds their number: more than
+	// processors would only wait for one, with their pixels in memory.
+	renders        *admission.Queue
+	lightestRender int64
 	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
 	// their number: more than two for each processor only share its time, and their results need
 	// memory of the gate. The heaviest may run alone.
@@ -36,7 +34,7 @@ const (
 	darkroomIdle = 32 << 20
 )
 
-// newQueues divides the memory limit of the gate: a fifth each for originals, and for shrinking and encoding. A
+// newQueues divides the memory limit of the gate: a fifth each for originals, and for rendering. A
 // quarter is for the cache, a sixteenth for what it reads from disk, a tenth for responses, and
 // the rest is left for results and connections.
 func newQueues(o Options, metrics *Metrics) queues {
@@ -45,13 +43,12 @@ func newQueues(o Options, metrics *Metrics) queues {
 	// use before 70 % of the limit are reached.
 	budget := usable * 45 / 100
 	return queues{
-		fetches:          metrics.newQueue("fetch", maxFetches, maxFetches/2),
-		originals:        metrics.newQueue("memory", o.Memory/5, 0),
-		shrink:           metrics.newQueue("shrink", o.Memory/5, 0),
-		lightestDecoding: o.Memory / 5 / int64(runtime.GOMAXPROCS(0)),
-		lightestEncoding: o.Memory / 5 / int64(max(1, runtime.GOMAXPROCS(0)/2)),
-		transforms:       metrics.newQueue("transform", budget, 0),
-		lightest:         budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
-		heaviest:         usable * 70 / 100,
+		fetches:        metrics.newQueue("fetch", maxFetches, maxFetches/2),
+		originals:      metrics.newQueue("memory", o.Memory/5, 0),
+		renders:        metrics.newQueue("render", o.Memory/5, 0),
+		lightestRender: o.Memory / 5 / int64(runtime.GOMAXPROCS(0)),
+		transforms:     metrics.newQueue("transform", budget, 0),
+		lightest:       budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
+		heaviest:       usable * 70 / 100,
 	}
 }

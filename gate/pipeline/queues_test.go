@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +13,8 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
-	"github.com/darkroom-operator/darkroom-operator/gate/prepare"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
@@ -40,39 +38,6 @@ func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 	}
 }
 
-// More decodings than processors would wait for one, with their pixels in memory.
-func TestEachProcessorDecodesOneImageAtATime(t *testing.T) {
-	p := newPipeline(nil)
-	file := pixel(1)
-	info, err := original.Inspect(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		all := 3 * runtime.GOMAXPROCS(0)
-		var decoded atomic.Int64
-		next := make(chan struct{})
-		for range all {
-			go func() {
-				_, done, err := p.decode(admission.For(t.Context(), "a"), &held{body: file, info: info}, prepare.Plan{Weight: 1})
-				if err != nil {
-					t.Error(err)
-				}
-				decoded.Add(1)
-				<-next
-				done()
-			}()
-		}
-		for want := runtime.GOMAXPROCS(0); want <= all; want++ {
-			if synctest.Wait(); decoded.Load() != int64(want) {
-				t.Errorf("%d images are decoded, want %d", decoded.Load(), want)
-			}
-			next <- struct{}{}
-		}
-		close(next)
-	})
-}
-
 func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPipeline(nil)
 	info := original.Info{Format: "png", Size: request.Size{Width: 10_000, Height: 10_000}, BytesPerPixel: 8}
@@ -80,8 +45,9 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("Darkroom: %v", err)
 	}
-	plan := prepare.Plan{Factor: 1, Orientation: 6, Weight: p.Memory/5 + 1}
-	_, err = p.prepare(admission.For(t.Context(), "a"), &held{info: info}, plan, request.Size{})
+	info.Orientation = 6
+	p.Memory = 5 * (render.Upright(info).Weight - 1)
+	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info})
 	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("turning: %v", err)
 	}
@@ -190,14 +156,14 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
 			defer p.failures.StopAllGoroutines()
-			stages := []*admission.Queue{p.queues.fetches, p.queues.shrink}
+			stages := []*admission.Queue{p.queues.fetches, p.queues.renders}
 			for _, stage := range stages {
 				*stage = *admission.New(1, maxWaiting, 0)
 				stage.Waited = func(context.Context, time.Duration) { time.Sleep(takes) }
 			}
 			for range decodings {
 				go func() {
-					if release, err := p.queues.shrink.Acquire(admission.For(t.Context(), "a"), 1); err == nil {
+					if release, err := p.queues.renders.Acquire(admission.For(t.Context(), "a"), 1); err == nil {
 						release(0)
 					}
 				}()
@@ -211,7 +177,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 					waiting[a.client]++
 					first, start := waiting[a.client] == 1 && a.client != "a", time.Now()
 					mu.Unlock()
-					_, _, err := p.Get(t.Context(), a.client, request.Request{Path: a.path, WebP: 75})
+					_, _, err := p.Get(t.Context(), a.client, request.Request{Path: a.path, WebP: true})
 					mu.Lock()
 					defer mu.Unlock()
 					waiting[a.client]--

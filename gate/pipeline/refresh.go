@@ -47,10 +47,7 @@ func (p *Pipeline) refresh(
 		return p.recover(key, key, known, problem.New(http.StatusBadGateway,
 			"Darkroom returned something that is not an image"))
 	}
-	entry, err := p.encode(ctx, cache.NewEntry(body, contentType, fetched.Origin), r.WebP)
-	if err != nil {
-		return p.recover(key, key, known, err)
-	}
+	entry := cache.NewEntry(body, contentType, fetched.Origin)
 	if fetched.Control.NoStore {
 		p.cache.Remove(key)
 	} else {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// DefaultQuality is that of a WebP result without the parameter q.
+	// DefaultQuality is the quality of a JPEG or WebP result without the parameter q.
 	DefaultQuality = 75
 	maxQuality     = 100
 )
@@ -16,28 +16,16 @@ const (
 // auto=format if the client names that type, and reports whether the response depends on the header.
 func (r Request) Negotiate(accept []string) (negotiated Request, varies bool) {
 	varies = r.Transform.format()
-	if varies && accepts(accept, "image/webp") {
-		r.WebP = r.Transform.Quality
-		if r.WebP == 0 {
-			r.WebP = DefaultQuality
-		}
-	}
+	r.WebP = varies && accepts(accept, "image/webp")
 	r.Transform, r.Own = r.Transform.withoutFormat(), r.Own.withoutFormat()
 	return r, varies
 }
 
-// InItsFormat returns the request of a client that does not accept WebP.
-func (r Request) InItsFormat() Request {
-	r.WebP = 0
-	return r
-}
-
 func (t Transform) format() bool { return strings.HasSuffix(t.Auto, "format") }
 
-// withoutFormat returns what Darkroom is asked for. Its auto=format never changes the format.
+// withoutFormat returns the transformation in any format. Darkroom's auto=format never changes the format.
 func (t Transform) withoutFormat() Transform {
 	t.Auto = strings.TrimSuffix(strings.TrimSuffix(t.Auto, "format"), ",")
-	t.Quality = 0
 	return t
 }
 

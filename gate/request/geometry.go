@@ -26,9 +26,9 @@ func (r Rules) Resolve(t Transform, original Size) Transform {
 	t = r.within(t)
 	switch { // a side that is not given follows the other one
 	case t.Width > 0 && t.Height == 0:
-		t.Width = min(t.Width, max(1, scaleSide(r.MaxHeight, original.Width, original.Height)))
+		t.Width = min(t.Width, max(1, r.MaxHeight*original.Width/original.Height))
 	case t.Height > 0 && t.Width == 0:
-		t.Height = min(t.Height, max(1, scaleSide(r.MaxWidth, original.Height, original.Width)))
+		t.Height = min(t.Height, max(1, r.MaxWidth*original.Height/original.Width))
 	}
 	switch t.Fit {
 	case FitMax:
@@ -72,8 +72,17 @@ func side(of float64) int {
 	return max(1, int(math.Round(of)))
 }
 
-// Scaled returns the size that Darkroom scales an image to: the size of the result, or
-// with FitCrop that of the image from which the result is cropped.
+// Sized returns a transformation, which Resolve has returned, that names both sides. Darkroom rounds others down.
+func (t Transform) Sized(original Size) Transform {
+	if t.Fit == "" && max(t.Width, t.Height) > 0 {
+		scaled := t.Scaled(original)
+		t.Fit, t.Width, t.Height = FitScale, scaled.Width, scaled.Height
+	}
+	return t
+}
+
+// Scaled returns the size that an image is scaled to: the size of the result, or with FitCrop the size of the image
+// from which the result is cropped.
 func (t Transform) Scaled(original Size) Size {
 	byWidth := Size{t.Width, scaleSide(t.Width, original.Height, original.Width)}
 	switch {
@@ -89,12 +98,9 @@ func (t Transform) Scaled(original Size) Size {
 	return Size{scaleSide(t.Height, original.Width, original.Height), t.Height}
 }
 
-// scaleSide returns a side that is not given.
-func scaleSide(side, numerator, denominator int) int {
-	if side == 0 {
-		return 0
-	}
-	return max(1, int(int64(side)*int64(numerator)/int64(denominator)))
+// scaleSide returns a side that is not given, rounded.
+func scaleSide(of, numerator, denominator int) int {
+	return side(float64(of) * float64(numerator) / float64(denominator))
 }
 
 // Check refuses a transformation whose cost or result, for an original of this size,

@@ -49,8 +49,8 @@ type Request struct {
 	Transform Transform
 	// Own is the transformation without default parameters, for an original that they cannot be applied to.
 	Own Transform
-	// WebP is the quality of a result in that format; zero leaves the format as it is.
-	WebP int
+	// WebP is set for a client that accepts a result in that format.
+	WebP bool
 }
 
 // Original identifies the original. Names of gates may be many, and are digested.
@@ -68,8 +68,8 @@ func (r Request) Key() string {
 	if r.Own != r.Transform {
 		key += "#own=" + r.Own.Query()
 	}
-	if r.WebP != 0 {
-		key += "#webp=" + strconv.Itoa(r.WebP)
+	if r.WebP {
+		key += "#webp"
 	}
 	return key + " " + r.Original()
 }

@@ -52,7 +52,7 @@ type Transform struct {
 	Rotate float64
 	// Auto is empty, compress, format or both, separated by a comma.
 	Auto string
-	// Quality of a WebP result, from 1 to 100; zero means DefaultQuality.
+	// Quality of a JPEG or WebP result, from 1 to 100; zero means DefaultQuality. Darkroom has no such parameter.
 	Quality int
 }
 
@@ -149,10 +149,19 @@ func (t Transform) simplify() (Transform, error) {
 	if t.Fit != FitCrop && t.Fit != FitMin {
 		t.Crop = ""
 	}
-	if t.Quality == DefaultQuality || !t.format() {
+	if t.Quality == DefaultQuality && t != (Transform{Quality: DefaultQuality}) {
 		t.Quality = 0
 	}
 	return t, nil
+}
+
+// Plain reports whether a transformation has none of the operations that only Darkroom knows.
+func (t Transform) Plain() bool { return !t.Mono && t.Blur == 0 && t.Flip == "" && t.Rotate == 0 }
+
+// WithoutQuality returns what Darkroom is asked for.
+func (t Transform) WithoutQuality() Transform {
+	t.Quality = 0
+	return t
 }
 
 // parseInteger rounds a number of at least one half.

@@ -6,7 +6,10 @@
 // is that of some rows.
 package resample
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Plane is a part of an image: a component, or all of them side by side.
 type Plane struct {
@@ -16,7 +19,7 @@ type Plane struct {
 	Channels int
 }
 
-// Area is a part of a plane, in pixels, which need not be whole.
+// Area is a part of a plane, in pixels, which need not be whole. If it ends before it starts, the result is mirrored.
 type Area struct{ X0, Y0, X1, Y1 float64 }
 
 const (
@@ -29,8 +32,11 @@ const (
 
 // Scale fills a plane with an area of another one, which has as many channels. It uses no pixel beyond the area.
 func Scale(to, from Plane, area Area) {
-	columns := weigh(to.Width, from.Width, area.X0, area.X1)
-	rows := weigh(to.Height, from.Height, area.Y0, area.Y1)
+	columns := weigh(to.Width, from.Width, min(area.X0, area.X1), max(area.X0, area.X1))
+	if area.X1 < area.X0 {
+		slices.Reverse(columns.taps)
+	}
+	rows := weigh(to.Height, from.Height, min(area.Y0, area.Y1), max(area.Y0, area.Y1))
 	length := to.Width * to.Channels
 	kept := make([][]int16, rows.longest)
 	for i := range kept {
@@ -50,6 +56,9 @@ func Scale(to, from Plane, area Area) {
 		clear(sums)
 		for i, weight := range r.weights {
 			add(sums, kept[(r.first+i)%len(kept)], weight)
+		}
+		if area.Y1 < area.Y0 {
+			y = to.Height - 1 - y
 		}
 		line := to.Pix[y*to.Stride:][:length]
 		for i, sum := range sums[:len(line)] {
@@ -140,8 +149,11 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 			until := int32(math.Round(done * (1 << precision)))
 			t.weights[j], before = until-before, until
 		}
+		if only := slices.Index(t.weights, 1<<precision); only >= 0 { // it is copied, such as an image that is only turned
+			t = tap{first: t.first + only, weights: t.weights[only : only+1]}
+		}
 		w.taps = append(w.taps, t)
-		w.longest = max(w.longest, len(exact))
+		w.longest = max(w.longest, len(t.weights))
 	}
 	return w
 }

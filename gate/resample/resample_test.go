@@ -1,6 +1,7 @@
 package resample
 
 import (
+	"bytes"
 	"fmt"
 	"image"
 	"math"
@@ -64,6 +65,30 @@ func TestScaledPlanesAreTheWeightedAverages(t *testing.T) {
 		}
 		if likeness := 10 * math.Log10(255*255*n/max(sum, 1e-9)); likeness < 50 {
 			t.Fatalf("%.1f dB", likeness)
+		}
+	})
+}
+
+// A mirrored area gives the mirrored result.
+func TestAnAreaThatEndsBeforeItStartsIsMirrored(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		channels := rapid.SampledFrom([]int{1, 4}).Draw(t, "channels")
+		to, from := drawPlane(t, "to", channels), drawPlane(t, "from", channels)
+		for i := range from.Pix {
+			from.Pix[i] = byte(i * i)
+		}
+		width, height := float64(from.Width), float64(from.Height)
+		Scale(to, from, Area{X1: width, Y1: height})
+		mirrored := to
+		mirrored.Pix = make([]byte, len(to.Pix))
+		Scale(mirrored, from, Area{X0: width, Y0: height})
+		for y := range to.Height {
+			for x := range to.Width {
+				at, other := y*to.Stride+x*channels, (to.Height-1-y)*to.Stride+(to.Width-1-x)*channels
+				if !bytes.Equal(to.Pix[at:at+channels], mirrored.Pix[other:other+channels]) {
+					t.Fatalf("%d,%d of %dx%d", x, y, to.Width, to.Height)
+				}
+			}
 		}
 	})
 }

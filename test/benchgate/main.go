@@ -60,6 +60,9 @@ func run() error {
 		return err
 	}
 	defer origin.close()
+	if origin.corpus, err = readCorpus(*corpus); err != nil {
+		return err
+	}
 	fmt.Print("| load |")
 	for _, c := range contenders {
 		fmt.Printf(" %s |", c.name)

@@ -19,11 +19,16 @@ type row struct {
 }
 
 var rows = []row{
-	{name: "40 different 12-megapixel photos at once, `w=300`", load: func(s *stack, _ *origin) string {
-		start := time.Now()
-		codes := together(40, func(i int) answer { return get(s, fmt.Sprintf("/large%d.jpg?w=300", i)) })
-		return fmt.Sprintf("%s, %.1f s, %s", codes, time.Since(start).Seconds(), s.peak())
-	}},
+	{name: "40 different 12-megapixel photos at once, `w=300`", load: photos("/large%d.jpg?w=300", nil)},
+	{name: "40 different 12-megapixel photos at once, `w=800`", load: photos("/large%d.jpg?w=800", nil)},
+	{name: "40 different 12-megapixel photos at once, `w=1200`", load: photos("/large%d.jpg?w=1200", nil)},
+	{name: "40 different 12-megapixel photos at once, `w=300` as WebP", load: photos("/large%d.jpg?auto=format&w=300", webp)},
+	{name: "40 different 12-megapixel photos at once, `w=800` as WebP", load: photos("/large%d.jpg?auto=format&w=800", webp)},
+	{name: "40 different 12-megapixel photos at once, `w=1200` as WebP",
+		load: photos("/large%d.jpg?auto=format&w=1200", webp)},
+	{name: "40 different progressive photos of one megapixel at once, `w=300`",
+		load: photos("/corpus/%d/progressive.jpg?w=300", nil)},
+	{name: "40 different PNG files of 1200×800 at once, `w=300`", load: photos("/png%d.png?w=300", nil)},
 	{name: "200 requests of one URL at once", load: func(s *stack, o *origin) string {
 		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
 		return fmt.Sprintf("%s, source asked %d times", codes, o.requests.Load())
@@ -77,6 +82,16 @@ var rows = []row{
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// photos asks for a size of 40 originals at once.
+func photos(path string, header http.Header) func(*stack, *origin) string {
+	return func(s *stack, _ *origin) string {
+		start, before := time.Now(), s.cpu()
+		codes := together(40, func(i int) answer { return do(s, http.MethodGet, fmt.Sprintf(path, i), header) })
+		return fmt.Sprintf("%s, %.1f s, %.1f CPU-s, %s", codes, time.Since(start).Seconds(), (s.cpu() - before).Seconds(),
+			s.peak())
+	}
+}
 
 // once measures a single request. The processor time includes what goes on after it.
 func once(s *stack, path string) string {

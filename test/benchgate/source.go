@@ -21,11 +21,12 @@ import (
 
 // origin is a web folder that counts requests. Every path below /large is a photo of 12
 // megapixels, below /small one of 1200×800 pixels, below /tiny one of 60×40 pixels, below
-// /bad an error, and below /corpus a file of the corpus by its name.
+// /png the same as a PNG file, /bad an error, and below /corpus a file of the corpus by its name.
 type origin struct {
 	url          string
 	server       *http.Server
 	large, small []byte
+	png          []byte
 	tiny         []byte
 	bomb         []byte
 	corpus       map[string][]byte
@@ -35,8 +36,11 @@ type origin struct {
 	down bool
 }
 
-func newOrigin() (*origin, error) {
-	o := &origin{large: photograph(4000, 3000), small: photograph(1200, 800), tiny: photograph(60, 40), bomb: bomb()}
+func newOrigin() (o *origin, err error) {
+	o = &origin{large: photograph(4000, 3000), small: photograph(1200, 800), tiny: photograph(60, 40), bomb: bomb()}
+	if o.png, err = asPNG(o.small); err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
@@ -73,6 +77,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(o.large)
 	case strings.HasPrefix(r.URL.Path, "/small"):
 		_, _ = w.Write(o.small)
+	case strings.HasPrefix(r.URL.Path, "/png"):
+		_, _ = w.Write(o.png)
 	case strings.HasPrefix(r.URL.Path, "/tiny"):
 		_, _ = w.Write(o.tiny)
 	case strings.HasPrefix(r.URL.Path, "/bomb"):
@@ -117,6 +123,16 @@ func photograph(width, height int) []byte {
 		panic(err)
 	}
 	return out.Bytes()
+}
+
+func asPNG(file []byte) ([]byte, error) {
+	img, err := jpeg.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = png.Encode(&out, img)
+	return out.Bytes(), err
 }
 
 // bomb is a small file of 256 megapixels.

@@ -180,7 +180,7 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 		"GATE_ADDRESS=127.0.0.1:" + strconv.Itoa(public), "GATE_INNER_ADDRESS=127.0.0.1:" + strconv.Itoa(inner),
 		"GATE_METRICS_ADDRESS=127.0.0.1:" + strconv.Itoa(metrics), "GATE_DARKROOM_URL=" + local(dark),
 		"GATE_DARKROOM_MEMORY_LIMIT=" + strconv.Itoa(1<<30),
-		"GATE_SHRINK_FIRST=" + strconv.FormatBool(os.Getenv("SHRINK") != "false"),
+		"GATE_RESIZER=" + os.Getenv("RESIZER"),
 	}
 	for _, variable := range environ {
 		variables = append(variables, strings.ReplaceAll(variable, "$SOURCE", source))

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -204,12 +205,17 @@ func TestAGateServesKnownImagesWhateverFails(t *testing.T) {
 
 	load.during(t, "Darkroom is killed", func() {
 		kill(t, darkroom, "darkroom")
-		got := ask(t, http.MethodGet, host, imagePath+"?w=121")
+		got := ask(t, http.MethodGet, host, imagePath+"?w=121&mono=000000")
 		if got.status != http.StatusOK && (got.status != http.StatusServiceUnavailable ||
 			got.header.Get("Retry-After") == "") {
 			t.Errorf("an unknown image without Darkroom: %d %v", got.status, got.header)
 		}
-		eventually(t, "unknown images are served again", func(ctx context.Context) error { return serves(ctx, host, 122) })
+		eventually(t, "Darkroom transforms again", func(context.Context) error {
+			if got := ask(t, http.MethodGet, host, imagePath+"?w=122&mono=000000"); got.status != http.StatusOK {
+				return fmt.Errorf("status %d", got.status)
+			}
+			return nil
+		})
 		waitRequests(t, load, 100)
 	})
 	if status := containerStatus(t, darkroom, "darkroom"); status.RestartCount != 0 {

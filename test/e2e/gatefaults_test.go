@@ -33,7 +33,7 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 	memory.write(t, strconv.FormatInt(limit, 10), "memory.limit_in_bytes", "memory.max")
 
 	// This image needs more than 40 MiB, of which the gate does not know that they are missing.
-	status, body, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=4000&h=2600&fit=scale")
+	status, body, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=4000&h=2600&fit=scale&mono=000000")
 	if err != nil || status != http.StatusServiceUnavailable ||
 		!strings.Contains(string(body), "Darkroom is not available") {
 		t.Errorf("an image that needs more than the limit: %d %.200q %v", status, body, err)

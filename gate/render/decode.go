@@ -1,0 +1,72 @@
+package render
+
+import (
+	"bytes"
+	"image"
+	"image/draw"
+	"image/png"
+
+	"golang.org/x/image/webp"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/jpeg"
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+)
+
+// decode returns the pixels of an original, and those that can be read of a damaged one: *image.Gray, *image.YCbCr,
+// *image.CMYK or *image.RGBA.
+func decode(body []byte, info original.Info, denominator int) (image.Image, error) {
+	img, err := decodeFile(body, info, denominator)
+	if err != nil {
+		return nil, err
+	}
+	switch img := img.(type) {
+	case *image.Gray, *image.CMYK, *image.RGBA:
+		return img, nil
+	case *image.YCbCr:
+		if info.Format == "webp" {
+			widen(img)
+		}
+		return img, nil
+	case *image.NYCbCrA:
+		widen(&img.YCbCr)
+	case *image.Gray16:
+		return drawn(image.NewGray(img.Rect), img), nil
+	}
+	return drawn(image.NewRGBA(img.Bounds()), img), nil
+}
+
+func decodeFile(body []byte, info original.Info, denominator int) (image.Image, error) {
+	switch info.Format {
+	case "jpeg":
+		return jpeg.Decode(body[:info.JPEG.Length], denominator)
+	case "webp":
+		return webp.Decode(bytes.NewReader(body))
+	}
+	img, err := png.Decode(bytes.NewReader(body))
+	if repaired := original.RepairPNG(body); err != nil && repaired != nil {
+		return png.Decode(bytes.NewReader(repaired))
+	}
+	return img, err
+}
+
+// drawn returns a copy of an image with other colors.
+func drawn(to draw.Image, from image.Image) image.Image {
+	draw.Draw(to, to.Bounds(), from, from.Bounds().Min, draw.Src)
+	return to
+}
+
+// widen converts the limited range of video, which lossy WebP files have and their decoder leaves, to the full range.
+func widen(img *image.YCbCr) {
+	var luma, chroma [256]byte
+	for i := range luma {
+		luma[i] = level((float64(i) - 16) * 255 / 219)
+		chroma[i] = level((float64(i)-128)*255/224 + 128)
+	}
+	for plane, table := range map[*[]byte]*[256]byte{&img.Y: &luma, &img.Cb: &chroma, &img.Cr: &chroma} {
+		for i, value := range *plane {
+			(*plane)[i] = table[value]
+		}
+	}
+}
+
+func level(v float64) byte { return byte(min(max(v+.5, 0), 255)) }

@@ -1,0 +1,107 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+
+	"github.com/deepteams/webp"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+)
+
+const (
+	// maxPixels bounds the time of an encoding as WebP: a megapixel takes about 0.3 s of a processor.
+	maxPixels = 8_000_000
+	// The encoder of WebP needs 15 bytes for each pixel, and 80 for noise as alpha, as measured.
+	opaqueBytes, alphaBytes = 16, 86
+)
+
+// fitsWebP reports whether the result can be encoded as WebP. The unchanged colors of a CMYK file cannot.
+func (p Plan) fitsWebP() bool {
+	whole := p.info.JPEG.CMYK && p.size == p.info.Size
+	return p.info.Format != "webp" && !whole && p.size.Pixels() <= maxPixels &&
+		max(p.size.Width, p.size.Height) <= webp.MaxDimension
+}
+
+// encoderBytes returns what the encoder of WebP needs for each pixel.
+func (p Plan) encoderBytes() float64 {
+	if p.info.Format == "jpeg" || p.info.Format == "webp" && p.info.BytesPerPixel == 3 {
+		return opaqueBytes
+	}
+	return alphaBytes
+}
+
+// encode returns the file of a result in the best format, or the original if that is as good.
+func (p Plan) encode(img image.Image, body []byte) (best []byte, err error) {
+	profile := original.Profile(body)
+	for _, format := range p.formats(img, profile) {
+		made, err := p.encodeAs(img, format)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", format, err)
+		}
+		made = original.WithProfile(made, profile)
+		if best == nil || len(made) < len(best) {
+			best = made
+		}
+		if len(best) < len(body) || p.size.Pixels() > p.info.Size.Pixels() {
+			return best, nil
+		}
+	}
+	if p.size == p.info.Size && p.info.Orientation == 1 && !p.forDarkroom {
+		return body, nil
+	}
+	return best, nil
+}
+
+// formats returns the formats for a result. A further one is tried only if the file is larger than the original.
+func (p Plan) formats(img image.Image, profile []byte) (formats []string) {
+	if _, gray := img.(*image.Gray); p.webp && !(gray && profile != nil) { // WebP has no profile of shades of gray
+		formats = []string{"webp"}
+	}
+	switch opaque := isOpaque(img); {
+	case p.info.Format == "jpeg":
+		return append(formats, "jpeg")
+	case p.forDarkroom || !opaque && p.info.Format == "png":
+		return append(formats, "png")
+	case p.info.Format == "png": // Darkroom makes JPEG of what is opaque
+		return append(formats, "jpeg", "png")
+	}
+	return []string{"webp"}
+}
+
+func isOpaque(img image.Image) bool { return img.(interface{ Opaque() bool }).Opaque() }
+
+func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
+	var out bytes.Buffer
+	quality := p.quality
+	if quality == 0 {
+		quality = request.DefaultQuality
+	}
+	switch format {
+	case "jpeg":
+		err := jpeg.Encode(&out, img, &jpeg.Options{Quality: quality})
+		return out.Bytes(), err
+	case "png":
+		level := png.DefaultCompression
+		if p.forDarkroom {
+			level = png.BestSpeed
+		}
+		err := (&png.Encoder{CompressionLevel: level}).Encode(&out, img)
+		return out.Bytes(), err
+	}
+	options := webp.DefaultOptions()
+	options.Quality = float32(quality)
+	options.Segments = 1 // with more, the encoder turns off the filter that removes the edges of blocks
+	switch _, isRGBA := img.(*image.RGBA); {
+	case !isRGBA:
+		img = drawn(image.NewRGBA(img.Bounds()), img) // the encoder is slow for others
+	case !isOpaque(img):
+		img = drawn(image.NewNRGBA(img.Bounds()), img)
+	}
+	err := webp.Encode(&out, img, options)
+	return out.Bytes(), err
+}

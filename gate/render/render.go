@@ -1,0 +1,170 @@
+// Package render makes the result of a plain transformation: it decodes an original at the scale that the result needs,
+// turns it upright, crops and resizes it, and encodes it once.
+//
+//   - render.go plans a result and its memory,
+//   - decode.go decodes originals,
+//   - resize.go resamples their planes,
+//   - encode.go chooses the format and encodes.
+package render
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/resample"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
+)
+
+// Plan describes a result.
+type Plan struct {
+	info original.Info
+	// size is the size of the upright result.
+	size request.Size
+	// area is the part of the image, as it is stored, that the result shows. It is mirrored if it ends before it starts.
+	area resample.Area
+	// denominator divides the width and height at which a JPEG file is decoded.
+	denominator int
+	quality     int
+	webp        bool
+	// lossless and whole files are for Darkroom.
+	forDarkroom bool
+	// Weight is the memory that is needed, in bytes.
+	Weight int64
+}
+
+// New returns the plan for a transformation, which request.Rules.Resolve has returned, as WebP if that is possible.
+func New(info original.Info, t request.Transform, webp bool) Plan {
+	scaled := t.Scaled(info.Size)
+	p := Plan{info: info, size: scaled, quality: t.Quality}
+	var left, top int
+	if t.Fit == request.FitCrop {
+		p.size = request.Size{Width: t.Width, Height: t.Height}
+		left = offset(t.Crop, "left", "right", scaled.Width-t.Width)
+		top = offset(t.Crop, "top", "bottom", scaled.Height-t.Height)
+	}
+	x, y := float64(info.Size.Width)/float64(scaled.Width), float64(info.Size.Height)/float64(scaled.Height)
+	p.area = storedArea(resample.Area{
+		X0: x * float64(left), X1: x * float64(left+p.size.Width),
+		Y0: y * float64(top), Y1: y * float64(top+p.size.Height),
+	}, info)
+	p.webp = webp && p.fitsWebP()
+	p.denominator = p.leastScale()
+	p.Weight = p.weigh()
+	return p
+}
+
+// Upright returns the plan for a file of the whole image for Darkroom, upright and without damage.
+func Upright(info original.Info) Plan {
+	p := New(info, request.Transform{Quality: 95}, false)
+	p.forDarkroom = true
+	p.Weight = p.weigh()
+	return p
+}
+
+// IsWebP reports whether the result may be a WebP file in place of another format.
+func (p Plan) IsWebP() bool { return p.webp }
+
+// Do returns the result, with the color profile of the original. An original that is as good, and not larger, is
+// returned itself. A problem with status 415 means that the original cannot be decoded.
+func (p Plan) Do(ctx context.Context, body []byte) ([]byte, error) {
+	start := time.Now()
+	measure := func(part string) {
+		timing.Add(ctx, part, time.Since(start))
+		start = time.Now()
+	}
+	img, err := decode(body, p.info, p.denominator)
+	measure("decode")
+	if err != nil {
+		return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+	}
+	resized := p.resize(img)
+	measure("resize")
+	defer measure("encode")
+	return p.encode(resized, body)
+}
+
+// offset returns where a part begins of which a rest is cut off.
+func offset(crop, first, last string, rest int) int {
+	switch {
+	case strings.Contains(crop, first):
+		return 0
+	case strings.Contains(crop, last):
+		return rest
+	}
+	return rest / 2
+}
+
+// storedArea returns where an area of the upright image is stored.
+func storedArea(a resample.Area, info original.Info) resample.Area {
+	width, height := float64(info.Size.Width), float64(info.Size.Height)
+	if info.Orientation > 4 { // rows are columns
+		a = resample.Area{X0: a.Y0, Y0: a.X0, X1: a.Y1, Y1: a.X1}
+		width, height = height, width
+	}
+	switch info.Orientation {
+	case 2, 3, 7, 8: // from the right
+		a.X0, a.X1 = width-a.X0, width-a.X1
+	}
+	switch info.Orientation {
+	case 3, 4, 6, 7: // from the bottom
+		a.Y0, a.Y1 = height-a.Y0, height-a.Y1
+	}
+	return a
+}
+
+// stored returns the size of the result as it is stored, before it is turned by a quarter.
+func (p Plan) stored() request.Size {
+	if p.info.Orientation > 4 {
+		return request.Size{Width: p.size.Height, Height: p.size.Width}
+	}
+	return p.size
+}
+
+// margins are how much larger than the result an image is decoded, by denominator. A pixel at an eighth is the average
+// of a block, which needs another filter behind it.
+var margins = []struct {
+	denominator int
+	margin      float64
+}{{8, 1.5}, {4, 1.2}, {2, 1.2}}
+
+// leastScale returns the largest denominator with which enough pixels remain.
+func (p Plan) leastScale() int {
+	size := p.stored()
+	ratio := min(math.Abs(p.area.X1-p.area.X0)/float64(size.Width), math.Abs(p.area.Y1-p.area.Y0)/float64(size.Height))
+	for _, m := range margins {
+		if p.info.Format == "jpeg" && ratio >= float64(m.denominator)*m.margin {
+			return m.denominator
+		}
+	}
+	return 1
+}
+
+// weigh returns the memory for decoding, resizing and encoding.
+func (p Plan) weigh() int64 {
+	const rgba = 4
+	// Decoders of JPEG files round up to blocks of 32 pixels.
+	pixels := float64(request.Size{Width: p.info.Size.Width + 31, Height: p.info.Size.Height + 31}.Pixels())
+	result := float64(p.size.Pixels())
+	each := 2. * rgba // a copy is turned, or converted
+	decoder, decoded := 0., pixels*(p.info.BytesPerPixel+rgba)
+	if p.info.Format == "jpeg" {
+		part := pixels / float64(p.denominator*p.denominator)
+		decoded, each = p.info.JPEG.Samples*part, 2.5
+		if p.info.JPEG.Converted {
+			decoded, each = decoded+rgba*part, 3*rgba
+		}
+		if p.info.JPEG.Progressive { // coefficients have two bytes, and blocks eight; the first plane is as large as others
+			decoder = p.info.JPEG.Samples*(2*part+pixels/8) + part
+		}
+	}
+	if p.webp || p.info.Format == "webp" && !p.forDarkroom {
+		each += rgba + p.encoderBytes()
+	}
+	return int64(max(decoder, decoded+each*result))
+}
