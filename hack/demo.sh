@@ -311,7 +311,7 @@ start_operator() {
   stop_process operator
   local port=
   [[ -z $ingress ]] || port=${ingress##*:}
-  launch operator bash "$self" keep "$operator" manager --base-domain "$base_domain" --probe-via apiserver \
+  launch operator bash "$self" keep "$operator" manager --base-domain "$base_domain" --probe-via apiserver --lease-namespace default \
     ${port:+--url-port="$port"} --metrics-bind-address 0 --health-probe-bind-address 0
 }
 
@@ -321,7 +321,8 @@ start_page() {
   stop_process apiserver
   local port=${PAGE_PORT:-$(free_port 5000)}
   page_url=http://localhost:$port
-  launch apiserver bash "$self" keep "$operator" apiserver --auth=kubeconfig --bind-address "127.0.0.1:$port" --base-domain "$base_domain"
+  launch apiserver bash "$self" keep "$operator" apiserver --auth=kubeconfig --bind-address "127.0.0.1:$port" --base-domain "$base_domain" \
+    --lease-namespace default
   for _ in {1..100}; do
     if fetch "http://127.0.0.1:$port/readyz" > /dev/null && fetch "$page_url" > /dev/null; then return; fi
     sleep 0.2

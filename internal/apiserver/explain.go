@@ -4,6 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -43,6 +46,11 @@ func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[exp
 	if evidence.Claimants, err = s.visible(ctx, explain.Claimants(s.darkrooms.All(), parsed.Host, s.options.Hosts)); err != nil {
 		return nil, err
 	}
+	holder, err := s.holderOf(ctx, parsed.Host)
+	if err != nil {
+		return nil, err
+	}
+	evidence.HolderKnown, evidence.Holder = holder.Known, ptr.Deref(holder.Darkroom, types.NamespacedName{})
 	explain.Cluster{API: s.auth.Clients.Core, HTTP: s.auth.Clients.HTTP}.Collect(ctx, evidence)
 	return reply.With(*explain.Decide(evidence)), nil
 }

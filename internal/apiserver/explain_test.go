@@ -36,6 +36,7 @@ func TestAURLIsExplained(t *testing.T) {
 	darkroom := stored(t, namespace, "photos")
 	darkroom.Status.Domains, darkroom.Status.ReadyReplicas, darkroom.Status.Replicas = []string{host}, 1, 1
 	expect.NoError(t, kube.Status().Update(t.Context(), darkroom))
+	claim(t, host, namespace, "photos")
 	serveAs(t, namespace, "photos", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.URL.RawQuery != "w=7" {
 			t.Errorf("the Darkroom is asked for %s, with the authorization %q", r.URL, r.Header.Get("Authorization"))

@@ -34,6 +34,8 @@ type Options struct {
 	TLSCertFile, TLSKeyFile string
 	// Namespaces are those whose Darkrooms are served; none means all.
 	Namespaces []string
+	// LeaseNamespace is the namespace of the Leases of hosts; empty means that it is unknown who has a host.
+	LeaseNamespace string
 	// Preview renders what would be installed for a Darkroom, without a cluster. It
 	// should end with the context.
 	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)

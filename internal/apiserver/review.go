@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
-	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
@@ -74,7 +72,7 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Revie
 	if out.Manifest, err = s.render(ctx, change.Wanted); err != nil {
 		return nil, err
 	}
-	if out.Outcome.Hosts, err = s.reviewHosts(ctx, change); err != nil {
+	if out.Outcome.Hosts, err = s.hosts(ctx, change); err != nil {
 		return nil, err
 	}
 	out.Outcome.Secrets = s.reviewSecrets(ctx, change.Wanted)
@@ -82,27 +80,6 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Revie
 		return nil, err
 	}
 	return reply.With(out), nil
-}
-
-// reviewHosts compares the hosts with those of all Darkrooms that the server knows. The
-// owner is named to callers who may get it.
-func (s *Server) reviewHosts(ctx context.Context, change *outcome.Change) ([]outcome.HostOutcome, error) {
-	all := s.darkrooms.All()
-	hosts, keepers := change.Hosts(all, s.options.Hosts)
-	for i := range hosts {
-		keeper := keepers[hosts[i].Host]
-		if keeper == nil {
-			continue
-		}
-		visible, err := s.auth.Access.May(ctx, auth.ToDarkrooms("get", keeper.Namespace, keeper.Name))
-		if err != nil {
-			return nil, err
-		}
-		if visible {
-			hosts[i].Owner = live.KeyOf(keeper).String()
-		}
-	}
-	return hosts, nil
 }
 
 // reviewSecrets looks for Secrets with the caller's own token: the server itself can read none.

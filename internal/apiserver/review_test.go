@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
@@ -64,23 +64,9 @@ func TestReviewOfHosts(t *testing.T) {
 	both.may(two, canView)
 	host := "taken-" + two
 	const body = `{"name":%q,"namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":[%q,%q]}`
-	s.want(http.StatusCreated, newEditor(t, two).token, "POST", "/darkrooms",
-		fmt.Sprintf(body, "first", two, host, "more-"+two))
 	s.want(http.StatusCreated, editor, "POST", "/darkrooms", fmt.Sprintf(body, "mine", one, "mine-"+one, "more-"+one))
-	// Only the author of a change is sure to read it at once.
-	s.becomes(http.StatusOK, both.token, "GET", path(two, "first"), "")
-	s.becomes(http.StatusOK, both.token, "GET", path(one, "mine"), "")
-	first := &v1alpha1.Darkroom{}
-	expect.NoError(t, kube.Get(t.Context(), client.ObjectKey{Namespace: two, Name: "first"}, first))
-	first.Status.Domains = []string{host + ".darkroom.example.com"}
-	expect.NoError(t, kube.Status().Update(t.Context(), first))
-	eventually(t, "the server sees who has the host", func() error {
-		if seen := fmt.Sprint(s.want(http.StatusOK, both.token, "GET", path(two, "first"), "")); !strings.Contains(
-			seen, host+".darkroom.example.com") {
-			return fmt.Errorf("it says %s", seen)
-		}
-		return nil
-	})
+	claim(t, host+".darkroom.example.com", two, "first")
+	claim(t, "mine-"+one+".darkroom.example.com", one, "mine")
 
 	for name, c := range map[string]struct{ token, darkroom, body, want string }{
 		"the owner is not named": {
@@ -96,6 +82,44 @@ func TestReviewOfHosts(t *testing.T) {
 			expect.Equal(t, "hosts", c.want, fmt.Sprint(s.on(t).reviewed(c.token, one, c.darkroom, c.body).Hosts))
 		})
 	}
+
+	t.Run("a dry run warns, and a write does not", func(t *testing.T) {
+		s := s.on(t)
+		wanted := fmt.Sprintf(body, "new", one, "free-"+one, host)
+		for _, c := range []struct {
+			token, query string
+			want         []string
+		}{
+			{editor, "?dryRun=All", []string{`299 - "host ` + host + `.darkroom.example.com is held by another Darkroom, which keeps it"`}},
+			{editor, "", nil},
+		} {
+			got := s.want(http.StatusCreated, c.token, "POST", "/darkrooms"+c.query, wanted)
+			expect.Equal(t, "warnings"+c.query, c.want, got.header.Values("Warning"))
+		}
+		got := s.want(http.StatusOK, editor, "PATCH", path(one, "mine")+"?dryRun=All", `{"subDomains":["`+host+`"]}`,
+			"Content-Type", "application/merge-patch+json", "If-Match", "*")
+		contains(t, "the warning", got.header.Get("Warning"), host)
+	})
+	t.Run("without the permission to read Leases no host is free", func(t *testing.T) {
+		for name, namespace := range map[string]string{"no namespace": "", "another namespace": two} {
+			s := start(t, func(o *apiserver.Options) { o.LeaseNamespace = namespace })
+			for _, got := range s.reviewed(editor, one, "new", fmt.Sprintf(body, "new", one, "free-"+one, host)).Hosts {
+				expect.Equal(t, name+": the state of "+got.Host, "unknown", got.State)
+			}
+		}
+	})
+}
+
+// claim gives a host to a Darkroom.
+func claim(t *testing.T, host, namespace, name string) {
+	t.Helper()
+	holder := namespace + "/" + name
+	create(t, &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: metav1.NamespaceDefault, Name: host, Labels: map[string]string{v1alpha1.LabelHost: "true"},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
+	})
 }
 
 func TestReviewOfSecrets(t *testing.T) {

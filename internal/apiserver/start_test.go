@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2/ktesting"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,7 +66,7 @@ const testVersion = "v0.0.0-test"
 func options(t *testing.T) apiserver.Options {
 	t.Helper()
 	return apiserver.Options{
-		Cluster: serverConfig, Preview: preview(t), Version: testVersion,
+		Cluster: serverConfig, Preview: preview(t), Version: testVersion, LeaseNamespace: metav1.NamespaceDefault,
 		TokenTTL: time.Second, AccessTTL: 50 * time.Millisecond, RequestsPerSecond: 1e6, Burst: 1e6, SignInBurst: 1e6,
 		QuestionsPerSecond: 1e6, QuestionBurst: 1e6,
 	}

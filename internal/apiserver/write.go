@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -84,7 +85,9 @@ func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, e
 		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
 	}
 	s.awaitRead(ctx, stored, in.DryRun != "")
-	return reply.WithCreated(stored), nil
+	out := reply.WithCreated(stored)
+	out.Warning, err = s.warnings(ctx, &in.DryRunInput, &outcome.Change{Wanted: stored})
+	return out, err
 }
 
 type updateInput struct {
@@ -132,11 +135,13 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 ) (*reply.Darkroom, error) {
 	backoff := conflictBackoff()
 	for {
-		stored, err := s.updateOnce(ctx, key, ifMatch, dryRun, change)
+		made, err := s.updateOnce(ctx, key, ifMatch, dryRun, change)
 		switch {
 		case err == nil:
-			s.awaitRead(ctx, stored, dryRun.DryRun != "")
-			return reply.WithDarkroom(stored), nil
+			s.awaitRead(ctx, made.Wanted, dryRun.DryRun != "")
+			out := reply.WithDarkroom(made.Wanted)
+			out.Warning, err = s.warnings(ctx, dryRun, made)
+			return out, err
 		case !apierrors.IsConflict(err):
 			return nil, err
 		case backoff.Steps == 0:
@@ -150,10 +155,10 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 	}
 }
 
-// updateOnce returns the error of Kubernetes for a conflict, and else a problem.
+// updateOnce returns what was changed, the error of Kubernetes for a conflict, and else a problem.
 func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
-) (*v1alpha1.Darkroom, error) {
+) (*outcome.Change, error) {
 	before, err := s.live(ctx, key)
 	if err != nil {
 		return nil, err
@@ -175,7 +180,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	if err != nil && !apierrors.IsConflict(err) {
 		err = reply.FromKubernetes(err, key, wire.Redactor(before, wanted))
 	}
-	return stored, err
+	return &outcome.Change{Before: before, Wanted: stored}, err
 }
 
 // managerOf returns the field manager of a caller's writes. It has the user's name, because Kubernetes

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -70,6 +71,9 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "private key of the TLS certificate (PEM)")
 	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
 		"namespaces to serve, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
+	flags.StringVar(&o.server.LeaseNamespace, "lease-namespace", "",
+		"namespace of the Leases of hosts, that of the manager (default: the server's namespace; outside of a cluster the "+
+			"holders of hosts are unknown)")
 	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20,
 		"average number of requests per second for each caller")
@@ -93,6 +97,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	o.server.LeaseNamespace = cmp.Or(o.server.LeaseNamespace, ownNamespace())
 	o.server.Version = version()
 	o.server.Page = web.Page()
 	o.server.Log = log.WithName("apiserver")

@@ -92,7 +92,11 @@ func TestEachRuleOfTheRolesIsJustified(t *testing.T) {
 			{"config", "rbac", "metrics_auth_role.yaml"},
 			{"config", "rbac", "leader_election_role.yaml"},
 		},
-		"resource of the API server": {{"config", "apiserver", "role.yaml"}, {"config", "apiserver", "auth_role.yaml"}},
+		"resource of the API server": {
+			{"config", "apiserver", "role.yaml"},
+			{"config", "apiserver", "auth_role.yaml"},
+			{"config", "apiserver", "lease_role.yaml"},
+		},
 	} {
 		granted := grantedBy(t, roles...)
 		if len(granted) == 0 {

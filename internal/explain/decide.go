@@ -9,6 +9,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -44,8 +45,10 @@ func hop(kind Kind, name string) finding { return finding{Hop: Hop{Kind: kind, N
 // Subject returns the Darkroom that a URL is about: the one that has its host, else the first that wants it;
 // nil if there is none.
 func (e *Evidence) Subject() *v1alpha1.Darkroom {
-	if at := slices.IndexFunc(e.Claimants, e.isHolder); at >= 0 {
-		return e.Claimants[at]
+	for _, is := range []func(*v1alpha1.Darkroom) bool{e.isHolder, e.isRouted} {
+		if at := slices.IndexFunc(e.Claimants, is); at >= 0 {
+			return e.Claimants[at]
+		}
 	}
 	if len(e.Claimants) > 0 {
 		return e.Claimants[0]
@@ -53,8 +56,16 @@ func (e *Evidence) Subject() *v1alpha1.Darkroom {
 	return nil
 }
 
-// isHolder reports whether the host is routed to a Darkroom: users cannot write its status.
+// isHolder reports whether a Darkroom has the host: by the Lease, or by the routes if the Lease is not known.
 func (e *Evidence) isHolder(darkroom *v1alpha1.Darkroom) bool {
+	if e.HolderKnown {
+		return client.ObjectKeyFromObject(darkroom) == e.Holder
+	}
+	return e.isRouted(darkroom)
+}
+
+// isRouted reports whether the host is routed to a Darkroom: users cannot write its status.
+func (e *Evidence) isRouted(darkroom *v1alpha1.Darkroom) bool {
 	return slices.Contains(darkroom.Status.Domains, e.URL.Host)
 }
 
@@ -124,7 +135,12 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 		return out.ok("%s has the host%s", nameOf(subject), also)
 	}
 	domains := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionDomainsReady)
-	if domains == nil || domains.ObservedGeneration != subject.Generation {
+	isHandled := domains != nil && domains.ObservedGeneration == subject.Generation
+	switch {
+	case !isHandled && e.HolderKnown && e.Holder != (types.NamespacedName{}):
+		return out.failed(nameOf(subject)+" claims the host, and another Darkroom has it"+also,
+			advice(subject, v1alpha1.ReasonDomainConflict), "subDomains")
+	case !isHandled:
 		return out.failed(nameOf(subject)+" claims the host, and the operator has not handled this yet"+also,
 			"Check the status with: kubectl darkroom status "+subject.Name+" -n "+subject.Namespace, "")
 	}
@@ -173,7 +189,7 @@ func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field 
 	out := hop(Route, kind+" "+subject.Name)
 	switch {
 	case access == Unread:
-		if e.isHolder(subject) {
+		if e.isRouted(subject) {
 			return out.ok("routes the host, as the operator reports")
 		}
 		return out.unknown("you may not read it", "Ask for permission to get the "+kind)

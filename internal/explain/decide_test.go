@@ -10,6 +10,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -109,6 +110,15 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 				Condition(degraded(v1alpha1.ConditionDomainsReady, v1alpha1.ReasonDomainConflict, "Host is already claimed.")),
 			blame: Host, verdict: "team-a/photos claims the host, and does not have it: Host is already claimed",
 			remedy: "subDomains", field: "subDomains",
+		},
+		"a host whose Lease names another Darkroom": {
+			darkroom: holder(), blame: Host, field: "subDomains",
+			evidence: Evidence{HolderKnown: true, Holder: types.NamespacedName{Namespace: "team-b", Name: "photos"}},
+			verdict:  "team-a/photos claims the host, and another Darkroom has it",
+		},
+		"a host without a Lease": {
+			darkroom: holder(), blame: Host, evidence: Evidence{HolderKnown: true},
+			verdict: "the operator has not handled this yet",
 		},
 		"a Darkroom without an operator": {
 			darkroom: darkrooms.New("photos", "team-a"), blame: Host,

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -68,6 +69,9 @@ type Evidence struct {
 	BaseDomains []string
 	// Claimants are the Darkrooms that have or want the host and that the caller may see, in the order of Claimants.
 	Claimants []*v1alpha1.Darkroom
+	// Holder is the Darkroom that has the host, by the Lease that decides; empty if nobody has it. It counts if HolderKnown.
+	Holder      types.NamespacedName
+	HolderKnown bool
 	// Seen is the status that a client got from the host of the URL; 0 if it is not known.
 	Seen int
 

@@ -32,7 +32,9 @@ func startAPIServer(t *testing.T, args ...string) *program.Program {
 	kubeconfig := filepath.Join(dir, "apiserver.kubeconfig")
 	account := client.ObjectKey{Namespace: operatorNamespace, Name: apiServerAccount}
 	must(t, access.WriteKubeconfigOf(t.Context(), admin, account, kubeconfig))
-	args = append([]string{"--base-domain", baseDomain, "--log-level", "debug"}, args...)
+	args = append([]string{
+		"--base-domain", baseDomain, "--lease-namespace", operatorNamespace, "--log-level", "debug",
+	}, args...)
 	server, err := program.APIServer(binaries, kubeconfig, filepath.Join(dir, "apiserver.log"), args...)
 	must(t, err)
 	t.Cleanup(func() {

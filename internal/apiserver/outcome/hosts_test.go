@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
@@ -17,56 +18,24 @@ func made(namespace string, subDomains ...string) *v1alpha1.Darkroom {
 	}
 }
 
-// serving returns a Darkroom that has the hosts of its sub-domains.
-func serving(namespace string, subDomains ...string) *v1alpha1.Darkroom {
-	darkroom := made(namespace, subDomains...)
-	darkroom.Status.Domains = subDomains
-	return darkroom
-}
-
-func subDomains(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains }
-
-func TestWhoGetsAHost(t *testing.T) {
-	leaving := serving("c", "cats")
-	leaving.DeletionTimestamp = &metav1.Time{}
-	of := func(installation string, darkroom *v1alpha1.Darkroom) *v1alpha1.Darkroom {
-		darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: installation}
-		return darkroom
-	}
+func TestWhoHasAHostKeepsIt(t *testing.T) {
+	darkroom, other := types.NamespacedName{Namespace: "b", Name: "photos"}, types.NamespacedName{Namespace: "a", Name: "photos"}
 	for name, c := range map[string]struct {
-		before *v1alpha1.Darkroom
-		others []*v1alpha1.Darkroom
-		want   string
-		keeper string
+		holder        Holder
+		want, warning string
 	}{
-		"no one has it":                   {want: hostFree},
-		"others have others":              {others: []*v1alpha1.Darkroom{serving("a", "dogs")}, want: hostFree},
-		"another only wants it":           {others: []*v1alpha1.Darkroom{made("a", "cats")}, want: hostFree},
-		"another has it":                  {others: []*v1alpha1.Darkroom{serving("z", "cats")}, want: hostTaken, keeper: "z"},
-		"it has it already":               {before: serving("b", "cats"), want: hostOwn},
-		"it adds one that is free":        {before: serving("b", "dogs"), want: hostFree},
-		"it adds one that another has":    {before: made("b"), others: []*v1alpha1.Darkroom{serving("c", "cats")}, want: hostTaken, keeper: "c"},
-		"one that is deleted gives it up": {others: []*v1alpha1.Darkroom{leaving}, want: hostFree},
-		"another installation's host": {
-			before: of("a", serving("b", "cats")),
-			others: []*v1alpha1.Darkroom{of("b", serving("c", "cats"))}, want: hostOwn,
+		"no Lease":                      {Holder{Known: true}, hostFree, ""},
+		"its own Lease":                 {Holder{Known: true, Darkroom: &darkroom}, hostOwn, ""},
+		"the Lease of another Darkroom": {Holder{Known: true, Darkroom: &other}, hostTaken, "host cats is held by another Darkroom, which keeps it"},
+		"the Lease of another program": {
+			Holder{Known: true, Darkroom: &types.NamespacedName{}}, hostTaken,
+			"host cats is held by another Darkroom, which keeps it",
 		},
-		"the own installation's host": {
-			before: of("a", made("b", "cats")),
-			others: []*v1alpha1.Darkroom{of("a", serving("c", "cats"))}, want: hostTaken, keeper: "c",
-		},
+		"a Lease that cannot be read": {Holder{}, hostUnknown, "it cannot be checked who has host cats"},
 	} {
-		change := &Change{Before: c.before, Wanted: made("b", "cats")}
-		if c.before != nil {
-			change.Wanted.Annotations = c.before.Annotations
-		}
-		hosts, keepers := change.Hosts(append(c.others, made("b", "cats")), subDomains)
-		expect.Equal(t, name, []HostOutcome{{Host: "cats", State: c.want}}, hosts)
-		keeper := ""
-		if keepers["cats"] != nil {
-			keeper = keepers["cats"].Namespace
-		}
-		expect.Equal(t, name+": the keeper", c.keeper, keeper)
+		got := Host("cats", c.holder, darkroom)
+		expect.Equal(t, name, HostOutcome{Host: "cats", State: c.want}, got)
+		expect.Equal(t, name+": the warning", c.warning, got.Warning())
 	}
 }
 
@@ -84,16 +53,12 @@ func TestAChangedSpecGetsTheBaseDomainOfTheOperator(t *testing.T) {
 	changed.Spec.Version = "1.0.0"
 	for name, c := range map[string]struct {
 		change Change
-		want   HostOutcome
+		want   string
 	}{
-		"unchanged": {
-			Change{Before: kept, Wanted: kept.DeepCopy()},
-			HostOutcome{Host: "cats.old.example.com", State: hostOwn},
-		},
-		"changed": {Change{Before: kept, Wanted: changed}, HostOutcome{Host: "cats.new.example.com", State: hostFree}},
-		"new":     {Change{Wanted: changed}, HostOutcome{Host: "cats.new.example.com", State: hostFree}},
+		"unchanged": {Change{Before: kept, Wanted: kept.DeepCopy()}, "cats.old.example.com"},
+		"changed":   {Change{Before: kept, Wanted: changed}, "cats.new.example.com"},
+		"new":       {Change{Wanted: changed}, "cats.new.example.com"},
 	} {
-		hosts, _ := c.change.Hosts(nil, of)
-		expect.Equal(t, name, []HostOutcome{c.want}, hosts)
+		expect.Equal(t, name, []string{c.want}, c.change.Hosts(of))
 	}
 }

@@ -15,8 +15,9 @@ import (
 
 // Darkroom is a response with a Darkroom.
 type Darkroom struct {
-	ETag string `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
-	Body wire.Darkroom
+	ETag    string   `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
+	Warning []string `header:"Warning" doc:"Of a dry run: each host that another Darkroom has"`
+	Body    wire.Darkroom
 }
 
 // WithDarkroom returns a response with a Darkroom.
@@ -34,8 +35,9 @@ func Unless(ifNoneMatch string, darkroom *v1alpha1.Darkroom) (*Darkroom, error) 
 
 // Created is a response with a new Darkroom.
 type Created struct {
-	Location string `header:"Location" doc:"Where the Darkroom is"`
-	ETag     string `header:"ETag" doc:"Version of the Darkroom"`
+	Location string   `header:"Location" doc:"Where the Darkroom is"`
+	ETag     string   `header:"ETag" doc:"Version of the Darkroom"`
+	Warning  []string `header:"Warning" doc:"Of a dry run: each host that another Darkroom has"`
 	Body     wire.Darkroom
 }
 

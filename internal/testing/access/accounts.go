@@ -46,7 +46,7 @@ func ReadClusterRole(path string) (*rbacv1.ClusterRole, error) {
 }
 
 // NewAPIServer makes the ServiceAccount of an API server, with exactly the rights that
-// config/apiserver gives in the folder of the repository, and returns its identity.
+// config/apiserver gives in the folder of the repository, and returns its identity. Leases are in the namespace default.
 func NewAPIServer(
 	ctx context.Context, kube client.Client, administrator *rest.Config, repository string,
 ) (*rest.Config, error) {
@@ -64,6 +64,22 @@ func NewAPIServer(
 	account := client.ObjectKey{Namespace: "default", Name: role.Name}
 	if err := NewAccount(ctx, kube, account, role.Name); err != nil {
 		return nil, err
+	}
+	ofLeases, err := ReadClusterRole(filepath.Join(repository, "config", "apiserver", "lease_role.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	if err := kube.Create(ctx, &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: ofLeases.Name}, Rules: ofLeases.Rules,
+	}); err != nil {
+		return nil, fmt.Errorf("create Role: %w", err)
+	}
+	if err := kube.Create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: ofLeases.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: ofLeases.Name},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: account.Namespace, Name: account.Name}},
+	}); err != nil {
+		return nil, fmt.Errorf("bind Role: %w", err)
 	}
 	return As(ctx, administrator, account)
 }

@@ -202,7 +202,9 @@ func TestEachComponentMayReadWhatItWatches(t *testing.T) {
 		objects := mustRender(t, values)
 		bound := map[string][]string{}
 		for _, object := range objects {
-			if object.GetKind() == "RoleBinding" && !strings.Contains(object.GetName(), "leader-election") {
+			name := object.GetName()
+			ofLeases := strings.Contains(name, "leader-election") || strings.Contains(name, "lease-rolebinding")
+			if object.GetKind() == "RoleBinding" && !ofLeases {
 				account := convert[rbacv1.RoleBinding](t, object).Subjects[0].Name
 				bound[account] = append(bound[account], object.GetNamespace())
 			}

@@ -69,9 +69,10 @@ const items = async <T>(path: string, signal?: AbortSignal): Promise<T[]> => (aw
 const one = ({ namespace, name }: Key): string => `/darkrooms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 const dry = (dryRun = false): string => (dryRun ? "?dryRun=All" : "");
 
+const warningsOf = ({ headers }: Response): string[] => [...(headers.get("Warning") ?? "").matchAll(/299 - "([^"]*)"/g)].map(([, text = ""]) => text);
+
 export interface Options {
   dryRun?: boolean;
-  signal?: AbortSignal;
 }
 
 export interface FetchedImage {
@@ -106,9 +107,12 @@ export const api = {
   createSecret: (body: NewSecret) => json<Secret>("/secrets", { method: "POST", body }),
 
   get: (key: Key, signal?: AbortSignal) => json<Darkroom>(one(key), { signal }),
-  create: (body: DarkroomInput, { dryRun, signal }: Options = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body, signal }),
-  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun, signal }: Options = {}) =>
-    json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch, signal }),
+  create: (body: DarkroomInput, { dryRun }: Options = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
+  replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun }: Options = {}) =>
+    json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
+  /** Has the server check an input, and returns its warnings: each host that another Darkroom has. */
+  check: (stored: Key | undefined, body: DarkroomInput, signal: AbortSignal) =>
+    call((stored ? one(stored) : "/darkrooms") + dry(true), warningsOf, stored ? { method: "PUT", body, ifMatch: "*", signal } : { method: "POST", body, signal }),
   patch: (key: Key, body: DarkroomPatch, ifMatch: string, dryRun = false) => json<Darkroom>(one(key) + dry(dryRun), { method: "PATCH", body, ifMatch }),
   remove: (key: Key, ifMatch: string) => call(one(key), () => undefined, { method: "DELETE", ifMatch }),
 

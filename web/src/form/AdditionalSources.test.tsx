@@ -19,7 +19,7 @@ function Form() {
     setNow(next);
   };
   return (
-    <FormContext value={{ input: now, errors: [], missing: [], target: undefined, disabled: false, touch: () => undefined, change }}>
+    <FormContext value={{ input: now, errors: [], warnings: [], missing: [], target: undefined, disabled: false, touch: () => undefined, change }}>
       <AdditionalSources />
     </FormContext>
   );

@@ -47,6 +47,7 @@ function Form({ type }: { type: WithCredentials }) {
       value={{
         input: now,
         errors: [],
+        warnings: [],
         missing: [],
         target: undefined,
         disabled: false,

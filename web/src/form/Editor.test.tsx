@@ -19,6 +19,8 @@ const nextVersion = () => ({ resourceVersion: String(Number(stored.resourceVersi
 let calls: { method: string; path: string; body: DarkroomInput | undefined; ifMatch: string | null }[];
 /** What the next write is refused with. */
 let refusal: object | undefined;
+/** What a dry run warns of. */
+let warning: string | undefined;
 /** The outcome that reviews report. */
 let outcome: Outcome;
 
@@ -29,6 +31,7 @@ beforeEach(() => {
   stored = darkroom();
   calls = [];
   refusal = undefined;
+  warning = undefined;
   outcome = { hosts: [], secrets: [], pods: "roll" };
   vi.stubGlobal("fetch", (path: string, init: RequestInit = {}) => {
     const { method = "GET" } = init;
@@ -60,7 +63,8 @@ beforeEach(() => {
     if (!path.includes("dryRun")) {
       stored = next;
     }
-    return reply(method === "POST" ? 201 : 200, next);
+    const headers = warning ? { Warning: `299 - "${warning}"` } : undefined;
+    return Promise.resolve(new Response(JSON.stringify(next), { status: method === "POST" ? 201 : 200, headers }));
   });
 });
 
@@ -137,7 +141,7 @@ test("the outcome is shown before it is saved, problems first", async () => {
   const list = await screen.findByRole("list", { name: "Outcome" });
   const lines = within(list).getAllByRole("listitem").map((item) => item.textContent);
   expect(lines).toEqual([
-    expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets claimed it first/),
+    expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets has it/),
     expect.stringMatching(/^The Secret keys does not exist.*accessKey/),
     expect.stringMatching(/^The Secret tls lacks keysAdd tls\.crt\./),
     expect.stringMatching(/^The Secret env was not checked/),
@@ -204,6 +208,16 @@ test("errors of the server appear beside their field, until it changes", async (
   });
   await user.type(screen.getByLabelText("Version"), "z");
   expect(help?.textContent).not.toContain("must be a version");
+});
+
+test("while an input rests, the form says which hosts another Darkroom has, until they change", async () => {
+  warning = "host cats.example.com is held by another Darkroom, which keeps it";
+  const user = edit();
+  await user.click(button("Number of pods: increase"));
+  await screen.findByText("Host cats.example.com is held by another Darkroom, which keeps it");
+  warning = undefined;
+  await user.type(screen.getByRole("textbox", { name: "Sub-domain" }), "dogs{Enter}");
+  expect(screen.queryByText(/is held by/)).toBeNull();
 });
 
 test("while an input rests, the server checks it, and what it refuses is shown where the user was", async () => {

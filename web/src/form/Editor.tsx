@@ -57,7 +57,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
 
   const invalid = useMemo(() => [...validate(input, base), ...enterAgain(missing, input)], [input, base, missing]);
   const checked = useChecked(input, base, dirty && invalid.length === 0 && !saving.busy && !saving.reviewed);
-  const own = [...invalid, ...checked];
+  const own = [...invalid, ...checked.errors];
   const shown = own.filter(({ location }) => attempted || tab === "yaml" || [...touched].some((field) => location === field || location.startsWith(`${field}.`)));
   const errors = [...shown, ...without(saving.errors, shown)];
   useEffect(() => {
@@ -70,6 +70,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const form: FormState = {
     input,
     errors,
+    warnings: checked.warnings,
     missing,
     target,
     disabled: saving.busy,

@@ -23,7 +23,7 @@ export function BaseDomain() {
 
 /** Sub-domains as chips, with a preview of the host while typing. */
 export function SubDomains() {
-  const { input, errors, change, touch, disabled } = useForm();
+  const { input, errors, warnings, change, touch, disabled } = useForm();
   const baseDomain = chosenDomain(input, useSettings().baseDomain);
   const [text, setText] = useState("");
   const names = Array.isArray(input.subDomains) ? input.subDomains : [];
@@ -110,6 +110,17 @@ export function SubDomains() {
         </FormHelperText>
       ) : (
         <Help location={location} help={`Images are served at SUB-DOMAIN.${baseDomain}`} />
+      )}
+      {warnings.length > 0 && (
+        <FormHelperText>
+          <HelperText isLiveRegion>
+            {warnings.map((warning) => (
+              <HelperTextItem key={warning} variant="warning" className="dr-break">
+                {warning.charAt(0).toUpperCase() + warning.slice(1)}
+              </HelperTextItem>
+            ))}
+          </HelperText>
+        </FormHelperText>
       )}
     </FormGroup>
   );

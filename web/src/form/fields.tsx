@@ -9,6 +9,8 @@ import { messagesAt, type FieldError } from "./validate";
 export interface FormState {
   input: DarkroomInput;
   errors: readonly FieldError[];
+  /** Hosts that another Darkroom has. */
+  warnings: readonly string[];
   /** Secrets that a restored draft lacks. */
   missing: readonly string[];
   /** Changes the input at a field. */

@@ -37,9 +37,13 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
       tone: "bad",
       title: `${host} is taken`,
       detail: owner
-        ? `The Darkroom ${owner} claimed it first and keeps it. This one is not served there.`
-        : "Another Darkroom claimed it first and keeps it. This one is not served there.",
+        ? `The Darkroom ${owner} has it and keeps it. This one is not served there.`
+        : "Another Darkroom has it and keeps it. This one is not served there.",
     });
+  }
+  const unknown = hosts.filter(({ state }) => state === "unknown").map(({ host }) => host);
+  if (unknown.length > 0) {
+    findings.push({ tone: "warning", title: "It cannot be checked who has the hosts", detail: `${list(unknown)}. The API server may not read the Leases of hosts.` });
   }
   for (const { name, state, keys } of secrets) {
     const missing = list(keys.filter((key) => key.state === "missing").map((key) => key.name));

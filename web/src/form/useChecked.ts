@@ -5,29 +5,35 @@ import { valueAt } from "../model/model";
 import { useLoaded } from "../useLoaded";
 import { useSettled } from "../useSettled";
 import { fromServer, type FieldError } from "./validate";
-import { createOnce } from "./versions";
 
 /** For how long an input rests before the server is asked, in milliseconds. */
 const rest = 500;
+
+/** What a dry run found: errors of fields, and warnings, which are about hosts. */
+interface Found {
+  errors: FieldError[];
+  warnings: string[];
+}
 
 /**
  * What the server finds wrong with an input by a dry run, once it has rested. An error stays until its field changes;
  * the next answer replaces all. Problems that are of no field are left to the review. The server checks the rules of
  * the CRD only for what its schema allows, so nothing is asked before.
  */
-export function useChecked(input: DarkroomInput, base: Darkroom | undefined, enabled: boolean): FieldError[] {
+export function useChecked(input: DarkroomInput, base: Darkroom | undefined, enabled: boolean): Found {
   const rested = useSettled(input, rest);
   const check = async (signal: AbortSignal) => {
-    const dryRun = { dryRun: true, signal };
     try {
-      await (base ? api.replace(base, rested, "*", dryRun) : createOnce(rested, dryRun));
-      return { of: rested, errors: [] };
+      return { of: rested, errors: [], warnings: await api.check(base, rested, signal) };
     } catch (thrown) {
       signal.throwIfAborted();
-      return { of: rested, errors: fromServer(asProblem(thrown).errors).filter(({ location }) => location !== "") };
+      return { of: rested, errors: fromServer(asProblem(thrown).errors).filter(({ location }) => location !== ""), warnings: [] };
     }
   };
   const { value: found } = useLoaded(`checked ${JSON.stringify([base?.etag, rested])}`, check, { enabled: enabled && rested === input, once: true, keep: true });
-  const at = (of: DarkroomInput, location: string) => valueAt(of, location.split("."));
-  return found?.errors.filter(({ location }) => at(found.of, location) === at(input, location)) ?? [];
+  const isSame = (location: string) => found !== undefined && valueAt(found.of, location.split(".")) === valueAt(input, location.split("."));
+  return {
+    errors: found?.errors.filter(({ location }) => isSame(location)) ?? [],
+    warnings: isSame("subDomains") && isSame("baseDomain") ? (found?.warnings ?? []) : [],
+  };
 }
