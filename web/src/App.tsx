@@ -16,7 +16,6 @@ import { SettingsContext } from "./settings";
 
 // Views other than the list are loaded in idle time, or when they are opened.
 const DetailView = lazyView(() => import("./detail/DetailView"));
-const HostsView = lazyView(() => import("./list/HostsView"));
 const ExplainView = lazyView(() => import("./explain/ExplainView"));
 const FormView = lazyView(() => import("./form/FormView"));
 const SignIn = lazyView(() => import("./layout/SignIn"));
@@ -171,8 +170,6 @@ function Shown({ route }: { route: ReturnType<typeof routeOf> }) {
   switch (route.view) {
     case "list":
       return <ListView />;
-    case "hosts":
-      return <HostsView />;
     case "explain":
       return <ExplainView />;
     case "create":

@@ -4,9 +4,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import { Boundary } from "./layout/Boundary";
-import { applyTheme, readTheme } from "./theme";
+import { followTheme } from "./theme";
 
-applyTheme(readTheme());
+followTheme();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(

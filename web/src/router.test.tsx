@@ -5,7 +5,6 @@ import { paths, routeOf } from "./router";
 test.each([
   ["/", { view: "list" }],
   ["/ui/create", { view: "create" }],
-  ["/ui/hosts", { view: "hosts" }],
   ["/ui/explain", { view: "explain" }],
   ["/ui/photos/cats", { view: "detail", key: { namespace: "photos", name: "cats" } }],
   ["/ui/photos/cats/edit", { view: "edit", key: { namespace: "photos", name: "cats" } }],

@@ -5,7 +5,6 @@ import type { Key } from "./api/types";
 export type Route =
   | { view: "list" }
   | { view: "create" }
-  | { view: "hosts" }
   | { view: "explain" }
   | { view: "detail" | "edit"; key: Key }
   | { view: "unknown" };
@@ -13,7 +12,6 @@ export type Route =
 export const paths = {
   list: "/",
   create: "/ui/create",
-  hosts: "/ui/hosts",
   explain: (url?: string): string => "/ui/explain" + (url ? `?${new URLSearchParams({ url }).toString()}` : ""),
   clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
@@ -40,7 +38,7 @@ export function routeOf(pathname: string): Route {
   }
   const [ui, namespace, name, edit] = parts;
   if (ui === "ui" && namespace !== undefined) {
-    if (parts.length === 2 && (namespace === "create" || namespace === "hosts" || namespace === "explain")) {
+    if (parts.length === 2 && (namespace === "create" || namespace === "explain")) {
       return { view: namespace };
     }
     if (name !== undefined && (parts.length === 3 || (parts.length === 4 && edit === "edit"))) {

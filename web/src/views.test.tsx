@@ -14,8 +14,6 @@ import DetailView from "./detail/DetailView";
 import { Editor } from "./form/Editor";
 import { Boundary } from "./layout/Boundary";
 import { Freshness } from "./layout/Freshness";
-import HostsView from "./list/HostsView";
-import { ThemeMenu } from "./layout/ThemeMenu";
 import { ListView } from "./list/ListView";
 import { Store } from "./live/store";
 import { LiveContext } from "./live/useLive";
@@ -33,9 +31,7 @@ beforeEach(() => {
 /** All that shows a Darkroom. */
 const views: Record<string, (of: Darkroom) => ReactNode> = {
   list: () => <ListView />,
-  hosts: () => <HostsView />,
   freshness: () => <Freshness />,
-  theme: () => <ThemeMenu />,
   detail: (of) => <DetailView of={of} />,
   overview: (of) => <Overview darkroom={of} access={undefined} />,
   playground: (of) => <Playground darkroom={of} mayFetch />,

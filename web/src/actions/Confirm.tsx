@@ -17,8 +17,6 @@ interface Props {
   isDanger?: boolean;
   isDisabled?: boolean;
   isWide?: boolean;
-  /** Whether closing the dialog ends what is left to do. */
-  canStop?: boolean;
   /** Performs it, and closes the dialog. */
   run: () => Promise<void>;
   onClose: () => void;
@@ -26,7 +24,7 @@ interface Props {
 }
 
 /** Explains a change and its kubectl command, and performs it. A refusal is shown beside it. */
-export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, canStop = false, run, onClose, children }: Props) {
+export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, run, onClose, children }: Props) {
   const { busy, problem, run: submit } = useSending(run);
   return (
     <Dialog variant={isWide ? "medium" : "small"} onClose={onClose} aria-labelledby="confirm-title" aria-describedby="confirm-text">
@@ -61,7 +59,7 @@ export function Confirm({ title, effect, command, act, isDanger = false, isDisab
           {act}
         </Button>
         <Button variant="link" onClick={onClose}>
-          {busy && canStop ? "Stop" : "Cancel"}
+          Cancel
         </Button>
       </ModalFooter>
     </Dialog>

@@ -9,8 +9,8 @@ export type ActionName = (typeof actionNames)[number];
 interface Words {
   /** The entry in a menu. */
   menu: string;
-  /** The title of the dialog, about one Darkroom or several. */
-  ask: (names: string) => string;
+  /** The title of the dialog. */
+  ask: (name: string) => string;
   effect: string;
   /** The button that does it. */
   act: string;
@@ -21,35 +21,35 @@ interface Words {
 export const words: Record<ActionName, Words> = {
   restart: {
     menu: "Restart pods",
-    ask: (names) => `Restart the pods of ${names}?`,
+    ask: (name) => `Restart the pods of ${name}?`,
     effect: "The pods are replaced one after another, without downtime. Darkrooms with an image check first start one new pod and check that it serves the image.",
     act: "Restart",
     done: "Restart requested",
   },
   scale: {
     menu: "Scale",
-    ask: (names) => `Scale ${names}?`,
+    ask: (name) => `Scale ${name}?`,
     effect: "Sets the number of pods.",
     act: "Scale",
     done: "Number of pods changed",
   },
   pause: {
     menu: "Pause reconciliation",
-    ask: (names) => `Pause the reconciliation of ${names}?`,
+    ask: (name) => `Pause the reconciliation of ${name}?`,
     effect: "The operator applies no changes and reverts none until you resume. Pods keep running and images are still served.",
     act: "Pause",
     done: "Reconciliation paused",
   },
   resume: {
     menu: "Resume reconciliation",
-    ask: (names) => `Resume the reconciliation of ${names}?`,
+    ask: (name) => `Resume the reconciliation of ${name}?`,
     effect: "The operator applies all changes that were made during the pause, and reverts manual changes to managed objects.",
     act: "Resume",
     done: "Reconciliation resumed",
   },
   retry: {
     menu: "Retry now",
-    ask: (names) => `Retry ${names}?`,
+    ask: (name) => `Retry ${name}?`,
     effect: "The operator reconciles at once instead of at the next retry.",
     act: "Retry",
     done: "Retry requested",
@@ -58,10 +58,6 @@ export const words: Record<ActionName, Words> = {
 
 /** The actions that undo others; a scale is undone by the number before. */
 export const opposites: Partial<Record<ActionName, ActionName>> = { scale: "scale", pause: "resume", resume: "pause" };
-
-/** The actions that make sense for several Darkrooms at once. */
-export const bulkActions = ["restart", "pause", "resume", "retry"] as const satisfies ActionName[];
-export type BulkAction = (typeof bulkActions)[number];
 
 export const isPaused = ({ annotations }: Pick<Darkroom, "annotations">): boolean => annotations?.[pausedAnnotation] === "true";
 

@@ -6,7 +6,6 @@ import { linkTo, paths } from "../router";
 import { Freshness } from "./Freshness";
 import { Logo } from "./Logo";
 import { Toasts } from "./toasts";
-import { ThemeMenu } from "./ThemeMenu";
 import { UserMenu } from "./UserMenu";
 
 /**
@@ -33,7 +32,6 @@ export function Frame({ who, onSignOut, children }: { who: Who; onSignOut: () =>
       <MastheadContent>
         <div className="dr-row dr-row--nowrap dr-masthead">
           <Freshness />
-          <ThemeMenu />
           <UserMenu who={who} onSignOut={onSignOut} />
         </div>
       </MastheadContent>

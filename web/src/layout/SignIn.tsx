@@ -4,7 +4,6 @@ import { api } from "../api/client";
 import { Logo } from "./Logo";
 import { PlainField } from "./PlainField";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
-import { ThemeMenu } from "./ThemeMenu";
 import { useSending } from "../useSending";
 
 /** The sign-in view. */
@@ -17,7 +16,6 @@ export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSi
           <div className="dr-signin__head">
             <Logo />
             <Title headingLevel="h1">Sign in to Darkrooms</Title>
-            <ThemeMenu />
           </div>
           {ways?.cluster && (
             <p className="dr-signin__note">

@@ -1,4 +1,4 @@
-import { Checkbox, FormSelect, FormSelectOption } from "@patternfly/react-core";
+import { FormSelect, FormSelectOption } from "@patternfly/react-core";
 import { memo, type ReactNode } from "react";
 import { keyOf, type Darkroom } from "../api/types";
 import { Link, paths } from "../router";
@@ -27,10 +27,6 @@ interface Props {
   darkrooms: Darkroom[];
   query: Query;
   onChange: (part: Partial<Query>) => void;
-  /** The keys of the Darkrooms that are ticked. */
-  ticks: ReadonlySet<string>;
-  /** Ticks Darkrooms, or not; undefined if there is nothing to do with them. */
-  onTick: ((keys: readonly string[], on: boolean) => void) | undefined;
 }
 
 /** The order of the list where the table has no head, as on a phone. */
@@ -45,23 +41,17 @@ export function Sort({ query, onChange }: Pick<Props, "query" | "onChange">) {
 }
 
 /** Roles are explicit: browsers forget those of tables that are shown as cards. */
-export function DarkroomTable({ darkrooms, query, onChange, ticks, onTick }: Props) {
-  const keys = darkrooms.map(keyOf);
+export function DarkroomTable({ darkrooms, query, onChange }: Props) {
   return (
     <table aria-label="Darkrooms" role="table" className="dr-table">
       <thead role="rowgroup">
         <tr role="row">
-          {onTick && (
-            <th role="columnheader" className="dr-table__tick">
-              <Checkbox id="tick-all" aria-label="Select all rows" isChecked={keys.every((key) => ticks.has(key))} onChange={(_, on) => onTick(keys, on)} />
-            </th>
-          )}
           <Head query={query} onChange={onChange} />
         </tr>
       </thead>
       <tbody role="rowgroup" id="rows" tabIndex={-1}>
         {darkrooms.map((darkroom) => (
-          <Row key={keyOf(darkroom)} darkroom={darkroom} dense={query.dense} ticked={ticks.has(keyOf(darkroom))} onTick={onTick} />
+          <Row key={keyOf(darkroom)} darkroom={darkroom} dense={query.dense} />
         ))}
       </tbody>
     </table>
@@ -96,7 +86,7 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
 });
 
 /** One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone. */
-const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: Darkroom; dense: boolean; ticked: boolean } & Pick<Props, "onTick">) {
+const Row = memo(function Row({ darkroom, dense }: { darkroom: Darkroom; dense: boolean }) {
   const { name, namespace, source, status } = darkroom;
   const place = placeOf(source) || "–";
   const cell = (column: Column | "domains", content: ReactNode) => (
@@ -106,11 +96,6 @@ const Row = memo(function Row({ darkroom, dense, ticked, onTick }: { darkroom: D
   );
   return (
     <tr role="row">
-      {onTick && (
-        <td role="cell" className="dr-table__tick">
-          <Checkbox id={`tick-${namespace}-${name}`} aria-label={`Tick ${name}`} isChecked={ticked} onChange={(_, on) => onTick([keyOf(darkroom)], on)} />
-        </td>
-      )}
       {cell(
         "name",
         <div className="dr-row dr-row--nowrap">

@@ -1,9 +1,7 @@
-import { Badge, Button, DropdownItem, Label, MenuToggle, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
+import { Badge, Button, Label, MenuToggle, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
 import { memo, useState } from "react";
-import { bulkActions, words, type BulkAction } from "../actions/actions";
-import { Menu } from "../layout/Menu";
 import { useStore } from "../live/useLive";
-import { counted } from "../words/format";
+import { plural } from "../words/format";
 import { Sort } from "./DarkroomTable";
 import { describeValue, facets, menuNames, type FacetName } from "./facets";
 import { FilterMenu, type Choice } from "./FilterMenu";
@@ -14,14 +12,10 @@ interface Props {
   query: Query;
   onChange: (part: Partial<Query>) => void;
   found: number;
-  ticked: number;
-  /** Performs an action on those that are ticked; undefined if the user may not. */
-  onAct: ((action: BulkAction) => void) | undefined;
-  onTickAll: () => void;
 }
 
-/** Search, filters and actions above the table. */
-export const Filters = memo(function Filters({ query, onChange, found, ticked, onAct, onTickAll }: Props) {
+/** Search and filters above the table. */
+export const Filters = memo(function Filters({ query, onChange, found }: Props) {
   const store = useStore();
   const choicesOf = (name: FacetName): Choice[] => {
     const counts = countBy(name, store.read().darkrooms, query);
@@ -52,25 +46,11 @@ export const Filters = memo(function Filters({ query, onChange, found, ticked, o
           </div>
         </div>
         <div className="dr-row dr-found">
-          {ticked > 0 && ticked < found && (
-            <Button variant="link" size="sm" onClick={onTickAll}>
-              Tick all {found}
-            </Button>
-          )}
-          <span role="status">{ticked > 0 ? `${ticked} of ${counted(found)} ticked` : counted(found)}</span>
+          <span role="status">{plural(found, "Darkroom")}</span>
           <ToggleGroup aria-label="Rows">
             <ToggleGroupItem text="Dense" isSelected={query.dense} onChange={() => onChange({ dense: !query.dense })} />
           </ToggleGroup>
         </div>
-        {onAct && (
-          <Menu toggle={{ children: "Actions", isDisabled: ticked === 0 }}>
-            {bulkActions.map((action) => (
-              <DropdownItem key={action} onClick={() => onAct(action)}>
-                {words[action].menu}
-              </DropdownItem>
-            ))}
-          </Menu>
-        )}
       </div>
       {chosen.length > 0 && (
         <div className="dr-row" role="group" aria-label="Filters">

@@ -1,9 +1,6 @@
 import { Button, PageSection, SkipToContent, Title } from "@patternfly/react-core";
-import { memo, Suspense, useCallback, useMemo, useState, type MouseEvent } from "react";
+import { memo, Suspense, useCallback, useMemo, type MouseEvent } from "react";
 import { lazyView } from "../lazyView";
-import type { BulkAction } from "../actions/actions";
-import { keyOf } from "../api/types";
-import { useNamespaces } from "../useAccess";
 import { useSnapshot } from "../live/useLive";
 import { linkTo, navigate, paths, useSearch } from "../router";
 import { ProblemState } from "../layout/ProblemState";
@@ -14,7 +11,6 @@ import { Filters } from "./Filters";
 import { Create, Loading, NoneAtAll, NoneMatch } from "./states";
 import { countBy, formatQuery, isFiltered, noFilters, parseQuery, select, type Query } from "./query";
 
-const BulkDialog = lazyView(() => import("../actions/BulkDialog"));
 const Pages = lazyView(() => import("./Pages"));
 
 /** All Darkrooms that the user can see, live. */
@@ -28,11 +24,6 @@ export function ListView() {
     (part: Partial<Query>) => navigate(paths.list + formatQuery({ ...parseQuery(location.search), page: 1, ...part }), { replace: true }),
     [],
   );
-  const [action, setAction] = useState<BulkAction>();
-  const mayAct = useNamespaces().value?.update.length !== 0;
-  const [ticks, setTicks] = useState<ReadonlySet<string>>(new Set());
-  const tick = useCallback((keys: readonly string[], on: boolean) => setTicks((before) => new Set([...[...before].filter((key) => !keys.includes(key)), ...(on ? keys : [])])), []);
-  const ticked = shown.filter((darkroom) => ticks.has(keyOf(darkroom)));
   const page = Math.min(query.page, Math.max(1, Math.ceil(shown.length / query.perPage)));
   const visible = shown.slice((page - 1) * query.perPage, page * query.perPage);
 
@@ -50,18 +41,15 @@ export function ListView() {
       <>
         <Counts counts={counts} total={[...counts.values()].reduce((a, b) => a + b, 0)} query={query} onChange={change} />
         <Attention darkrooms={darkrooms} onChange={change} />
-        <Filters query={query} onChange={change} found={shown.length} ticked={ticked.length} onAct={mayAct ? setAction : undefined} onTickAll={() => tick(shown.map(keyOf), true)} />
-        {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} ticks={ticks} onTick={mayAct ? tick : undefined} />}
-        <Suspense>
-          {shown.length > 20 && <Pages query={query} page={page} found={shown.length} onChange={change} />}
-          {action && <BulkDialog action={action} darkrooms={ticked} onClose={() => setAction(undefined)} />}
-        </Suspense>
+        <Filters query={query} onChange={change} found={shown.length} />
+        {shown.length === 0 ? <NoneMatch onClear={() => change(noFilters)} /> : <DarkroomTable darkrooms={visible} query={query} onChange={change} />}
+        <Suspense>{shown.length > 20 && <Pages query={query} page={page} found={shown.length} onChange={change} />}</Suspense>
       </>
     );
   }
   return (
     <>
-      <Head severalNamespaces={all || new Set(darkrooms.map(({ namespace }) => namespace)).size > 1} rows={rows} />
+      <Head rows={rows} />
       <PageSection isFilled aria-label="Darkrooms">
         {body}
       </PageSection>
@@ -75,8 +63,7 @@ function skip(event: MouseEvent) {
   document.getElementById("rows")?.focus();
 }
 
-/** Hosts collide between namespaces: users of one see theirs in the list. */
-const Head = memo(function Head({ severalNamespaces, rows }: { severalNamespaces: boolean; rows: boolean }) {
+const Head = memo(function Head({ rows }: { rows: boolean }) {
   return (
     <PageSection>
       <div className="dr-row dr-row--apart dr-head">
@@ -87,11 +74,6 @@ const Head = memo(function Head({ severalNamespaces, rows }: { severalNamespaces
           </SkipToContent>
         )}
         <div className="dr-row">
-          {severalNamespaces && (
-            <Button variant="link" {...linkTo(paths.hosts)}>
-              Hosts
-            </Button>
-          )}
           <Button variant="link" {...linkTo(paths.explain())}>
             Explain
           </Button>

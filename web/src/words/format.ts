@@ -1,9 +1,6 @@
 /** A number of things: 1 pod, 2 pods. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
-/** A number of Darkrooms. */
-export const counted = (n: number): string => plural(n, "Darkroom");
-
 /** Names in a row: a, b, c. */
 export const list = (names: readonly string[]): string => names.join(", ");
 
