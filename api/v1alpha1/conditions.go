@@ -224,10 +224,6 @@ const (
 	// AnnotationRequestedAt set to a new value, such as the current time, reconciles the
 	// Darkroom at once instead of at the next retry or resync.
 	AnnotationRequestedAt = "deployments.example.com/requested-at"
-	// AnnotationAdoptRelease is the name of an existing Helm release of the Darkroom chart
-	// that the Darkroom adopts, with its objects. It must equal the name of the Darkroom,
-	// which is also the name of its release.
-	AnnotationAdoptRelease = "deployments.example.com/adopt-release"
 )
 
 // AnnotationInstallation names the installation of the operator that handles a Darkroom. The

@@ -78,14 +78,6 @@ type interrupted struct {
 func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]interrupted{
-		"adoption": {
-			act: func(t *testing.T, d *v1alpha1.Darkroom) {
-				installPlainChart(t, d.Namespace, d.Name)
-				d.Annotations = map[string]string{v1alpha1.AnnotationAdoptRelease: d.Name}
-				create(t, d)
-			},
-			done: adopted,
-		},
 		"install": {
 			act: func(t *testing.T, d *v1alpha1.Darkroom) { create(t, d) },
 			done: func(_ *testing.T, d *v1alpha1.Darkroom) func(context.Context) error {

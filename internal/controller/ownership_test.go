@@ -16,12 +16,14 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 )
@@ -132,30 +134,36 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	}
 }
 
-func TestAReleaseOfTheChartIsAdoptedOnPurpose(t *testing.T) {
+// docs/operations.md describes this migration: no host is without a route, and none is claimed twice.
+func TestADarkroomServesTheHostOfAHelmReleaseThatItReplaces(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	installPlainChart(t, namespace, "photos")
-	installPlainChart(t, namespace, "cats")
-	before := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
-	neighbor := mustGet(t, &appsv1.Deployment{}, namespace, "cats-darkroom")
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := hostIn("moving-" + namespace)
+	installByHand(t, namespace, "photos", chrt, map[string]any{
+		"hosts": []any{host}, "source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"},
+	})
+	before := resourceVersions(t, namespace)
 	startOperator(t, namespace)
-	darkroom := adopting(namespace, "photos")
+	darkroom := webFolder(namespace, "images")
+	darkroom.Spec.SubDomains = []string{"new-" + namespace}
 	create(t, darkroom)
-	eventually(t, "the adoption", adopted(t, darkroom))
-	eventuallyEvent(t, namespace, "Adopted")
-	// The old pods serve until the new ones do.
-	now := mustGet(t, &appsv1.Deployment{}, namespace, "photos-darkroom")
-	if now.UID != before.UID || !metav1.IsControlledBy(now, darkroom) {
-		t.Errorf("the old Deployment was not adopted: %+v", now.ObjectMeta)
+	eventually(t, "the release", installed(namespace, "images"))
+	becomeReady(t, namespace, "images")
+	eventuallyStatus(t, darkroom, "a host of its own", isReady(), hasDomains(hostIn("new-"+namespace)))
+	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"moving-" + namespace} })
+	eventuallyStatus(t, darkroom, "the host beside the release", isReady(), hasDomains(host))
+	sameObjects(t, namespace, before)
+
+	remove(t, mustGet(t, &networkingv1.Ingress{}, namespace, "photos-darkroom"))
+	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
+		t.Fatal(err)
 	}
-	becomeReady(t, namespace, "photos")
-	eventually(t, "the end of the old Deployment", absent(&appsv1.Deployment{}, namespace, "photos-darkroom"))
-	eventually(t, "the end of the old Service", absent(&corev1.Service{}, namespace, "photos-darkroom"))
-	now = mustGet(t, &appsv1.Deployment{}, namespace, "cats-darkroom")
-	if now.ResourceVersion != neighbor.ResourceVersion {
-		t.Errorf("the release of a neighbor was touched: %+v", now.ObjectMeta)
-	}
+	eventuallyStatus(t, darkroom, "its host alone", isReady(), hasDomains(host))
+	mustGet(t, &networkingv1.Ingress{}, namespace, "images")
 }
 
 // A Deployment that a user created under the name after ours was deleted is not ours.

@@ -19,8 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// Install installs the first revision of the release, or the next one of a release that the
-// Darkroom adopts.
+// Install installs the first revision of the release.
 func (c *ActionClient) Install(
 	string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption,
 ) (_ *helmrelease.Release, err error) {
@@ -30,20 +29,6 @@ func (c *ActionClient) Install(
 		return nil, err
 	}
 	desired.release.Info.FirstDeployed.Time = c.Clock.Now()
-	if c.adopts() {
-		adopted, err := c.revisions.Foreign(c.ctx, c.Chart.Name())
-		if err != nil {
-			return nil, err
-		}
-		if len(adopted) > 0 {
-			next, err := c.adopt(desired, adopted)
-			if err != nil {
-				// The release is Helm's still: what was written of the Darkroom's own must not hide that from the next attempt.
-				c.memory.revisions = storage.Memory{}
-			}
-			return next, err
-		}
-	}
 	return c.deploy(desired, nil, nil)
 }
 

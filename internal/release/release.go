@@ -10,7 +10,6 @@ import (
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
 	helmrelease "helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/storage/driver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,8 +38,6 @@ const (
 	EventRecovered = "Recovered"
 	// EventStrayObjects: another Helm client left objects that belong to nobody.
 	EventStrayObjects = "StrayObjects"
-	// EventAdopted: an existing Helm release was taken over.
-	EventAdopted = "Adopted"
 	// EventUninstalled: the release and its objects were deleted.
 	EventUninstalled = "Uninstalled"
 	// EventOrphaned: the Darkroom was deleted without its objects.
@@ -209,8 +206,7 @@ func (c *ActionClient) Config() *action.Configuration {
 }
 
 // Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is
-// storage.ErrForeignRelease if the release does not belong to the Darkroom, unless the Darkroom
-// adopts it: then there is no release yet, and Install adopts it. A revision that
+// storage.ErrForeignRelease if the release does not belong to the Darkroom. A revision that
 // an operator left pending, or that was uninstalled with its history kept, is returned as
 // failed, so that the reconciler makes a new one. It asks three times.
 func (c *ActionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
@@ -218,9 +214,6 @@ func (c *ActionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 		return storage.Copy(c.last), nil
 	}
 	last, err := c.revisions.Last(c.ctx)
-	if errors.Is(err, storage.ErrForeignRelease) && c.adopts() {
-		return nil, driver.ErrReleaseNotFound
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,17 +11,12 @@ import (
 	"syscall"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/action"
-	helmrelease "helm.sh/helm/v3/pkg/release"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
@@ -126,52 +121,4 @@ func TestAnnotationsOfRoutesHaveAnAllowList(t *testing.T) {
 		}).Obj()
 	create(t, darkroom)
 	is(t, "refused", darkroom, blocked("spec.gateway.annotations"))
-}
-
-// A Darkroom that cannot adopt a release is deleted again: once because of a mistake in it, once
-// because the release is of another chart, whatever a forged revision says.
-func TestADeletedDarkroomLeavesTheReleaseThatItCouldNotAdopt(t *testing.T) {
-	for name, test := range map[string]struct {
-		chart, annotation, message string
-	}{
-		"mistake": {"darkroom", "example.com/note", "spec.ingress.annotations"},
-		"forgery": {"wordpress", "nginx.ingress.kubernetes.io/ssl-redirect", "adopt release"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			namespace := newNamespace(t)
-			flags := genericclioptions.NewConfigFlags(false)
-			flags.Namespace = &namespace
-			helm := &action.Configuration{}
-			must(t, helm.Init(flags, namespace, "secret", func(string, ...any) {}))
-			chart, err := charts.Darkroom()
-			must(t, err)
-			chart.Metadata.Name = test.chart
-			install := action.NewInstall(helm)
-			install.ReleaseName, install.Namespace = "photos", namespace
-			last, err := install.Run(chart, map[string]any{
-				"fullnameOverride": "served", "source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com"},
-			})
-			must(t, err)
-			if test.chart != "darkroom" {
-				chart.Metadata.Name = "darkroom"
-				last.Version = 2
-				must(t, helm.Releases.Create(last))
-			}
-			defer limited(t, namespace, name)()
-			darkroom := darkrooms.New("photos", namespace).Annotation(v1alpha1.AnnotationAdoptRelease, "photos").
-				Ingress(v1alpha1.Ingress{Annotations: map[string]string{test.annotation: "true"}}).Obj()
-			create(t, darkroom)
-			is(t, "refused", darkroom, blocked(test.message))
-			must(t, kube.Delete(t.Context(), darkroom))
-			waitGone(t, darkroom)
-			err = kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "served"}, &appsv1.Deployment{})
-			if err != nil {
-				t.Errorf("the Deployment of the release: %v", err)
-			}
-			found, err := action.NewGet(helm).Run("photos")
-			if err != nil || found.Version != last.Version || found.Info.Status != helmrelease.StatusDeployed {
-				t.Errorf("the release is %+v (%v)", found, err)
-			}
-		})
-	}
 }

@@ -22,7 +22,11 @@ import (
 // control plays the controllers of Kubernetes once: garbage collection, namespaces, quotas, Deployments, and
 // a Gateway that accepts all routes. It reports whether it wrote anything.
 func (w *world) control() (changed bool, err error) {
-	darkrooms, objects, err := w.look()
+	darkrooms, err := w.allDarkrooms()
+	if err != nil {
+		return false, err
+	}
+	objects, err := w.objects()
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,7 @@
 // Darkrooms, hostile tenants, other controllers, the platform team and a failing API server,
 // against a real kube-apiserver.
 //
-// Steps (owner_test.go, adoption_test.go, hostile_test.go, others_test.go, platform_test.go, restore_test.go,
+// Steps (owner_test.go, plainchart_test.go, hostile_test.go, others_test.go, platform_test.go, restore_test.go,
 // definition_test.go, lease_test.go, shards_test.go, balancer_test.go, webhooks_test.go) only act. Invariants
 // (invariants_test.go) only judge: some after every step, and some once the cluster is at rest. A new fault
 // therefore costs one step or one invariant. A history that violates an invariant is shortened, and printed as

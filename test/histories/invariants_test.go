@@ -31,7 +31,6 @@ type invariant struct {
 // always are the invariants that hold at every moment.
 var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
-	{"ownership: what a Darkroom asked to adopt stays until it is adopted", adoptedStay},
 	{
 		"ownership: a Darkroom stays with its installation; a routed host with its Darkroom, and never in two routes",
 		hostsStay,
@@ -99,8 +98,7 @@ func nothingIsLeft(w *world) error {
 		name := object.GetNamespace() + "/" + object.GetAnnotations()[ownership.AnnotationReleaseName]
 		// Where managed fields were emptied, an object of a release that stays may be Helm's.
 		mayBeHelms := releases[name] && slices.Contains(writers(object), "before-first-apply")
-		_, isForeign := w.foreign[referTo(object)]
-		if _, isAsked := w.asked[referTo(object)]; !isForeign && !isAsked && !mayBeHelms {
+		if _, isForeign := w.foreign[referTo(object)]; !isForeign && !mayBeHelms {
 			return fmt.Errorf("%s has no owner, and was written by %v", referTo(object), writers(object))
 		}
 		if object.GetKind() == "Deployment" && !releases[name] && !w.ended[name] {
@@ -394,7 +392,7 @@ func keepsHistory(w *world) error {
 		}
 		before := w.revisions[d.UID]
 		w.revisions[d.UID] = revisions
-		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] && !w.isAdopting(d) {
+		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] {
 			return fmt.Errorf("of %d revisions of %s/%s, %d are left", before, d.Namespace, d.Name, revisions)
 		}
 	}
@@ -554,10 +552,6 @@ func statusIsTrue(w *world) error {
 			return fmt.Errorf("%s/%s is said to be deployed, and has no deployed revision", d.Namespace, d.Name)
 		}
 		ready := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionReady)
-		if ready != nil && ready.Reason == v1alpha1.ReasonForeignRelease &&
-			d.Annotations[v1alpha1.AnnotationAdoptRelease] == d.Name {
-			return fmt.Errorf("%s/%s asks to adopt the release, and is told to ask: %s", d.Namespace, d.Name, ready.Message)
-		}
 		if ready == nil || ready.Status == metav1.ConditionTrue {
 			continue
 		}

@@ -33,7 +33,9 @@ var known = map[string]string{
 		bob: kubectl create 60 Ingresses of Darkrooms that do not exist, with the host a and a finalizer
 		alice: kubectl patch darkroom photos: another log level`,
 	"a crowd of Ingresses wakes a Darkroom whose writes a policy denies": `
-		a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it
+		alice: kubectl apply Darkroom photos with the sub-domain a
+		a policy denies the operator writes (*) of services, with the reason Invalid
+		alice: kubectl delete service photos
 		bob: kubectl apply Darkroom photos with the sub-domains [a]
 		alice: 60 times, kubectl create and delete an Ingress of a Darkroom that does not exist, with the host a`,
 	"a policy denies the end of a Darkroom whose name a Helm release takes": `
@@ -46,10 +48,6 @@ var known = map[string]string{
 		the operator is killed
 		alice: kubectl delete darkroom photos --cascade=orphan
 		the operator is started`,
-	"the annotation of a refused adoption is gone when the Darkroom is deleted": `
-		a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom photos, which adopts it
-		alice: kubectl replace Darkroom photos by a file without annotations
-		alice: kubectl delete darkroom photos`,
 	"an older definition drops a part of the conditions": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		the CustomResourceDefinition of an older version is installed, which lacks status.conditions[].observedGeneration

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -41,7 +40,7 @@ type kind struct {
 
 // anytime are the steps that may take part in each history.
 func anytime() []kind {
-	return slices.Concat(ownersSteps, adoptionSteps, hostileSteps, othersSteps, platformSteps,
+	return slices.Concat(ownersSteps, plainChartSteps, hostileSteps, othersSteps, platformSteps,
 		webhookSteps, etcdSteps, balancerSteps, hostSteps)
 }
 
@@ -77,7 +76,7 @@ var openings = []opening{
 	{step{"alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos}, nil},
 	{step{"alice: helm install photos, and cats, of the plain chart", func(w *world) error {
 		return errors.Join(w.installPlainChart(w.key("alice", "photos")), w.installPlainChart(w.key("alice", "cats")))
-	}}, slices.Concat(adoptionSteps, []kind{policy, deleted})},
+	}}, slices.Concat(plainChartSteps, []kind{policy, deleted})},
 	{
 		step{
 			"a load balancer sets a finalizer on routes, and goes on serving those that are deleted; alice, and a second " +
@@ -123,21 +122,6 @@ var openings = []opening{
 				return w.replaceOperator(func() { w.divided = true })
 			},
 		}, []kind{killFirst, killFirstForGood},
-	},
-	{
-		step{
-			"a policy denies the operator Services; alice: helm install photos of the plain chart, and kubectl apply Darkroom " +
-				"photos, which adopts it", func(w *world) error {
-				photos := w.key("alice", "photos")
-				if err := w.deny(admissionv1.Create, "services", metav1.StatusReasonForbidden, denial); err != nil {
-					return err
-				}
-				if err := w.installPlainChart(photos); err != nil {
-					return err
-				}
-				return w.adoptRelease(photos)
-			},
-		}, slices.Concat(adoptionSteps, []kind{deleted}),
 	},
 	{
 		step{

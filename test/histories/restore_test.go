@@ -26,8 +26,6 @@ var etcdSteps = []kind{{3, func(t *rapid.T) step {
 type snapshot struct {
 	folder    string
 	foreign   map[reference]string
-	asked     map[reference]types.NamespacedName
-	adopted   map[types.NamespacedName]bool
 	revisions map[types.UID]int
 	policies  []func() error
 	past      past
@@ -54,7 +52,6 @@ func (w *world) save() error {
 	return w.plane.Save(filepath.Join(folder, "etcd"), func() {
 		time.Sleep(restPeriod) // the last events arrive
 		w.saved.foreign, w.saved.revisions = maps.Clone(w.foreign), maps.Clone(w.revisions)
-		w.saved.asked, w.saved.adopted = maps.Clone(w.asked), maps.Clone(w.adopted)
 		w.saved.policies, w.saved.past = slices.Clone(w.policies), w.timeline.recorded()
 	})
 }
@@ -71,7 +68,6 @@ func (w *world) restore() error {
 	}
 	w.foreign, w.revisions, w.policies = maps.Clone(w.saved.foreign), maps.Clone(w.saved.revisions),
 		slices.Clone(w.saved.policies)
-	w.asked, w.adopted = maps.Clone(w.saved.asked), maps.Clone(w.saved.adopted)
 	clear(w.scaled)
 	for _, operator := range w.operators {
 		operator.stop()

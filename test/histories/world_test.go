@@ -70,10 +70,6 @@ type world struct {
 	timeline *timeline
 	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
 	foreign map[reference]string
-	// asked are the objects of Helm releases that a Darkroom asked to adopt, with the release, and adopted the releases
-	// whose revisions a Darkroom got.
-	asked   map[reference]types.NamespacedName
-	adopted map[types.NamespacedName]bool
 	// ended are the releases of which a user deleted the last revision, by namespace and name.
 	ended map[string]bool
 	// backups are the Darkrooms as they were saved.
@@ -123,8 +119,7 @@ func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func
 	w = &world{
 		cluster: c, ctx: ctx, isAlone: isAlone, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{},
-		foreign: map[reference]string{},
-		asked:   map[reference]types.NamespacedName{}, adopted: map[types.NamespacedName]bool{}, ended: map[string]bool{},
+		foreign: map[reference]string{}, ended: map[string]bool{},
 		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
@@ -315,7 +310,6 @@ func (w *world) belongs(object client.Object) (bool, error) {
 // remove deletes an object as a tenant.
 func (w *world) remove(object client.Object, options ...client.DeleteOption) error {
 	delete(w.foreign, referTo(object))
-	delete(w.asked, referTo(object))
 	return w.kube.Delete(w.ctx, object, options...)
 }
 

@@ -116,19 +116,6 @@ func isIntruder(entry metav1.ManagedFieldsEntry, manager, apiVersion string) boo
 		entry.APIVersion == apiVersion && !slices.Contains(trustedManagers, entry.Manager)
 }
 
-// SetByOthers reports whether another manager than the operator's set a field, too.
-func SetByOthers(manager string, entries []metav1.ManagedFieldsEntry, field fieldpath.Path) (bool, error) {
-	for _, entry := range entries {
-		if entry.Manager == manager {
-			continue
-		}
-		if fields, err := fieldsOf(entry); err != nil || fields.Has(field) {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
-
 func fieldsOf(entry metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	set := fieldpath.NewSet()
 	if entry.FieldsV1 == nil {

@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
 const operator = "darkroom-operator"
@@ -111,39 +110,5 @@ func TestTheLastWriterIsNamed(t *testing.T) {
 	own.Time = &metav1.Time{Time: time.Unix(100, 0)}
 	if got := LastWriter(operator, []metav1.ManagedFieldsEntry{early, late, status, own}); got != "late" {
 		t.Errorf("the last writer is %q, want late", got)
-	}
-}
-
-// What an adoption took over is told by who set a field besides the operator.
-func TestAFieldIsSetByOthersThanTheOperator(t *testing.T) {
-	const update = metav1.ManagedFieldsOperationUpdate
-	field := fieldpath.MakePathOrDie("metadata", "annotations", "note")
-	with, without := `{"f:metadata":{"f:annotations":{"f:note":{}}}}`, `{"f:metadata":{"f:annotations":{"f:other":{}}}}`
-	for name, test := range map[string]struct {
-		entries []metav1.ManagedFieldsEntry
-		want    bool
-		fails   bool
-	}{
-		"by nobody":       {nil, false, false},
-		"by the operator": {[]metav1.ManagedFieldsEntry{entry(operator, update, "", with)}, false, false},
-		"by another":      {[]metav1.ManagedFieldsEntry{entry("helm", update, "", with)}, true, false},
-		"by both": {[]metav1.ManagedFieldsEntry{
-			entry(operator, update, "", with),
-			entry("helm", update, "", with),
-		}, true, false},
-		"another field, by another": {[]metav1.ManagedFieldsEntry{
-			entry(operator, update, "", with),
-			entry("helm", update, "", without),
-		}, false, false},
-		"by the second of two": {[]metav1.ManagedFieldsEntry{
-			entry("team", update, "", without),
-			entry("helm", update, "", with),
-		}, true, false},
-		"by one without fields": {[]metav1.ManagedFieldsEntry{{Manager: "team"}}, false, false},
-		"that cannot be read":   {[]metav1.ManagedFieldsEntry{entry("team", update, "", "junk")}, false, true},
-	} {
-		if got, err := SetByOthers(operator, test.entries, field); got != test.want || (err != nil) != test.fails {
-			t.Errorf("%s: %t (%v), want %t", name, got, err, test.want)
-		}
 	}
 }

@@ -7,7 +7,6 @@
 package ownership
 
 import (
-	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,17 +69,6 @@ func OwnsRevision(darkroom, secret metav1.Object) bool {
 // Reference returns the owner reference of the objects of a Darkroom.
 func Reference(darkroom metav1.Object) metav1.OwnerReference {
 	return *metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)
-}
-
-// Patch returns the merge patch that sets labels of an object (nil removes one) and its owners,
-// unless the object has changed since it was read.
-func Patch(object metav1.Object, labels map[string]any, owners []metav1.OwnerReference) ([]byte, error) {
-	return json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":             object.GetUID(),
-		"resourceVersion": object.GetResourceVersion(),
-		"labels":          labels,
-		"ownerReferences": owners,
-	}})
 }
 
 // Owner describes who an object belongs to, for a message to the users of a Darkroom.

@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
@@ -153,10 +152,8 @@ func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error)
 			}
 			own = append(own, *secret)
 		case metav1.GetControllerOfNoCopy(secret) == nil || ownership.UID(secret) == "":
-			return fmt.Errorf(
-				"%w: rename the Darkroom, uninstall the release %s with helm, or adopt it with the "+
-					"annotation %s=%s on the Darkroom",
-				ErrForeignRelease, r.darkroom.Name, v1alpha1.AnnotationAdoptRelease, r.darkroom.Name)
+			return fmt.Errorf("%w: rename the Darkroom, or uninstall the release %s with helm",
+				ErrForeignRelease, r.darkroom.Name)
 		default:
 			predecessor = true
 		}

@@ -76,12 +76,11 @@ func write(
 			rt.Errorf("pruned the oldest: %t, want %t", pruned, possible)
 		}
 	case "delete":
-		newerThan := rapid.SampledFrom(append(numbers, 0)).Draw(rt, "newer than")
-		before := len(stored)
-		maps.DeleteFunc(stored, func(number int, _ helmrelease.Status) bool { return number > newerThan })
+		exists := len(stored) > 0
+		clear(stored)
 		var found bool
-		if found, err = writer.Delete(t.Context(), newerThan); found != (len(stored) < before) {
-			rt.Errorf("found revisions to delete: %t", found)
+		if found, err = writer.Delete(t.Context()); found != exists {
+			rt.Errorf("found revisions to delete: %t, want %t", found, exists)
 		}
 	}
 	if err != nil {
@@ -188,4 +187,36 @@ func numbersOf(releases []*helmrelease.Release) (numbers []int) {
 		numbers = append(numbers, release.Version)
 	}
 	return numbers
+}
+
+// TestWhoseAReleaseIsDependsOnAllItsRevisions has each set of owners of the revisions of one name.
+func TestWhoseAReleaseIsDependsOnAllItsRevisions(t *testing.T) {
+	const ours, helms, predecessors, all = 1, 2, 4, 8
+	for owners := range all {
+		d, store := newDarkroom(t)
+		predecessor := d.DeepCopy()
+		predecessor.UID = "uid-0"
+		if owners&ours != 0 {
+			mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
+		}
+		if owners&helms != 0 {
+			byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
+		}
+		if owners&predecessors != 0 {
+			mustCreate(t, revisions(predecessor), revisionOf(d, 3, helmrelease.StatusDeployed))
+		}
+		var want error
+		switch {
+		case owners&helms != 0:
+			want = storage.ErrForeignRelease
+		case owners&predecessors != 0:
+			want = storage.ErrPredecessor
+		case owners == 0:
+			want = driver.ErrReleaseNotFound
+		}
+		store = revisions(d)
+		if _, err := store.Last(t.Context()); !errors.Is(err, want) {
+			t.Errorf("owners %03b: Last: %v, want %v", owners, err, want)
+		}
+	}
 }

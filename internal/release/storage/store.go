@@ -4,8 +4,7 @@
 //
 // Only revisions that belong to the Darkroom are read, pruned and deleted; package
 // ownership defines which those are. Foreign revisions of the same name make every access
-// fail with ErrForeignRelease before anything is written, unless the Darkroom adopts them
-// (adopt.go).
+// fail with ErrForeignRelease before anything is written.
 //
 // Beside each revision that the operator makes is a record of its spec (record.go).
 package storage
@@ -211,12 +210,12 @@ func isDeployed(secret metav1.Object) bool {
 	return secret.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
 }
 
-// Delete removes every revision that belongs to a Darkroom and is newer than a version, and
-// reports whether there was one. Revisions of the same name that belong to others stay.
-func (r *Revisions) Delete(ctx context.Context, newerThan int) (found bool, err error) {
+// Delete removes every revision that belongs to a Darkroom, and reports whether there was one.
+// Revisions of the same name that belong to others stay.
+func (r *Revisions) Delete(ctx context.Context) (found bool, err error) {
 	*r.memory = Memory{}
 	err = r.each(ctx, func(secret *corev1.Secret) error {
-		if !ownership.OwnsRevision(r.darkroom, secret) || versionOf(secret) <= newerThan {
+		if !ownership.OwnsRevision(r.darkroom, secret) {
 			return nil
 		}
 		found = true

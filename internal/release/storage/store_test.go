@@ -21,9 +21,7 @@ import (
 	helmtime "helm.sh/helm/v3/pkg/time"
 	helm4driver "helm.sh/helm/v4/pkg/storage/driver"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -193,7 +191,7 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 		if err := store.Prune(t.Context(), 1); err != nil {
 			t.Error(err)
 		}
-		if found, err := store.Delete(t.Context(), 0); err != nil || found != own {
+		if found, err := store.Delete(t.Context()); err != nil || found != own {
 			t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
 		}
 		check()
@@ -213,39 +211,6 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 		t.Error("the update succeeded")
 	}
 	check()
-}
-
-// ownership.Patch is how revisions and objects are adopted and given back.
-func TestAnObjectThatIsNotAsItWasReadGetsNoOwner(t *testing.T) {
-	for name, change := range map[string]func(*testing.T, *corev1.Secret) error{
-		"it was changed": func(t *testing.T, secret *corev1.Secret) error {
-			secret.Labels = map[string]string{"team": "b"}
-			return kube.Update(t.Context(), secret)
-		},
-		"another one took its name": func(t *testing.T, secret *corev1.Secret) error {
-			fresh := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: secret.Namespace, Name: secret.Name}}
-			return errors.Join(kube.Delete(t.Context(), secret), kube.Create(t.Context(), fresh))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, _ := newDarkroom(t)
-			byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
-			read := secretsOf(t, d)[0]
-			if err := change(t, read.DeepCopy()); err != nil {
-				t.Fatal(err)
-			}
-			check := unchanged(t, d)
-			patch, err := ownership.Patch(&read, map[string]any{v1alpha1.LabelDarkroom: d.Name},
-				[]metav1.OwnerReference{ownership.Reference(d)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := kube.Patch(t.Context(), &read, client.RawPatch(types.MergePatchType, patch)); !apierrors.IsConflict(err) {
-				t.Errorf("the patch gave %v, not a conflict", err)
-			}
-			check()
-		})
-	}
 }
 
 // Caches lag: the user may have installed the release a moment ago.
@@ -277,52 +242,6 @@ func TestRevisionsThatCannotBeDecodedAreDeletedAndDoNotPanic(t *testing.T) {
 	}
 	if left := secretsOf(t, d); len(left) > 0 {
 		t.Errorf("left: %v", left)
-	}
-}
-
-func TestAdoption(t *testing.T) {
-	t.Run("takes the revisions over", func(t *testing.T) {
-		d, store := newDarkroom(t)
-		byHand(t, revisionOf(d, 1, helmrelease.StatusSuperseded))
-		byHand(t, revisionOf(d, 2, helmrelease.StatusDeployed))
-		foreign, err := store.Foreign(t.Context(), "darkroom")
-		if err != nil || len(foreign) != 2 || foreign[0].Version != 2 {
-			t.Fatalf("%+v, %v", foreign, err)
-		}
-		if err := store.Adopt(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if last, err := store.Last(t.Context()); err != nil || last.Version != 2 {
-			t.Errorf("the last revision: %+v, %v", last, err)
-		}
-	})
-	for name, test := range map[string]struct {
-		chart    string
-		statuses []helmrelease.Status
-	}{
-		"refuses a revision of another chart": {
-			"nginx",
-			[]helmrelease.Status{helmrelease.StatusSuperseded, helmrelease.StatusDeployed},
-		},
-		"refuses a pending release": {
-			"darkroom",
-			[]helmrelease.Status{helmrelease.StatusPendingUpgrade, helmrelease.StatusDeployed},
-		},
-		"refuses a release that was never installed": {"darkroom", []helmrelease.Status{helmrelease.StatusFailed}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, store := newDarkroom(t)
-			for i, status := range test.statuses {
-				foreign := revisionOf(d, i+1, status)
-				if i == 0 {
-					foreign.Chart.Metadata.Name = test.chart
-				}
-				byHand(t, foreign)
-			}
-			if _, err := store.Foreign(t.Context(), "darkroom"); err == nil {
-				t.Error("it was accepted")
-			}
-		})
 	}
 }
 

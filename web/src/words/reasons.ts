@@ -68,7 +68,6 @@ export const reasonWords: Record<string, string> = {
   Repaired: "Repaired",
   Contested: "Changed by another writer",
   StrayObjects: "Objects left by another Helm client",
-  Adopted: "Release adopted",
   ClaimRefused: "Claim refused",
   OtherInstallation: "Managed by another installation",
   Recovered: "Interrupted release retried",

@@ -1,0 +1,74 @@
+package histories
+
+import (
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/action"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+)
+
+// plainChartSteps are what owners do with Helm releases of the plain chart.
+var plainChartSteps = []kind{
+	onDarkroom(2, "helm install NAME of the plain chart", (*world).installPlainChart),
+}
+
+// installPlainChart installs a Helm release of the chart, as its users do.
+func (w *world) installPlainChart(key types.NamespacedName) error {
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		return err
+	}
+	helm, err := w.helm(key.Namespace)
+	if err != nil {
+		return err
+	}
+	install := action.NewInstall(helm)
+	install.ReleaseName, install.Namespace = key.Name, key.Namespace
+	_, failure := install.Run(chrt,
+		map[string]any{"source": map[string]any{"type": "WebFolder", "baseUrl": "https://example.com/images"}})
+	if err := w.noteHelmsObjects(key); err != nil || failure == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errNothingToDo, failure) // the name is taken
+}
+
+// helm returns Helm as a user of a namespace has it.
+func (w *world) helm(namespace string) (*action.Configuration, error) {
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(w.administrator) }
+	flags.Namespace = &namespace
+	helm := &action.Configuration{}
+	return helm, helm.Init(flags, namespace, "secret", func(string, ...any) {})
+}
+
+// releaseOf returns the Helm release that an object is of or a revision of; none if it is neither.
+func releaseOf(object client.Object) (release types.NamespacedName, ok bool) {
+	name := object.GetAnnotations()[ownership.AnnotationReleaseName]
+	if labels := object.GetLabels(); labels["owner"] == "helm" && labels["version"] != "" {
+		name = labels["name"]
+	}
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: name}, name != ""
+}
+
+// noteHelmsObjects takes note of the objects of a Helm release: no Darkroom owns them.
+func (w *world) noteHelmsObjects(release types.NamespacedName) error {
+	objects, err := w.objects()
+	if err != nil {
+		return err
+	}
+	for i := range objects {
+		if of, ok := releaseOf(&objects[i]); !ok || of != release {
+			continue
+		}
+		if err := w.wrote(&objects[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
