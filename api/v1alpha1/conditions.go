@@ -53,8 +53,8 @@ const ConditionContested = "Contested"
 // ReasonForeignWriter is the reason of the condition Contested.
 const ReasonForeignWriter = "ForeignWriter"
 
-// ConditionRolloutQueued is True while a change that the operator causes, such as a new default image, waits
-// until fewer Darkrooms replace their pods. It is absent otherwise.
+// ConditionRolloutQueued is True while a change of the pods that the operator causes, such as a new default image,
+// waits until fewer Darkrooms replace theirs because of the operator. It is absent otherwise.
 const ConditionRolloutQueued = "RolloutQueued"
 
 // ReasonRolloutLimit is the reason of the condition RolloutQueued.
@@ -230,6 +230,9 @@ const (
 // operator sets it on a Darkroom that has none; change it to move the Darkroom to another
 // installation.
 const AnnotationInstallation = "deployments.example.com/installation"
+
+// AnnotationRollout is set by the operator on each Deployment. It shows whose change replaced its pods last.
+const AnnotationRollout = "deployments.example.com/rollout"
 
 // LabelDarkroom is on every object that belongs to a Darkroom, Helm's release
 // Secrets included; its value is the Darkroom's name. The operator's caches are

@@ -59,6 +59,8 @@ const (
 	// foreignRetry is the time between two checks whether a foreign object, or the route of a Darkroom that dropped a
 	// host, is gone. The former are not watched, except the Secrets of Helm releases, and the route may have no label.
 	foreignRetry = time.Minute
+	// heldRetry is the time between two checks whether fewer Darkrooms replace their pods because of the operator.
+	heldRetry = 30 * time.Second
 	// jitter is the part of a period by which it is longer at random.
 	jitter = 0.1
 )
@@ -77,13 +79,13 @@ type helmReconciler struct {
 	// installation is the installation of this operator.
 	installation *installation
 	releases     *release.Releases
-	// rollouts bounds how many Darkrooms replace their pods at once because of the operator.
-	rollouts *rollouts
-	reports  *status.Reports
-	recorder release.Recorder
-	metrics  *metrics.Metrics
-	period   time.Duration
-	clock    clock.PassiveClock
+	// maxRollouts is how many Darkrooms may replace their pods at once because of the operator; 0 means no limit.
+	maxRollouts int
+	reports     *status.Reports
+	recorder    release.Recorder
+	metrics     *metrics.Metrics
+	period      time.Duration
+	clock       clock.PassiveClock
 }
 
 // helmOptions are the options of the reconciler of helm-operator-plugins, apart from the session.
@@ -162,7 +164,6 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	}
 	s := &session{Client: r.client, parts: r, darkroom: darkroom}
 	err = r.reconcileRelease(ctx, s)
-	r.rollouts.settle(ctx, request.NamespacedName, s.queued)
 	return r.conclude(ctx, s, err, r.hosts.Release(ctx, request.NamespacedName))
 }
 
@@ -176,11 +177,7 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 	if err != nil {
 		return fmt.Errorf("create Helm reconciler: %w", err)
 	}
-	if _, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)}); errors.Is(
-		err, errQueued,
-	) {
-		return nil
-	}
+	_, err = inner.Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.darkroom)})
 	return err
 }
 
@@ -207,7 +204,6 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 	r.releases.Forget(darkroom)
 	r.reports.Forget(darkroom)
 	r.credentials.Forget(darkroom)
-	r.rollouts.settle(ctx, darkroom, false)
 	if r.hosts.isSharded {
 		return nil // whether it is gone is for its own shard to say
 	}
@@ -276,7 +272,8 @@ func (r *helmReconciler) announce(s *session, err error) {
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again, or a route of another has to leave.
+// its resync period, or earlier if an object may be restored again, a route of another has to leave, or its Deployment
+// waits.
 func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	key, next := client.ObjectKeyFromObject(s.darkroom), wait.Jitter(reconcilePeriod(s.darkroom, r.period), jitter)
 	for _, hold := range r.releases.Holds(key) {
@@ -284,6 +281,9 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	}
 	if slices.ContainsFunc(s.refusals, func(refusal claims.Refusal) bool { return refusal.Leaving }) {
 		next = status.Sooner(next, wait.Jitter(foreignRetry, jitter))
+	}
+	if s.isHeld() {
+		next = status.Sooner(next, wait.Jitter(heldRetry, jitter))
 	}
 	return next
 }

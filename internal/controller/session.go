@@ -48,8 +48,6 @@ type session struct {
 	release *release.ActionClient
 	// refusals are the hosts of the Darkroom that others have.
 	refusals []claims.Refusal
-	// queued is set if the translated release waits for the rollouts of other Darkrooms.
-	queued bool
 	// refusal is the error of a write of the finalizer that was refused. The Helm reconciler would try it five times.
 	refusal error
 }
@@ -178,7 +176,7 @@ func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmcli
 // Translate implements the values translator of the Helm reconciler, which ends with an error of it: the
 // release is not written then. It translates with the state of the cluster, which are the hosts that
 // others have and the version of the referenced Secret, and renders, because templates may refuse
-// values too. Only a Darkroom that is valid claims hosts. A rendered release may have to wait for the rollouts of others.
+// values too. Only a Darkroom that is valid claims hosts.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
 	version, err := s.parts.credentials.Version(ctx, s.darkroom)
 	if err != nil {
@@ -201,17 +199,12 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 	if err != nil {
 		return nil, invalidError{err}
 	}
-	if s.queued, err = s.parts.queues(ctx, s.darkroom, s.release, version); err != nil {
-		return nil, err
-	}
-	if s.queued {
-		return nil, errQueued
-	}
+	s.release.Inputs = inputsOf(s.darkroom, version)
 	return vals, nil
 }
 
-// errQueued ends the reconcile of a Darkroom that waits for the rollouts of others.
-var errQueued = errors.New("waiting for the rollouts of other Darkrooms")
+// isHeld reports whether the Deployment was left out because it waits for the rollouts of other Darkrooms.
+func (s *session) isHeld() bool { return s.release != nil && s.release.Held }
 
 // invalidError marks a Darkroom that cannot be translated or rendered, until it or the operator is changed.
 type invalidError struct{ error }
@@ -230,7 +223,6 @@ func (s *session) report(cause error, now time.Time) {
 	current := status.HelmPart(s.darkroom.Status)
 	part := current
 	switch {
-	case s.queued: // nothing was tried
 	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil: // after the Helm reconciler reported its success
 	case s.status != nil:
 		part = *s.status
@@ -248,7 +240,7 @@ func (s *session) report(cause error, now time.Time) {
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
 	}
-	if deployed := part.DeployedRelease; deployed != nil && !s.queued {
+	if deployed := part.DeployedRelease; deployed != nil {
 		part.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name, Digest: s.parts.releases.Digest(s.darkroom)}
 	}
 	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
@@ -286,8 +278,9 @@ func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.D
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 		part.DeployedRelease = nil
 	}
-	if s.queued {
-		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit, s.parts.rollouts.message())
+	if s.isHeld() {
+		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit,
+			heldMessage(s.parts.maxRollouts))
 	}
 	if contests := s.contests(); contests != "" {
 		set(v1alpha1.ConditionContested, metav1.ConditionTrue, v1alpha1.ReasonForeignWriter, contests)

@@ -204,7 +204,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			credentials:  versions,
 			installation: installation,
 			releases:     releases,
-			rollouts:     newRollouts(mgr, options.MaxConcurrentRollouts, mgr.GetCache(), releases),
+			maxRollouts:  options.MaxConcurrentRollouts,
 			reports:      &status.Reports{},
 			recorder:     recorder,
 			metrics:      counters,
@@ -260,6 +260,7 @@ func newReleases(
 		Reader:     mgr.GetAPIReader(),
 		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
 		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
+		Full:       limitRollouts(options.MaxConcurrentRollouts, mgr.GetCache()),
 		Store:      storage.New(clientset.CoreV1(), clientset.AppsV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:   renderer,
 		Kinds:      cluster.Managed(),
@@ -302,7 +303,6 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) error {
 	controller.WatchesRawSource(wakeBy(othersDelay, func(wake func(...types.NamespacedName)) {
 		reconciler.hosts.wake = wake
 	}))
-	reconciler.rollouts.watch(controller)
 	return controller.Complete(untilStopped(reconciler))
 }
 

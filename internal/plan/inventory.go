@@ -86,5 +86,6 @@ func prune(object *unstructured.Unstructured) {
 	object.SetResourceVersion("")
 	object.SetGeneration(0)
 	unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
+	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", v1alpha1.AnnotationRollout)
 	delete(object.Object, "status")
 }

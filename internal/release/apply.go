@@ -46,7 +46,7 @@ const absent = "1"
 // apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in
 // addition. It leaves out those that were applied as they are desired, and that the caches show as they were then:
 // for a change of a Darkroom all but two or three. If the caches lag behind a change by another client, its event will
-// follow, and the object is repaired.
+// follow, and the object is repaired. It also leaves out the Deployment while that has to wait (pace.go).
 func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
 		live, _ := c.lookUp(object) // an error will be met again by the apply
@@ -57,6 +57,9 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 		err := inParallel(wave, func(object *unstructured.Unstructured) error {
 			known, err := c.lookUp(object)
 			if err != nil || known != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), known) {
+				return err
+			}
+			if held, err := c.holds(object, known); held || err != nil {
 				return err
 			}
 			_, err = c.put(object, known)
@@ -78,10 +81,12 @@ func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Objec
 	if known != nil {
 		uid = known.GetUID()
 	}
+	marked := c.marked(object, known)
 	for range applyAttempts {
-		live, err := c.putOnce(object, uid)
+		live, err := c.putOnce(marked, uid)
 		if err == nil {
 			c.memory.objects.Applied(object, live)
+			c.awaitShown(manifest.KeyOf(object))
 			return live, nil
 		}
 		if !apierrors.IsConflict(err) {

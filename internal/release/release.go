@@ -64,7 +64,7 @@ type Recorder interface {
 	Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
 }
 
-// Config is the configuration of Releases. All fields but the last two are required.
+// Config is the configuration of Releases. All fields but Full and the last two are required.
 type Config struct {
 	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
 	// rendered: it has no default values.
@@ -81,6 +81,9 @@ type Config struct {
 	Owned func(_ context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
 	// Kinds are the kinds of objects that a release may have in this cluster.
 	Kinds []schema.GroupVersionKind
+	// Full reports whether as many Darkrooms other than this one replace their pods because of the operator as may at
+	// once. Nil means that there is no limit.
+	Full func(_ context.Context, darkroom types.NamespacedName) (bool, error)
 	// Store keeps the releases.
 	Store *storage.Store
 	// Renderer renders them.
@@ -186,6 +189,11 @@ func (r *Releases) Digest(darkroom client.Object) string { return r.of(darkroom)
 // that it implements knows no context, so it holds the reconcile's.
 type ActionClient struct {
 	*Releases
+	// Inputs identifies what users determine of the release in addition to the spec.
+	Inputs string
+	// Held is set if the Deployment was left out because it has to wait for the rollouts of others.
+	Held bool
+
 	ctx       context.Context
 	darkroom  *v1alpha1.Darkroom
 	key       types.NamespacedName
@@ -193,6 +201,8 @@ type ActionClient struct {
 	revisions *storage.Revisions
 	// desired is the rendered release; nil before Render.
 	desired *desired
+	// paced is set if the Deployment may replace its pods now because of the operator.
+	paced bool
 	// last is the revision that Get returned before.
 	last *helmrelease.Release
 }

@@ -80,7 +80,11 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if err != nil || live != nil && c.memory.objects.Unchanged(desired, live) {
 		return false, err
 	}
-	if _, traced := c.memory.objects.Trace(key); traced {
+	if held, err := c.holds(object, live); held || err != nil {
+		return false, err
+	}
+	_, traced := c.memory.objects.Trace(key)
+	if traced {
 		// The cache may not show the operator's last write yet.
 		existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
 		if err != nil {
@@ -100,8 +104,9 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if c.memory.objects.Held(key, c.Clock.Now()) {
 		return false, nil
 	}
+	hasWaited := !traced && c.isOperatorsChange(object, live)
 	now, err := c.put(object, live)
-	if err != nil {
+	if err != nil || hasWaited {
 		return false, err
 	}
 	// Permitted additions by others make an object differ, and the apply changes nothing.

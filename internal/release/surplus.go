@@ -129,7 +129,12 @@ func (c *ActionClient) rolledOut() (bool, error) {
 	if err != nil || deployment == nil {
 		return false, err
 	}
-	return c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
+	return !c.Held && c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
+}
+
+// DeploymentOf returns the key of the Deployment of a Darkroom.
+func DeploymentOf(darkroom types.NamespacedName) manifest.Key {
+	return manifest.Key{GroupKind: deployments.GroupKind(), Name: darkroom.Name}
 }
 
 // deployment returns the Deployment as the caches show it; nil if they show none.

@@ -374,7 +374,6 @@ func TestNothingIsWrittenWithoutARendering(t *testing.T) {
 		"Upgrade":      func() error { _, err := c.Upgrade("", "", nil, nil); return err },
 		"Upgrade, dry": func() error { _, err := c.Upgrade("", "", nil, nil, asDryRun); return err },
 		"Reconcile":    func() error { return c.Reconcile(nil) },
-		"Rolls":        func() error { _, err := c.Rolls(); return err },
 	} {
 		if err := write(); !errors.Is(err, errNotRendered) {
 			t.Errorf("%s: %v", name, err)

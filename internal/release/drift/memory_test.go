@@ -75,7 +75,7 @@ var changesOfTests = map[string]func(*stored){
 			if annotations == nil {
 				annotations = map[string]string{}
 			}
-			annotations[annotationRevision] = fmt.Sprint(s.writes)
+			annotations[AnnotationRevision] = fmt.Sprint(s.writes)
 			s.SetAnnotations(annotations)
 			s.write()
 		}

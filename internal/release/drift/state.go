@@ -20,8 +20,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// annotationRevision is written to each Deployment by its controller.
-const annotationRevision = "deployment.kubernetes.io/revision"
+// AnnotationRevision is written to each Deployment by its controller, with each new pod template.
+const AnnotationRevision = "deployment.kubernetes.io/revision"
 
 // stateOf digests what changes only with an object's specification: where the object has
 // a generation, that and its metadata, so that changes of the status do not count; else
@@ -42,7 +42,7 @@ func stateOf(object metav1.Object) string {
 		Deleting:   object.GetDeletionTimestamp() != nil,
 	}
 	state.Annotations = maps.Clone(object.GetAnnotations())
-	if delete(state.Annotations, annotationRevision); len(state.Annotations) == 0 {
+	if delete(state.Annotations, AnnotationRevision); len(state.Annotations) == 0 {
 		state.Annotations = nil // as before it was written
 	}
 	if state.Generation == 0 {

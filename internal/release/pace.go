@@ -1,0 +1,126 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+)
+
+// A new version or another flag of the operator can replace the pods of all Darkrooms. The Deployment of a Darkroom is
+// left out of an apply and of a repair while enough others roll because of the operator; all other objects are applied.
+// A mark on each Deployment shows whose change replaces its pods. Changes by users never wait.
+
+// mark is the annotation v1alpha1.AnnotationRollout of a Deployment. It is written with each change of the rendered pod
+// template. The zero value is that of a Deployment without the annotation.
+type mark struct {
+	// Generation is the generation of the Darkroom, and Inputs identifies what else its users determined.
+	Generation int64  `json:"generation"`
+	Inputs     string `json:"inputs"`
+	// Template is the digest of the rendered pod template.
+	Template string `json:"template"`
+	// Revision is the revision of the Deployment that began because of the operator; 0 if it began because of a user.
+	Revision int64 `json:"revision,omitempty"`
+}
+
+func markOf(deployment metav1.Object) (out mark) {
+	if json.Unmarshal([]byte(deployment.GetAnnotations()[v1alpha1.AnnotationRollout]), &out) != nil {
+		return mark{}
+	}
+	return out
+}
+
+func revisionOf(deployment metav1.Object) int64 {
+	revision, _ := strconv.ParseInt(deployment.GetAnnotations()[drift.AnnotationRevision], 10, 64)
+	return revision
+}
+
+// RollsForOperator reports whether a Deployment replaces its pods because of a change of the operator. A restart by a
+// user since then, which has another revision, does not count.
+func RollsForOperator(deployment *appsv1.Deployment) bool {
+	began, now := markOf(deployment).Revision, revisionOf(deployment)
+	return began != 0 && (now == began || now == began-1) && rollout.IsRolling(deployment)
+}
+
+// holds reports whether a desired object is the Deployment and has to wait, and remembers that for this reconcile.
+// The caches show live, or nothing.
+func (c *ActionClient) holds(object *unstructured.Unstructured, live metav1.Object) (bool, error) {
+	deployment, found := live.(*appsv1.Deployment)
+	if c.Full == nil || !found || !c.isOperatorsChange(object, deployment) || deployment.Status.Replicas == 0 {
+		return false, nil
+	}
+	full, err := c.Full(c.ctx, c.key)
+	if err != nil {
+		return false, fmt.Errorf("apply %s: %w", manifest.KeyOf(object), err)
+	}
+	c.Held, c.paced = full, !full
+	return full, nil
+}
+
+// isOperatorsChange reports whether an object is the Deployment and has another pod template than the live one,
+// although its users have changed nothing since that was applied.
+func (c *ActionClient) isOperatorsChange(object *unstructured.Unstructured, live metav1.Object) bool {
+	if live == nil || manifest.KeyOf(object) != DeploymentOf(c.key) {
+		return false
+	}
+	before := markOf(live)
+	return before.Template != digestOfTemplate(object) && (before == mark{} || before.Inputs == c.Inputs) &&
+		(before.Generation == c.darkroom.Generation || c.specIsDeployed())
+}
+
+// specIsDeployed reports whether the status says that the current generation is deployed.
+func (c *ActionClient) specIsDeployed() bool {
+	deployed := v1alpha1.FindCondition(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	return deployed != nil && deployed.Status == metav1.ConditionTrue &&
+		deployed.ObservedGeneration == c.darkroom.Generation
+}
+
+// marked returns the desired Deployment with its mark, and another object as it is. Live is the object as it was read
+// last; nil if there is none.
+func (c *ActionClient) marked(object *unstructured.Unstructured, live metav1.Object) *unstructured.Unstructured {
+	if manifest.KeyOf(object) != DeploymentOf(c.key) {
+		return object
+	}
+	next := mark{Generation: c.darkroom.Generation, Inputs: c.Inputs, Template: digestOfTemplate(object)}
+	switch {
+	case live == nil:
+	case markOf(live).Template == next.Template:
+		next = markOf(live)
+	case c.isOperatorsChange(object, live):
+		next.Revision = revisionOf(live) + 1
+	}
+	value, _ := json.Marshal(next) // numbers and texts
+	out := object.DeepCopy()
+	out.SetAnnotations(labels.Merge(out.GetAnnotations(), labels.Set{v1alpha1.AnnotationRollout: string(value)}))
+	return out
+}
+
+// awaitShown waits until the caches show the Deployment, if it began to roll because of the operator: it counts
+// then for the next Darkroom.
+func (c *ActionClient) awaitShown(object manifest.Key) {
+	if object != DeploymentOf(c.key) || !c.paced {
+		return
+	}
+	// Without it, a few more roll at once.
+	_ = wait.PollUntilContextTimeout(c.ctx, 5*time.Millisecond, time.Second, true, func(context.Context) (bool, error) {
+		live, err := c.cached(object)
+		return live == nil || c.Shown(c.key, object, live), err
+	})
+}
+
+func digestOfTemplate(deployment *unstructured.Unstructured) string {
+	template, _, _ := unstructured.NestedFieldNoCopy(deployment.Object, "spec", "template")
+	return manifest.Digest(template)
+}
