@@ -24,10 +24,14 @@ var rows = []row{
 	{name: "40 different 12-megapixel photos at once, `w=1200`", load: photos("/large%d.jpg?w=1200", nil)},
 	{name: "40 different 12-megapixel photos at once, `w=300` as WebP", load: photos("/large%d.jpg?auto=format&w=300", webp)},
 	{name: "40 different 12-megapixel photos at once, `w=800` as WebP", load: photos("/large%d.jpg?auto=format&w=800", webp)},
-	{name: "40 different 12-megapixel photos at once, `w=1200` as WebP",
-		load: photos("/large%d.jpg?auto=format&w=1200", webp)},
-	{name: "40 different progressive photos of one megapixel at once, `w=300`",
-		load: photos("/corpus/%d/progressive.jpg?w=300", nil)},
+	{
+		name: "40 different 12-megapixel photos at once, `w=1200` as WebP",
+		load: photos("/large%d.jpg?auto=format&w=1200", webp),
+	},
+	{
+		name: "40 different progressive photos of one megapixel at once, `w=300`",
+		load: photos("/corpus/%d/progressive.jpg?w=300", nil),
+	},
 	{name: "40 different PNG files of 1200×800 at once, `w=300`", load: photos("/png%d.png?w=300", nil)},
 	{name: "200 requests of one URL at once", load: func(s *stack, o *origin) string {
 		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
