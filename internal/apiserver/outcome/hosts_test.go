@@ -19,19 +19,18 @@ func made(namespace string, subDomains ...string) *v1alpha1.Darkroom {
 }
 
 func TestWhoHasAHostKeepsIt(t *testing.T) {
-	darkroom, other := types.NamespacedName{Namespace: "b", Name: "photos"}, types.NamespacedName{Namespace: "a", Name: "photos"}
+	darkroom := types.NamespacedName{Namespace: "b", Name: "photos"}
+	other := types.NamespacedName{Namespace: "a", Name: "photos"}
+	const held = "host cats is held by another Darkroom, which keeps it"
 	for name, c := range map[string]struct {
 		holder        Holder
 		want, warning string
 	}{
 		"no Lease":                      {Holder{Known: true}, hostFree, ""},
 		"its own Lease":                 {Holder{Known: true, Darkroom: &darkroom}, hostOwn, ""},
-		"the Lease of another Darkroom": {Holder{Known: true, Darkroom: &other}, hostTaken, "host cats is held by another Darkroom, which keeps it"},
-		"the Lease of another program": {
-			Holder{Known: true, Darkroom: &types.NamespacedName{}}, hostTaken,
-			"host cats is held by another Darkroom, which keeps it",
-		},
-		"a Lease that cannot be read": {Holder{}, hostUnknown, "it cannot be checked who has host cats"},
+		"the Lease of another Darkroom": {Holder{Known: true, Darkroom: &other}, hostTaken, held},
+		"the Lease of another program":  {Holder{Known: true, Darkroom: &types.NamespacedName{}}, hostTaken, held},
+		"a Lease that cannot be read":   {Holder{}, hostUnknown, "it cannot be checked who has host cats"},
 	} {
 		got := Host("cats", c.holder, darkroom)
 		expect.Equal(t, name, HostOutcome{Host: "cats", State: c.want}, got)
