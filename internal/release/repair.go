@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
@@ -86,16 +87,8 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	_, traced := c.memory.objects.Trace(key)
 	if traced {
 		// The cache may not show the operator's last write yet.
-		existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
-		if err != nil {
+		if live, writer, err = c.readWritten(object); err != nil {
 			return false, err
-		}
-		live = nil
-		if existing != nil {
-			writer = drift.LastWriter(FieldManager, existing.ManagedFields)
-			if ownership.Owns(c.darkroom, existing) {
-				live = existing
-			}
 		}
 		if live != nil && c.memory.objects.Unchanged(desired, live) {
 			return false, nil
@@ -104,19 +97,38 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if c.memory.objects.Held(key, c.Clock.Now()) {
 		return false, nil
 	}
-	hasWaited := !traced && c.isOperatorsChange(object, live)
+	return c.restore(object, live, writer, traced)
+}
+
+// restore is the write of repair. A Deployment of which nothing is remembered may have waited, which is no repair.
+func (c *ActionClient) restore(
+	object *unstructured.Unstructured, live metav1.Object, writer string, traced bool,
+) (bool, error) {
+	key, hasWaited := manifest.KeyOf(object), !traced && c.isOperatorsChange(object, live)
 	now, err := c.put(object, live)
 	if err != nil || hasWaited {
 		return false, err
 	}
-	// Permitted additions by others make an object differ, and the apply changes nothing.
-	changed := live == nil || drift.Differ(live, now)
-	if changed {
-		c.brake(key, writer)
-	} else {
+	if live != nil && !drift.Differ(live, now) {
+		// Permitted additions by others make an object differ, and the apply changes nothing.
 		c.memory.objects.Confirmed(key, c.Clock.Now())
+		return false, nil
 	}
-	return changed, nil
+	c.brake(key, writer)
+	return true, nil
+}
+
+// readWritten returns an object of the Darkroom as the API server has it, nil if there is none, and the last writer
+// other than the operator.
+func (c *ActionClient) readWritten(object *unstructured.Unstructured) (live metav1.Object, writer string, err error) {
+	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
+	if err != nil || existing == nil {
+		return nil, "", err
+	}
+	if ownership.Owns(c.darkroom, existing) {
+		live = existing
+	}
+	return live, drift.LastWriter(FieldManager, existing.ManagedFields), nil
 }
 
 // brake slows down the repairs of an object that another writer keeps changing, and records
