@@ -64,10 +64,6 @@ const ReasonRolloutLimit = "RolloutLimit"
 // of the Darkroom's name exists and does not belong to the Darkroom.
 const ReasonForeignRelease = "ForeignRelease"
 
-// EventOtherInstallation is the reason of the event on a Darkroom that another installation of the operator
-// handles, and of the condition Stalled while that one does not react to a change, or is gone.
-const EventOtherInstallation = "OtherInstallation"
-
 // Reasons of the conditions that the Helm reconciler writes; their names are those of
 // helm-operator-plugins. A condition that is not True for one of them has no reason.
 const (

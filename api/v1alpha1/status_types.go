@@ -36,11 +36,6 @@ type DarkroomStatus struct {
 	// +optional
 	Installation string `json:"installation,omitempty"`
 
-	// lease is the lease of its leader, as NAMESPACE/NAME, by which other installations see that it is gone; empty
-	// without leader election.
-	// +optional
-	Lease string `json:"lease,omitempty"`
-
 	// url is the URL of the first domain. Scheme and port are those of the operator's
 	// flags --url-scheme and --url-port. Without --url-scheme, the scheme is https if
 	// the Ingress has a certificate for the domain or a Gateway has accepted it at a

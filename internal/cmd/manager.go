@@ -263,9 +263,6 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	}
 	o.controllers.LeaseNamespace = cmp.Or(o.election.namespace, ownNamespace(), contextNamespace())
 	id := leaderElectionID(o.controllers.Installation, o.controllers.Selector, o.controllers.Namespaces)
-	if o.election.enabled {
-		o.controllers.Lease = o.controllers.LeaseNamespace + "/" + id
-	}
 	if o.controllers.Cluster, err = controller.Discover(ctx, api); err != nil {
 		return nil, err
 	}

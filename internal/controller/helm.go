@@ -143,7 +143,6 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	defer func() { err = values.RedactError(darkroom, err) }() // it is logged, and may quote what the API server refused
 	err = r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
-		r.installation.seen.Delete(request.NamespacedName)
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 	if err != nil {
@@ -188,14 +187,12 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	case errors.Is(err, errStale):
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	case isRefusal(err):
-		ctrl.LoggerFrom(ctx).Error(values.RedactError(darkroom, err), "Failed to claim a Darkroom")
-		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)},
-			r.installation.report(ctx, darkroom, err, r.clock.Now())
+		r.recorder.Event(darkroom, true, EventClaimRefused, err.Error())
+		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, nil
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	again, err := r.installation.refuse(ctx, darkroom, r.clock.Now())
-	return reconcile.Result{RequeueAfter: again}, errors.Join(err, r.forget(ctx, client.ObjectKeyFromObject(darkroom)))
+	return reconcile.Result{}, r.forget(ctx, client.ObjectKeyFromObject(darkroom))
 }
 
 // forget drops all that is remembered of a Darkroom that this operator does not handle: it is

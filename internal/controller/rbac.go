@@ -27,9 +27,6 @@ package controller
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list
 
-// Whether another installation is alive.
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get
-
 // Whether the class of an Ingress exists. A Role cannot grant it: an operator that is limited to namespaces does without.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
 

@@ -244,8 +244,7 @@ func (s *session) report(cause error, now time.Time) {
 		part.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name, Digest: s.parts.releases.Digest(s.darkroom)}
 	}
 	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
-	// The lease may be that of an operator that has ended, such as one with an earlier selector.
-	if !equality.Semantic.DeepEqual(part, current) || s.darkroom.Status.Lease != s.parts.installation.lease {
+	if !equality.Semantic.DeepEqual(part, current) {
 		s.parts.reports.Report(s.darkroom, part)
 	}
 }

@@ -100,8 +100,6 @@ type Options struct {
 	// Installation is the name of the operator's installation; empty means
 	// DefaultInstallation. Shards share it.
 	Installation string
-	// Lease is the lease of its leader, as NAMESPACE/NAME; empty without leader election.
-	Lease string
 	// LeaseNamespace is the namespace of the Leases of hosts. Shards share it.
 	LeaseNamespace string
 	// Metrics is the registry that the operator's metrics are added to; nil means none.
@@ -186,10 +184,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, err
 	}
 	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
-	installation := &installation{
-		patcher: patcher, name: options.Installation, recorder: recorder, lease: options.Lease,
-		leases: leases{live: mgr.GetAPIReader(), namespaces: options.Namespaces},
-	}
 	versions := &credentials.Versions{
 		Find:   caches.Secret(others, mgr.GetCache()),
 		Caches: mgr.GetClient(), Live: mgr.GetAPIReader(),
@@ -202,7 +196,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			values:       pure,
 			hosts:        hosts,
 			credentials:  versions,
-			installation: installation,
+			installation: &installation{patcher: patcher, name: options.Installation},
 			releases:     releases,
 			maxRollouts:  options.MaxConcurrentRollouts,
 			reports:      &status.Reports{},
@@ -283,8 +277,7 @@ func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 		}
 	}
 	if darkrooms := options.Darkrooms; darkrooms != nil {
-		darkrooms.Cache, darkrooms.Leads = mgr.GetClient(), leads
-		darkrooms.Installation, darkrooms.Lease = options.Installation, options.Lease
+		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.Installation
 	}
 	return metrics.New(options.Metrics, options.Version, options.Chart.Metadata.Version)
 }
@@ -312,7 +305,6 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		Client:     mgr.GetClient(),
 		Handles:    parts.helm.installation.handles,
 		Live:       mgr.GetAPIReader(),
-		Lease:      options.Lease,
 		Refusals:   parts.helm.hosts.Refusals,
 		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {

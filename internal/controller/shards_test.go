@@ -1,11 +1,7 @@
 package controller_test
 
 import (
-	"bytes"
-	"context"
-	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +16,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
@@ -141,72 +136,6 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 		remove(t, darkroom)
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Labels["shard"] = "b" })
 		eventually(t, "it is gone", gone(darkroom))
-	})
-}
-
-// Each counts the Darkrooms whose status the other wrote last.
-func TestTwoOperatorsOfADarkroomCountItAsOverlapping(t *testing.T) {
-	t.Parallel()
-	namespace := newNamespace(t)
-	start := func(lease string) (*operator, func() string) {
-		reported := &metrics.Darkrooms{TotalsOnly: true}
-		o := startOperator(t, namespace, withPeriod(time.Second), func(s *settings) {
-			s.Lease, s.Darkrooms = namespace+"/"+lease, reported
-		})
-		return o, func() string {
-			var written bytes.Buffer
-			if err := reported.Write(t.Context(), &written); err != nil {
-				t.Fatal(err)
-			}
-			_, after, _ := strings.Cut(written.String(), "\ndarkroom_operator_overlapping_darkrooms ")
-			number, _, _ := strings.Cut(after, "\n")
-			return number
-		}
-	}
-	lease := func(want string) func(v1alpha1.DarkroomStatus) error {
-		return func(status v1alpha1.DarkroomStatus) error {
-			if status.Lease != namespace+"/"+want {
-				return fmt.Errorf("the lease is %s, want %s", status.Lease, want)
-			}
-			return nil
-		}
-	}
-	counts := func(first, second func() string) func(context.Context) error {
-		return func(context.Context) error {
-			if got := []string{first(), second()}; !slices.Contains(got, "0") || !slices.Contains(got, "1") {
-				return fmt.Errorf("the operators count %s, want 0 and 1", got)
-			}
-			return nil
-		}
-	}
-	first, byFirst := start("a")
-	darkroom := webFolder(namespace, "photos")
-	install(t, darkroom)
-	becomeReady(t, namespace, "photos")
-	eventuallyStatus(t, darkroom, "ready", isReady(), lease("a"))
-	eventually(t, "rest", quiet(first))
-	if now := byFirst(); now != "0" {
-		t.Errorf("the only operator counts %s", now)
-	}
-
-	_, bySecond := start("b")
-	eventuallyStatus(t, darkroom, "the second operator writes", lease("b"))
-	eventuallyStatus(t, darkroom, "the first operator writes again", lease("a"))
-	eventually(t, "one of them counts the Darkroom", counts(byFirst, bySecond))
-
-	// As after a rollout of the operator with another selector: the old process may have written last.
-	first.kill()
-	darkroom = mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
-	darkroom.Status.Lease = namespace + "/a"
-	if err := kube.Status().Update(t.Context(), darkroom); err != nil {
-		t.Fatal(err)
-	}
-	eventuallyStatus(t, darkroom, "the second operator writes", lease("b"))
-	eventually(t, "it counts none", func(context.Context) error {
-		if now := bySecond(); now != "0" {
-			return fmt.Errorf("it counts %s", now)
-		}
-		return nil
 	})
 }
 

@@ -37,8 +37,6 @@ type Darkrooms struct {
 	// Installation is the name of the operator's installation. Darkrooms of others are only
 	// counted.
 	Installation string
-	// Lease is the lease of the leader, as NAMESPACE/NAME; empty without leader election.
-	Lease string
 	// Probe returns the last probe of a Darkroom, and whether there was one; nil means
 	// that none is probed.
 	Probe func(types.NamespacedName) (probe.Sample, bool)
@@ -60,7 +58,7 @@ func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
 		return nil
 	}
 	out := &text{Writer: bufio.NewWriterSize(writer, bufferSize)}
-	count(list.Items, d.Installation, d.Lease).write(out)
+	count(list.Items, d.Installation).write(out)
 	if d.TotalsOnly {
 		return out.Flush()
 	}
@@ -84,25 +82,17 @@ type kind struct {
 type totals struct {
 	kinds map[kind]int
 
-	ready, conflicts, credentials, others, unhandled, overlapping int
+	ready, conflicts, credentials, others int
 }
 
 // count counts Darkrooms in one pass, without changing them.
-func count(darkrooms []v1alpha1.Darkroom, installation, lease string) totals {
+func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 	t := totals{kinds: map[kind]int{}}
 	for i := range darkrooms {
 		status := &darkrooms[i].Status
 		if !v1alpha1.MayBeHandledBy(installation, &darkrooms[i]) {
 			t.others++
-			stalled := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionStalled)
-			if status.ObservedGeneration != darkrooms[i].Generation ||
-				stalled != nil && stalled.Reason == v1alpha1.EventOtherInstallation {
-				t.unhandled++
-			}
 			continue
-		}
-		if overlaps(status, lease) {
-			t.overlapping++
 		}
 		t.kinds[kind{
 			cmp.Or(status.Phase, v1alpha1.PhasePending),
@@ -122,11 +112,6 @@ func count(darkrooms []v1alpha1.Darkroom, installation, lease string) totals {
 	return t
 }
 
-// overlaps reports whether another operator than the one with a lease wrote a status last.
-func overlaps(status *v1alpha1.DarkroomStatus, lease string) bool {
-	return lease != "" && status.Phase != "" && status.Lease != lease
-}
-
 func (t totals) write(out *text) {
 	out.header(namespace+"_darkrooms", "Darkrooms that the operator handles, by phase and type of source.")
 	for kind, number := range t.kinds {
@@ -140,11 +125,6 @@ func (t totals) write(out *text) {
 		{"domain_conflicts", "Darkrooms that claim a host of another Darkroom.", t.conflicts},
 		{"credentials_missing", "Darkrooms whose referenced Secret or a key of it is missing.", t.credentials},
 		{"other_installation_darkrooms", "Darkrooms that another installation of the operator handles.", t.others},
-		{
-			"unhandled_darkrooms", "Darkrooms of other installations that are gone, or have not reported on the last change.",
-			t.unhandled,
-		},
-		{"overlapping_darkrooms", "Darkrooms whose status another shard wrote last.", t.overlapping},
 	} {
 		out.header(namespace+"_"+total.name, total.help)
 		out.sample(float64(total.value))

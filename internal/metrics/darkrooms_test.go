@@ -83,7 +83,7 @@ func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
 	expect.NoError(t, appsv1.AddToScheme(scheme))
 	return &Darkrooms{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
-		Leads: func() bool { return true }, Installation: "own", Lease: "operators/a",
+		Leads: func() bool { return true }, Installation: "own",
 	}
 }
 
@@ -146,7 +146,7 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 	of := func(name, installation string, phase v1alpha1.Phase, condition v1alpha1.Condition) *darkrooms.Builder {
 		return darkrooms.New(name, "a").Generation(2).Annotation(v1alpha1.AnnotationInstallation,
 			installation).Condition(condition).
-			Status(func(status *v1alpha1.DarkroomStatus) { status.Phase, status.Lease = phase, "operators/a" })
+			Status(func(status *v1alpha1.DarkroomStatus) { status.Phase = phase })
 	}
 	conflict := v1alpha1.Condition{
 		Type: v1alpha1.ConditionDomainsReady, Status: "False",
@@ -162,11 +162,9 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 		of("conflict", "own", v1alpha1.PhaseDegraded, conflict).Obj(),
 		of("missing", "own", v1alpha1.PhaseDegraded, missing).S3("pictures", "eu-west-2").Obj(),
 		darkrooms.New("seen", "b").Obj(),
-		of("others", "another", v1alpha1.PhaseReady, isReady).
-			Status(func(status *v1alpha1.DarkroomStatus) { status.ObservedGeneration = 2 }).Obj(),
-		of("also of b", "own", v1alpha1.PhaseReady, v1alpha1.Condition{}).
-			Status(func(status *v1alpha1.DarkroomStatus) { status.Lease = "operators/b" }).Obj(),
-		of("orphan", "gone", v1alpha1.PhaseReady, isReady).Obj(),
+		of("others", "another", v1alpha1.PhaseReady, isReady).Obj(),
+		of("also ready", "own", v1alpha1.PhaseReady, v1alpha1.Condition{}).Obj(),
+		of("more of others", "gone", v1alpha1.PhaseReady, isReady).Obj(),
 	)
 	reported.TotalsOnly = true
 	want := []string{
@@ -178,14 +176,8 @@ func TestDarkroomsAreCountedByTheLeader(t *testing.T) {
 		`darkroom_operator_darkrooms{phase="Ready",source_type="WebFolder"} 2`,
 		`darkroom_operator_domain_conflicts 1`,
 		`darkroom_operator_other_installation_darkrooms 2`,
-		`darkroom_operator_overlapping_darkrooms 1`,
-		`darkroom_operator_unhandled_darkrooms 1`,
 	}
 	expect.Equal(t, "the metrics", want, written(t, reported))
-	reported.Lease = "" // without leader election nothing is known of others
-	if got := written(t, reported); !slices.Contains(got, "darkroom_operator_overlapping_darkrooms 0") {
-		t.Errorf("without a lease it reports %v", got)
-	}
 	reported.Leads = func() bool { return false }
 	if got := written(t, reported); len(got) != 0 {
 		t.Errorf("one that stands by reports %v", got)

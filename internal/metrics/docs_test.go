@@ -28,7 +28,7 @@ func recorded(t *testing.T) []byte {
 	t.Helper()
 	reported := func(name, namespace string, conditions ...v1alpha1.Condition) *darkrooms.Builder {
 		return darkrooms.New(name, namespace).Status(func(status *v1alpha1.DarkroomStatus) {
-			status.Conditions, status.Lease = conditions, "operators/a"
+			status.Conditions = conditions
 		})
 	}
 	photos := reported("photos", "team-a",

@@ -21,28 +21,6 @@ import (
 // FieldManager owns the status.
 const FieldManager = "darkroom-status"
 
-// foreignManager owns the report of another installation that a Darkroom is not handled. The
-// first report removes its fields.
-const foreignManager = "darkroom-other-installation"
-
-// ReportStalled adds the condition Stalled to a Darkroom of another installation, which does
-// not report on it. The first report of that installation removes it.
-func ReportStalled(
-	ctx context.Context, writer client.Client, darkroom *v1alpha1.Darkroom, reason, message string, now time.Time,
-) error {
-	stalled := v1alpha1.Condition{
-		Type: v1alpha1.ConditionStalled, Status: metav1.ConditionTrue, ObservedGeneration: darkroom.Generation,
-		Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(now).Rfc3339Copy(),
-	}
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&stalled)
-	if err != nil {
-		return fmt.Errorf("encode condition: %w", err)
-	}
-	_, err = applyAs(ctx, writer, foreignManager, darkroom,
-		map[string]any{"status": map[string]any{"conditions": []any{fields}}})
-	return client.IgnoreNotFound(err)
-}
-
 // ownConditions are the conditions that this package determines.
 var ownConditions = []string{
 	v1alpha1.ConditionDomainsReady,
@@ -77,18 +55,21 @@ func changed(report, current v1alpha1.DarkroomStatus) bool {
 	return !equality.Semantic.DeepEqual(written(report), written(current))
 }
 
-// applyAs applies some fields of a Darkroom, and returns the result. With the UID, they cannot be applied to a
-// recreated Darkroom of the same name.
-func applyAs(
-	ctx context.Context, writer client.Client, manager string, darkroom *v1alpha1.Darkroom, fields map[string]any,
+// configurationOf returns a report as it is applied. With the UID, it cannot be applied to a recreated Darkroom of
+// the same name.
+func configurationOf(
+	darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus,
 ) (*unstructured.Unstructured, error) {
-	out := &unstructured.Unstructured{Object: fields}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
+	if err != nil {
+		return nil, fmt.Errorf("encode status: %w", err)
+	}
+	out := &unstructured.Unstructured{Object: map[string]any{"status": fields}}
 	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
 	out.SetNamespace(darkroom.Namespace)
 	out.SetName(darkroom.Name)
 	out.SetUID(darkroom.UID)
-	return out, writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
-		client.FieldOwner(manager), client.ForceOwnership)
+	return out, nil
 }
 
 // apply writes a report. It returns the new resourceVersion of the resource; empty if the
@@ -96,19 +77,16 @@ func applyAs(
 func (r *Reconciler) apply(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus,
 ) (string, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
+	out, err := configurationOf(darkroom, report)
 	if err != nil {
-		return "", fmt.Errorf("encode status: %w", err)
+		return "", err
 	}
-	applied, err := applyAs(ctx, r.Client, FieldManager, darkroom, map[string]any{"status": fields})
-	isForeign := func(entry metav1.ManagedFieldsEntry) bool { return entry.Manager == foreignManager }
-	if err == nil && slices.ContainsFunc(applied.GetManagedFields(), isForeign) {
-		applied, err = applyAs(ctx, r.Client, foreignManager, darkroom, map[string]any{})
-	}
+	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
+		client.FieldOwner(FieldManager), client.ForceOwnership)
 	if err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
-	return applied.GetResourceVersion(), nil
+	return out.GetResourceVersion(), nil
 }
 
 // The cache usually shows a write within milliseconds.

@@ -1,16 +1,12 @@
 package status
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
@@ -81,23 +77,14 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").Generation(2).UID("0c5f").Label("team", "a").Obj()
 	report := Determine(Observation{Darkroom: darkroom, Hosts: []string{host}})
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
-	expect.NoError(t, err)
-	api := interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
-		SubResourceApply: func(
-			context.Context, client.Client, string, runtime.ApplyConfiguration, ...client.SubResourceApplyOption,
-		) error {
-			return nil
-		},
-	})
-	got, err := applyAs(t.Context(), api, FieldManager, darkroom, map[string]any{"status": fields})
+	got, err := configurationOf(darkroom, report)
 	expect.NoError(t, err)
 	var types []string
 	for _, c := range report.Conditions {
 		types = append(types, c.Type)
 	}
 	expect.Equal(t, "conditions", []string{"DomainsReady", "SourceReady", "Ready", "Reconciling"}, types)
-	delete(fields, "conditions")
+	unstructured.RemoveNestedField(got.Object, "status", "conditions")
 	expect.Equal(t, "the configuration", map[string]any{
 		"apiVersion": "deployments.example.com/v1alpha1",
 		"kind":       "Darkroom",

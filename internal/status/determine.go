@@ -24,8 +24,6 @@ const containerName = "darkroom"
 // Observation is the input of a report. Missing objects are nil.
 type Observation struct {
 	Darkroom *v1alpha1.Darkroom
-	// Lease is that of the operator that observes.
-	Lease      string
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
@@ -98,7 +96,6 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		Domains:            hosts,
 		BaseDomain:         o.BaseDomain,
 		Installation:       v1alpha1.HandledBy(o.Darkroom),
-		Lease:              o.Lease,
 		URL:                urlOf(hosts, o),
 		Conditions:         []v1alpha1.Condition{domains},
 	}

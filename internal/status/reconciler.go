@@ -85,8 +85,6 @@ type Reconciler struct {
 	Hosts      func(*v1alpha1.Darkroom) []string
 	// Published describes the URLs of hosts.
 	Published Published
-	// Lease is that of this operator's leader, as NAMESPACE/NAME; empty without leader election.
-	Lease string
 	// Reports are those of the Helm controller.
 	Reports *Reports
 	// Routes is set if HTTPRoutes are cached.
@@ -222,7 +220,7 @@ func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
 // observe reads the live objects from the caches.
 func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (Observation, error) {
 	o := Observation{
-		Darkroom: darkroom, Lease: r.Lease, Published: r.Published, Now: r.Clock.Now(),
+		Darkroom: darkroom, Published: r.Published, Now: r.Clock.Now(),
 		BaseDomain: r.BaseDomain(darkroom), Hosts: r.Hosts(darkroom),
 	}
 	var err error

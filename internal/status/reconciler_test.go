@@ -39,10 +39,7 @@ type bench struct {
 	wrote, events []string
 	// read are the objects that were read past the caches.
 	read []string
-	// managers are those of the fields of written Darkrooms.
-	managers []string
-	// failure is the error of the writes of the manager failing.
-	failing string
+	// failure is the error of its writes.
 	failure error
 }
 
@@ -60,16 +57,10 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			applied := &client.SubResourceApplyOptions{}
 			applied.ApplyOpts(options)
 			b.wrote = append(b.wrote, applied.FieldManager)
-			if applied.FieldManager == b.failing {
+			if b.failure != nil {
 				return b.failure
 			}
-			err := kube.SubResource(part).Apply(ctx, configuration, options...)
-			if written, ok := configuration.(metav1.Object); ok {
-				for _, manager := range b.managers {
-					written.SetManagedFields(append(written.GetManagedFields(), metav1.ManagedFieldsEntry{Manager: manager}))
-				}
-			}
-			return err
+			return kube.SubResource(part).Apply(ctx, configuration, options...)
 		},
 	})
 	live := interceptor.NewClient(kube, interceptor.Funcs{
@@ -269,32 +260,12 @@ func sameType(a, b client.Object) bool {
 	return same
 }
 
-// The report of an installation that does not handle the Darkroom goes with the first report of the one that does.
-func TestTheReportOfAnotherInstallationIsReplaced(t *testing.T) {
-	for name, test := range map[string]struct{ managers, wrote []string }{
-		"there is one":  {[]string{foreignManager, "kubectl"}, []string{FieldManager, foreignManager}},
-		"there is none": {[]string{"kubectl"}, []string{FieldManager}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
-			b.managers = test.managers
-			b.reconcile(t)
-			expect.Equal(t, "the writes", test.wrote, b.wrote)
-		})
-	}
-}
-
 // What could not be written is written again.
 func TestAWriteThatFailsIsAnError(t *testing.T) {
-	failed := errors.New("the API server is gone")
-	for _, manager := range []string{FieldManager, foreignManager} {
-		t.Run(manager, func(t *testing.T) {
-			b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
-			b.managers, b.failing, b.failure = []string{foreignManager}, manager, failed
-			if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey}); !errors.Is(err, failed) {
-				t.Errorf("the error is %v", err)
-			}
-		})
+	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
+	b.failure = errors.New("the API server is gone")
+	if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey}); !errors.Is(err, b.failure) {
+		t.Errorf("the error is %v", err)
 	}
 }
 

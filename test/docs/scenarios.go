@@ -67,7 +67,7 @@ var scenarios = []scenario{
 		{"docs/operations.md#kubectl darkroom/2", nil},
 		{first + "#Images in S3", nil},
 		{"docs/runbooks.md", nil},
-		{"docs/operations.md#Several installations/1", nil},
+		{"docs/operations.md#Several installations", nil},
 		{install + "#kubectl/2", nil},
 		{"remove the namespace", removePhotos},
 		{"nothing is left", nothingIsLeft},

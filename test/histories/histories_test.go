@@ -252,7 +252,6 @@ func (w *world) said() (map[types.NamespacedName]string, error) {
 		if isRetried(all[i]) || waits && anyIsRetried {
 			continue
 		}
-		status.Lease = ""
 		status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), func(condition v1alpha1.Condition) bool {
 			return condition.Type == v1alpha1.ConditionContested
 		})

@@ -131,16 +131,6 @@ var alertTests = append(conditionTests(), []alertTest{
   controller_runtime_reconcile_errors_total{controller="darkroom-helm"} 0+30x10000
   controller_runtime_reconcile_errors_total{controller="another"} 0+30x10000
 `, at: 40 * time.Minute, want: []string{"DarkroomOperatorErrors controller=darkroom-helm severity=warning"}},
-	{name: "an installation does not react", series: fine + `
-  darkroom_operator_unhandled_darkrooms 2x10000
-`, at: 15 * time.Minute, want: []string{"DarkroomsUnhandled severity=warning"}},
-	{name: "shards overlap", series: fine + `
-  darkroom_operator_overlapping_darkrooms{pod="a"} 0x10000
-  darkroom_operator_overlapping_darkrooms{pod="b"} 2x10000
-`, at: 45 * time.Minute, want: []string{"DarkroomShardsOverlap severity=warning"}},
-	{name: "shards overlapped until the next resync", series: fine + `
-  darkroom_operator_overlapping_darkrooms 2x11 0x10000
-`, at: 45 * time.Minute},
 	{name: "releases fail", series: fine + `
   darkroom_operator_release_operations_total{operation="upgrade",result="failure"} 0+1x10000
   darkroom_operator_release_operations_total{operation="install",result="success"} 0+1x10000

@@ -69,7 +69,6 @@ export const reasonWords: Record<string, string> = {
   Contested: "Changed by another writer",
   StrayObjects: "Objects left by another Helm client",
   ClaimRefused: "Claim refused",
-  OtherInstallation: "Managed by another installation",
   Recovered: "Interrupted release retried",
   Orphaned: "Objects kept",
   Uninstalled: "Uninstalled",
