@@ -35,7 +35,7 @@ const (
 )
 
 // ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, or has another minor
-// version or an older CustomResourceDefinition. The next process starts with what the cluster serves then.
+// version. The next process starts with what the cluster serves then.
 var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.

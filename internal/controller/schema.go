@@ -3,15 +3,12 @@ package controller
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/openapi"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -21,63 +18,35 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
-// schemaTimeout is how long the API server may take to publish an upgraded definition.
-const schemaTimeout = 30 * time.Second
-
 // CheckDefinition returns an error if the CustomResourceDefinition of Darkrooms in the cluster lacks
 // fields of the status that this operator writes: the API server would drop them, the base domain of
 // each Darkroom among them, or refuse the whole status. Fields of the spec are not compared, because an
 // operator without them works. The schema comes from the OpenAPI documents, which every
-// authenticated user may read.
+// authenticated user may read. Without them, nothing is compared.
 func CheckDefinition(ctx context.Context, api rest.Interface) error {
-	var lacking []string
-	var cause error
-	served := &servedDefinition{api: openapi.NewClientWithContext(api)}
-	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, schemaTimeout, true, func(ctx context.Context) (bool, error) {
-		lacking, cause = served.lacks(ctx)
-		return apierrors.IsForbidden(cause) || apierrors.IsNotFound(cause) || cause == nil && len(lacking) == 0, nil
-	})
+	lacking, err := lackingFields(ctx, openapi.NewClientWithContext(api))
 	switch {
-	case err == nil && cause == nil:
-		return nil
-	case len(lacking) == 0:
-		ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition was not compared with this operator", "cause",
-			errors.Join(cause, err).Error())
+	case err != nil:
+		ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition was not compared with this operator", "cause", err.Error())
 		return ctx.Err()
+	case len(lacking) == 0:
+		return nil
 	}
 	return fmt.Errorf(
 		"the CustomResourceDefinition darkrooms.%s in the cluster is older than this operator, and lacks %s: "+
-			"apply that of this release (config/crd, or `helm upgrade` with crds.install=true)", v1alpha1.GroupVersion.Group,
-		strings.Join(lacking, ", "))
+			"run `kubectl apply --server-side -k config/crd` of this release, or `helm upgrade` with crds.install=true",
+		v1alpha1.GroupVersion.Group, strings.Join(lacking, ", "))
 }
 
-// servedDefinition is the definition in the cluster. Its document is read when the index of all documents, which has a
-// twentieth of its size, says that it has changed.
-type servedDefinition struct {
-	api openapi.ClientWithContext
-	// url is that of the document that was read last, with its hash, and lacking are the fields and values of the
-	// status that it lacks.
-	url     string
-	lacking []string
-	older   streak
-}
-
-// lacks returns the fields and values of the status that the definition in the cluster lacks.
-func (d *servedDefinition) lacks(ctx context.Context) ([]string, error) {
-	documents, err := d.api.PathsWithContext(ctx)
+// lackingFields returns the fields and values of the status that the definition in the cluster lacks.
+func lackingFields(ctx context.Context, api openapi.ClientWithContext) ([]string, error) {
+	documents, err := api.PathsWithContext(ctx)
 	if err != nil {
 		return nil, err
 	}
 	document, found := documents["apis/"+v1alpha1.GroupVersion.String()]
-	switch {
-	case !found:
+	if !found {
 		return nil, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), "")
-	case document.ServerRelativeURL() == d.url:
-		return d.lacking, nil
-	}
-	wanted, err := definition.Schema()
-	if err != nil {
-		return nil, err
 	}
 	raw, err := document.SchemaWithContext(ctx, "application/json")
 	if err != nil {
@@ -87,29 +56,11 @@ func (d *servedDefinition) lacks(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.url, d.lacking = document.ServerRelativeURL(),
-		lacks("status", wanted.Properties["status"], served.Properties["status"])
-	return d.lacking, nil
-}
-
-// check asks once, and ends the manager when the definition in the cluster has become older: what the API server drops
-// of a status that is stored already looks as if it had never been reported. The next process waits for the definition,
-// and reports everything. No answer changes nothing.
-func (d *servedDefinition) check(ctx context.Context) error {
-	lacking, err := d.lacks(ctx)
-	switch {
-	case err != nil:
-		return nil //nolint:nilerr // the next answer tells
-	case len(lacking) == 0:
-		d.older = 0
-		return nil
+	wanted, err := definition.Schema()
+	if err != nil {
+		return nil, err
 	}
-	if !d.older.lasts() {
-		return nil
-	}
-	ctrl.LoggerFrom(ctx).
-		Info("The CustomResourceDefinition is older than this operator: stopping, to wait for another one", "lacks", lacking)
-	return ErrClusterChanged
+	return lacks("status", wanted.Properties["status"], served.Properties["status"]), nil
 }
 
 // servedSchema finds the schema of Darkrooms in an OpenAPI document.

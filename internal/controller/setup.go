@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/openapi"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -209,14 +208,12 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	}, nil
 }
 
-// watchCluster ends the manager when the cluster serves something else, or has an older definition.
+// watchCluster ends the manager when the cluster serves something else.
 func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
 	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
 	changed := &clusterWatch{known: options.Cluster, api: api}
-	definition := &servedDefinition{api: openapi.NewClientWithContext(api.RESTClient())}
 	return errors.Join(
 		mgr.Add(recurring{period: period, check: changed.check}),
-		mgr.Add(recurring{period: period, check: definition.check}),
 	)
 }
 

@@ -34,9 +34,8 @@ type cluster struct {
 var (
 	logs   logBuffer
 	scheme = controller.NewScheme()
-	// shared is where most histories happen, several at a time. Those that restore etcd or change the definition
-	// are alone in their cluster, which is this one too for the few of `make test`: an API server takes seconds of
-	// CPU to start.
+	// shared is where most histories happen, several at a time. Those that restore etcd are alone in
+	// their cluster, which is this one too for the few of `make test`: an API server takes seconds of CPU to start.
 	shared, own place
 )
 
@@ -92,7 +91,7 @@ func (p *place) stop() error {
 func isAlone(steps []step) (isAlone bool) {
 	isSaved := false
 	for _, step := range steps {
-		isAlone = isAlone || isSaved && strings.Contains(step.says, restoring) || strings.Contains(step.says, defining)
+		isAlone = isAlone || isSaved && strings.Contains(step.says, restoring)
 		isSaved = isSaved || strings.Contains(step.says, saving)
 	}
 	return isAlone

@@ -217,8 +217,7 @@ func (r *replay) apply(e event, byOperator bool) error {
 	return errors.Join(r.added(reference, before, after), r.removed(reference, given, after, e.at))
 }
 
-// movesHosts reports whether a status names another base domain for the same spec, and the same installation. An older
-// definition may have none.
+// movesHosts reports whether a status names another base domain for the same spec, and the same installation.
 func movesHosts(before, after *v1alpha1.Darkroom) bool {
 	same := before.UID == after.UID && before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
 		before.Status.Installation == after.Status.Installation

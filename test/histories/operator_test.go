@@ -145,9 +145,6 @@ func (w *world) run(p process) error {
 	kubeconfig.Wrap(w.faults.Inject)
 	kubeconfig.Wrap(o.traffic.watch)
 	controller.BoundRequests(kubeconfig)
-	if w.isAlone && checkDefinition(w.ctx, kubeconfig) != nil {
-		return errNothingToDo // it ends, and is started again
-	}
 	manager, options, err := w.manager(kubeconfig, p)
 	if err != nil && w.faults.Current() != "" {
 		return errNothingToDo // it waits until it knows what the cluster serves

@@ -112,10 +112,6 @@ var openings = []opening{
 		},
 	}, shardSteps},
 	{
-		step{"in a cluster of its own, alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos},
-		definitionSteps,
-	},
-	{
 		step{
 			"an operator of each namespace, with a base domain of its own, replaces it; alice: kubectl apply Darkroom " +
 				"photos with the sub-domain a", func(w *world) error {

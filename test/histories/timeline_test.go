@@ -84,8 +84,7 @@ func (w *world) follow(before past) error {
 	return nil
 }
 
-// record records what a watch shows, and watches again when the API server ends it, as it does when a
-// definition changes.
+// record records what a watch shows, and watches again when the API server ends it.
 func (w *world) record(ctx context.Context, namespace string, kind client.ObjectList, watcher watch.Interface) {
 	for watcher != nil {
 		w.timeline.append(watcher)
