@@ -3,6 +3,7 @@ package caches
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,18 +28,15 @@ func IndexOwners(ctx context.Context, in client.FieldIndexer, kinds []Kind) erro
 // Live returns a function that finds an object in the caches, without copying it. It returns nil
 // for kinds that are not cached.
 func Live(
-	in client.Reader, kinds []Kind,
+	in client.Reader, kinds func() []Kind,
 ) func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error) {
-	prototypes := map[schema.GroupKind]Kind{}
-	for _, kind := range kinds {
-		prototypes[kind.GroupKind()] = kind
-	}
 	return func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
-		prototype, found := prototypes[kind]
-		if !found {
+		cached := kinds()
+		at := slices.IndexFunc(cached, func(k Kind) bool { return k.GroupKind() == kind })
+		if at < 0 {
 			return nil, nil //nolint:nilnil // a kind that is not cached, which is no error
 		}
-		object := prototype.Object()
+		object := cached[at].Object()
 		if err := in.Get(ctx, key, object, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
@@ -49,10 +47,10 @@ func Live(
 // Owned returns a function that visits the objects that have a Darkroom's key in the index
 // ownership.Index, without copying them.
 func Owned(
-	in client.Reader, kinds []Kind,
+	in client.Reader, kinds func() []Kind,
 ) func(context.Context, client.Object, func(schema.GroupVersionKind, metav1.Object)) error {
 	return func(ctx context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error {
-		for _, kind := range kinds {
+		for _, kind := range kinds() {
 			list := kind.List()
 			err := in.List(ctx, list, client.InNamespace(darkroom.GetNamespace()),
 				client.MatchingFields{ownership.Index: ownership.IndexKey(darkroom.GetUID())}, client.UnsafeDisableDeepCopy)

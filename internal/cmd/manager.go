@@ -184,7 +184,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	log.Info("Starting", "version", version(), "chart", watch.Chart.Metadata.Version,
 		"baseDomains", o.translation.options.BaseDomains, "namespaces", o.controllers.Namespaces, "selector",
 		o.controllers.Selector.String())
-	if err := mgr.Start(ctx); err != nil && !errors.Is(err, controller.ErrClusterChanged) {
+	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("run manager: %w", err)
 	}
 	log.Info("Stopped")
@@ -269,8 +269,7 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	if err := controller.CheckDefinition(ctx, api.RESTClient()); err != nil {
 		return nil, err
 	}
-	caches, err := controller.CacheOptions(
-		o.controllers.Cluster, o.controllers.Namespaces, o.controllers.Selector, o.controllers.LeaseNamespace)
+	caches, err := controller.CacheOptions(o.controllers.Namespaces, o.controllers.Selector, o.controllers.LeaseNamespace)
 	if err != nil {
 		return nil, fmt.Errorf("configure the caches: %w", err)
 	}

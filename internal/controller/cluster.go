@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,19 +24,12 @@ import (
 )
 
 const (
-	// discoveryPeriod is the interval at which the API server is asked which of the optional
-	// resources it serves, with one small request for each.
+	// discoveryPeriod is the interval at which the API server is asked whether it serves an optional kind that it
+	// lacked before, with one small request.
 	discoveryPeriod = 20 * time.Second
 	// discoveryRetry and discoveryTimeout limit the attempts at the start.
 	discoveryRetry, discoveryTimeout = 2 * time.Second, time.Minute
-	// settledAfter is the number of consecutive answers after which a change counts. A kind whose
-	// CustomResourceDefinition is replaced is gone for seconds.
-	settledAfter = 3
 )
-
-// ErrClusterChanged ends a manager whose cluster has gained or lost an optional resource, or has another minor
-// version. The next process starts with what the cluster serves then.
-var ErrClusterChanged = errors.New("the API of the cluster has changed")
 
 // optionalKinds are the kinds of managed objects that a cluster may lack.
 var optionalKinds = []caches.Kind{
@@ -59,12 +52,16 @@ var chartResources = []schema.GroupVersionResource{
 	{Group: "security.openshift.io", Version: "v1", Resource: "securitycontextconstraints"},
 }
 
-// Cluster is the part of a cluster's API that clusters differ in. It does not change while a
-// process runs.
+// Cluster is the part of a cluster's API that clusters differ in. It is as it was at the start of the process, but for
+// optional kinds that came later.
 type Cluster struct {
 	version *version.Info
-	// served has an entry for each optional resource.
+	// served has an entry for each of chartResources.
 	served map[schema.GroupVersionResource]bool
+
+	mu sync.RWMutex
+	// managed are the kinds of managed objects that the cluster serves; the slice is not changed.
+	managed []caches.Kind
 }
 
 // Discovery is the part of a discovery client that Discover needs.
@@ -92,39 +89,57 @@ func Discover(ctx context.Context, api Discovery) (*Cluster, error) {
 }
 
 func discover(ctx context.Context, api Discovery) (*Cluster, error) {
-	cluster := &Cluster{served: map[schema.GroupVersionResource]bool{}}
+	cluster := &Cluster{served: map[schema.GroupVersionResource]bool{}, managed: caches.Everywhere()}
 	var err error
 	if cluster.version, err = api.ServerVersion(); err != nil {
 		return nil, fmt.Errorf("discover the version of the cluster: %w", err)
 	}
-	resources := slices.Clone(chartResources)
-	for _, kind := range optionalKinds {
-		resources = append(resources, resourceOf(kind.GroupVersionKind))
+	for _, resource := range chartResources {
+		if cluster.served[resource], err = isServed(ctx, api, resource); err != nil {
+			return nil, err
+		}
 	}
-	for _, resource := range resources {
-		list, err := api.ServerResourcesForGroupVersionWithContext(ctx, resource.GroupVersion().String())
-		switch {
-		case apierrors.IsNotFound(err):
-			cluster.served[resource] = false
+	for _, kind := range optionalKinds {
+		switch found, err := isServed(ctx, api, resourceOf(kind.GroupVersionKind)); {
 		case err != nil:
-			return nil, fmt.Errorf("discover %s: %w", resource.GroupVersion(), err)
-		default:
-			cluster.served[resource] = slices.ContainsFunc(list.APIResources,
-				func(r metav1.APIResource) bool { return r.Name == resource.Resource })
+			return nil, err
+		case found:
+			cluster.add(kind)
 		}
 	}
 	return cluster, nil
 }
 
+// isServed reports whether a cluster serves a resource.
+func isServed(ctx context.Context, api Discovery, resource schema.GroupVersionResource) (bool, error) {
+	list, err := api.ServerResourcesForGroupVersionWithContext(ctx, resource.GroupVersion().String())
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("discover %s: %w", resource.GroupVersion(), err)
+	}
+	return slices.ContainsFunc(list.APIResources,
+		func(r metav1.APIResource) bool { return r.Name == resource.Resource }), nil
+}
+
+// add adds a kind that the cluster serves.
+func (c *Cluster) add(kind caches.Kind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.managed = append(slices.Clip(c.managed), kind)
+}
+
 // kinds returns the kinds of managed objects that the cluster serves.
 func (c *Cluster) kinds() []caches.Kind {
-	kinds := caches.Everywhere()
-	for _, kind := range optionalKinds {
-		if c.served[resourceOf(kind.GroupVersionKind)] {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.managed
+}
+
+// serves reports whether the cluster serves a kind of managed objects.
+func (c *Cluster) serves(kind schema.GroupVersionKind) bool {
+	return slices.ContainsFunc(c.kinds(), func(k caches.Kind) bool { return k.GroupVersionKind == kind })
 }
 
 // Managed returns the names of the kinds of managed objects that the cluster serves.
@@ -136,18 +151,9 @@ func (c *Cluster) Managed() []schema.GroupVersionKind {
 	return names
 }
 
-// equals reports whether the chart finds the same in another state of a cluster. Its patch version
-// does not count.
-func (c *Cluster) equals(other *Cluster) bool {
-	return maps.Equal(c.served, other.served) && c.version.Major == other.version.Major &&
-		c.version.Minor == other.version.Minor
-}
-
-// CacheOptions are those of a manager: see caches.Options.
-func CacheOptions(
-	cluster *Cluster, namespaces []string, darkrooms labels.Selector, leaseNamespace string,
-) (cache.Options, error) {
-	return caches.Options(cluster.kinds(), namespaces, darkrooms, leaseNamespace)
+// CacheOptions are those of a manager: see caches.Options. They are the same for kinds that the cluster lacks.
+func CacheOptions(namespaces []string, darkrooms labels.Selector, leaseNamespace string) (cache.Options, error) {
+	return caches.Options(slices.Concat(caches.Everywhere(), optionalKinds), namespaces, darkrooms, leaseNamespace)
 }
 
 // Capabilities are those that the chart is rendered with.
@@ -159,64 +165,4 @@ func (c *Cluster) Capabilities() render.Capabilities {
 		}
 	}
 	return capabilities
-}
-
-// recurring is a check that ends the manager by an error. Managers that stand by run it too: their caches and kinds
-// are those of the same cluster.
-type recurring struct {
-	period time.Duration
-	check  func(context.Context) error
-}
-
-// NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (recurring) NeedLeaderElection() bool { return false }
-
-// Start implements manager.Runnable.
-func (r recurring) Start(ctx context.Context) error {
-	err := wait.PollUntilContextCancel(ctx, r.period, false,
-		func(ctx context.Context) (done bool, err error) { return false, r.check(ctx) })
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the manager stops
-	}
-	return err
-}
-
-// streak is the number of consecutive answers by which something has changed; one that says otherwise sets it to 0.
-type streak int
-
-// lasts counts one more such answer, and reports whether they are enough.
-func (s *streak) lasts() bool {
-	*s++
-	return *s >= settledAfter
-}
-
-// clusterWatch ends the manager when the cluster has changed for good.
-type clusterWatch struct {
-	known     *Cluster
-	api       Discovery
-	differing streak
-}
-
-// check asks once. An incomplete answer changes nothing.
-func (w *clusterWatch) check(ctx context.Context) error {
-	now, err := discover(ctx, w.api)
-	switch {
-	case err != nil:
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to discover the API of the cluster; it counts as unchanged")
-		return nil
-	case now.equals(w.known):
-		w.differing = 0
-		return nil
-	}
-	if !w.differing.lasts() {
-		return nil
-	}
-	log := ctrl.LoggerFrom(ctx).WithValues("version", now.version.GitVersion)
-	for resource, served := range now.served {
-		if served != w.known.served[resource] {
-			log = log.WithValues(resource.String(), served)
-		}
-	}
-	log.Info("The cluster has changed: stopping, to start with what it serves now")
-	return ErrClusterChanged
 }

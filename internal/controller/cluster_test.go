@@ -9,46 +9,35 @@ import (
 	"testing"
 	"time"
 
-	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // The tests of this file take kinds away from the API server that all tests share. They
 // are not parallel, so those that are have not begun or wait.
 
-// httpRoutes and openshiftRoutes name CustomResourceDefinitions.
-const (
-	httpRoutes      = "httproutes.gateway.networking.k8s.io"
-	openshiftRoutes = "routes.route.openshift.io"
-)
+// httpRoutes names the CustomResourceDefinition of HTTPRoutes.
+const httpRoutes = "httproutes.gateway.networking.k8s.io"
 
-// serve makes the API server serve a kind or not, and waits until it does.
-func serve(t *testing.T, name string, served bool) {
+// becomesServed waits until the API server serves the objects of a definition.
+func becomesServed(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
-	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	change(t, definition, func(d *apiextensionsv1.CustomResourceDefinition) {
-		for i := range d.Spec.Versions {
-			d.Spec.Versions[i].Served = served
-		}
-	})
 	api := discoveryClient(t, cluster)
-	eventually(t, fmt.Sprintf("%s served: %t", name, served), func(context.Context) error {
+	eventually(t, definition.Name+" is served", func(context.Context) error {
 		list, err := api.ServerResourcesForGroupVersion(definition.Spec.Group + "/v1")
-		found := err == nil && slices.ContainsFunc(list.APIResources,
-			func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural })
-		if found != served || !served && err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("served: %t (%w)", found, err)
+		if err == nil && !slices.ContainsFunc(list.APIResources,
+			func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural }) {
+			err = errors.New("other objects of the group are")
 		}
-		return nil
+		return err
 	})
 }
 
@@ -73,45 +62,61 @@ func lacksKind(kind string) statusCheck {
 	}
 }
 
-// An optional kind is used by the process that starts when the cluster serves it. It ends by
-// itself when the kind comes or goes.
+// A kind that is installed later is used by the process that runs, and one that goes ends no process.
 //
 //nolint:paralleltest // takes the kind away
-func TestAnOperatorEndsWhenAKindComesOrGoes(t *testing.T) {
-	serve(t, httpRoutes, false)
-	defer serve(t, httpRoutes, true)
+func TestAnOptionalKindIsUsedOnceItIsInstalled(t *testing.T) {
+	definition := uninstall(t, httpRoutes)
+	defer reinstall(t, definition)
 	namespace := newNamespace(t)
 	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
 	darkroom := routed(namespace, "photos")
 	create(t, darkroom)
 	eventuallyStatus(t, darkroom, "the kind is named", lacksKind("HTTPRoute"))
 
-	serve(t, httpRoutes, true)
-	o.endsByItself()
-	o = startOperator(t, namespace, withDiscovery(50*time.Millisecond))
+	reinstall(t, definition)
 	eventually(t, "the release", installed(namespace, "photos"))
 	accept(t, namespace, "photos", 1)
 	eventuallyStatus(t, darkroom, "the host of the route", hasDomains(hostIn("photos")))
 
-	serve(t, httpRoutes, false)
-	o.endsByItself()
-	startOperator(t, namespace)
-	eventuallyStatus(t, darkroom, "the kind is named again, and nothing is routed", lacksKind("HTTPRoute"), hasDomains())
-	install(t, webFolder(namespace, "other")) // does not need the kind
-}
+	route := mustGet(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
+	change(t, route, func(r *gatewayv1.HTTPRoute) { r.Spec.Hostnames = []gatewayv1.Hostname{"stolen.example.com"} })
+	eventuallyIs(t, "the change is reverted", &gatewayv1.HTTPRoute{}, namespace, "photos",
+		func(r *gatewayv1.HTTPRoute) bool { return r.Spec.Hostnames[0] != "stolen.example.com" })
+	remove(t, route)
+	eventuallyIs(t, "another route", &gatewayv1.HTTPRoute{}, namespace, "photos",
+		func(r *gatewayv1.HTTPRoute) bool { return r.UID != route.UID })
 
-// endsByItself waits until the operator has ended because the cluster has changed.
-func (o *operator) endsByItself() {
-	o.t.Helper()
+	uninstall(t, httpRoutes)
+	install(t, webFolder(namespace, "other")) // does not need the kind
+	reinstall(t, definition)
+	eventuallyThere(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
 	select {
 	case err := <-o.ended:
-		if !errors.Is(err, controller.ErrClusterChanged) {
-			o.t.Fatalf("the operator ended with %v", err)
-		}
-		o.ended <- nil
-	case <-time.After(wait.Patience):
-		o.t.Fatal("the operator did not end")
+		t.Fatalf("the operator ended: %v", err)
+	default:
 	}
+}
+
+// uninstall deletes a definition with all objects, and returns it.
+func uninstall(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	definition := mustGet(t, &apiextensionsv1.CustomResourceDefinition{}, "", name)
+	remove(t, definition)
+	eventually(t, name+" is gone", absent(&apiextensionsv1.CustomResourceDefinition{}, "", name))
+	return definition
+}
+
+// reinstall creates a definition again, unless it is there.
+func reinstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	again := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: definition.Name, Annotations: definition.Annotations}, Spec: definition.Spec,
+	}
+	if err := kube.Create(context.Background(), again); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	becomesServed(t, definition)
 }
 
 // An aggregated API of which no server is reachable answers neither yes nor no, as
@@ -119,16 +124,8 @@ func (o *operator) endsByItself() {
 //
 //nolint:paralleltest // the API server is shared
 func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
-	namespace := newNamespace(t)
 	lookLikeOpenShift(t)
-	o := startOperator(t, namespace, withDiscovery(50*time.Millisecond))
-	install(t, webFolder(namespace, "photos"))
-	before := mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
-	if !strings.Contains(encoded(before.Spec), `"path":"/metrics","pathType":"Prefix"`) {
-		t.Fatalf("/metrics is not kept from the public in OpenShift's way: %+v", before.Spec)
-	}
-
-	service := breakAPI(t, "route.openshift.io")
+	breakAPI(t, "route.openshift.io")
 	api := discoveryClient(t, cluster)
 	eventually(t, "the API is down", func(context.Context) error {
 		if _, err := api.ServerResourcesForGroupVersion("route.openshift.io/v1"); !apierrors.IsServiceUnavailable(err) {
@@ -136,39 +133,18 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 		}
 		return nil
 	})
-	asked := len(o.requests())
-	eventually(t, "the operator has asked several times", func(context.Context) error {
-		if now := len(o.requests()); now < asked+50 {
-			return fmt.Errorf("%d requests", now-asked)
-		}
-		return nil
-	})
-	select {
-	case err := <-o.ended:
-		t.Fatalf("the operator took the API for gone: %v", err)
-	default:
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if found, err := controller.Discover(ctx, api); err == nil {
-		t.Errorf("an operator that starts now takes the API for gone: %+v", found)
+		t.Errorf("an operator that starts now takes the API for gone: %+v", found.Managed())
 	}
-	upgrade(t, webFolder(namespace, "photos"), func(d *v1alpha1.Darkroom) { d.Spec.CacheTTLSeconds = ptr.To[int64](60) })
-	if after := mustGet(t, &networkingv1.Ingress{}, namespace, "photos"); after.Generation != before.Generation {
-		t.Errorf("the Ingress was changed: %+v", after.Spec)
-	}
-
-	// The API server registers the definition again.
-	remove(t, service)
-	serve(t, openshiftRoutes, false)
-	o.endsByItself()
 }
 
 // lookLikeOpenShift makes the API server serve the routes of OpenShift until the test ends.
 func lookLikeOpenShift(t *testing.T) {
 	t.Helper()
 	definition := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: openshiftRoutes},
+		ObjectMeta: metav1.ObjectMeta{Name: "routes.route.openshift.io"},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: "route.openshift.io",
 			Names: apiextensionsv1.CustomResourceDefinitionNames{
@@ -186,11 +162,11 @@ func lookLikeOpenShift(t *testing.T) {
 	}
 	create(t, definition)
 	t.Cleanup(func() { _ = kube.Delete(context.Background(), definition) })
-	serve(t, openshiftRoutes, true)
+	becomesServed(t, definition)
 }
 
 // breakAPI makes an API of the API server one of another server, which does not exist.
-func breakAPI(t testing.TB, group string) *unstructured.Unstructured {
+func breakAPI(t testing.TB, group string) {
 	t.Helper()
 	service := &unstructured.Unstructured{}
 	service.SetAPIVersion("apiregistration.k8s.io/v1")
@@ -210,7 +186,6 @@ func breakAPI(t testing.TB, group string) *unstructured.Unstructured {
 			t.Error(err)
 		}
 	})
-	return service
 }
 
 // An API server drops fields of the status that an earlier definition lacks, the claims of

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/util/workqueue"
@@ -85,7 +84,7 @@ type Options struct {
 	MaxHistory int
 	// Cluster is what the cluster serves.
 	Cluster *Cluster
-	// DiscoveryPeriod is the interval at which a change of it is looked for; 0 means 20 s.
+	// DiscoveryPeriod is the interval at which optional kinds that it lacks are looked for; 0 means 20 s.
 	DiscoveryPeriod time.Duration
 	// Probe requests the image of a target from the Service of a Darkroom; nil turns
 	// probes off.
@@ -124,16 +123,22 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err := addHelm(mgr, parts, options); err != nil {
+	watches := &objectWatches{manager: mgr}
+	if watches.helm, err = addHelm(mgr, parts, options); err != nil {
 		return fmt.Errorf("add Helm controller: %w", err)
 	}
-	if err := addStatus(mgr, parts, options); err != nil {
+	if watches.status, err = addStatus(mgr, parts, options); err != nil {
 		return fmt.Errorf("add status controller: %w", err)
 	}
 	if err := addHosts(mgr, parts.helm.hosts, options); err != nil {
 		return fmt.Errorf("add controller of hosts: %w", err)
 	}
-	return nil
+	for _, kind := range options.Cluster.kinds() {
+		if err := watches.add(kind); err != nil {
+			return err
+		}
+	}
+	return addArrivals(mgr, parts.api, watches, options)
 }
 
 // parts are the components of the controllers.
@@ -141,6 +146,8 @@ type parts struct {
 	helm *helmReconciler
 	// others is the cache of caches.OtherSecrets.
 	others cache.Cache
+	// api says what the cluster serves.
+	api Discovery
 }
 
 // assemble creates the parts and sets the defaults of the options.
@@ -149,6 +156,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		return nil, err
 	}
 	options.Installation = cmp.Or(options.Installation, DefaultInstallation)
+	options.DiscoveryPeriod = cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
 	pure, err := values.New(options.Values)
 	if err != nil {
 		return nil, err
@@ -156,9 +164,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	clientset, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("create Kubernetes client: %w", err)
-	}
-	if err := watchCluster(mgr, clientset.DiscoveryClient, *options); err != nil {
-		return nil, err
 	}
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), options.Cluster.kinds()); err != nil {
 		return nil, err
@@ -205,16 +210,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			clock:        clock.RealClock{},
 		},
 		others: others,
+		api:    clientset.DiscoveryClient,
 	}, nil
-}
-
-// watchCluster ends the manager when the cluster serves something else.
-func watchCluster(mgr manager.Manager, api *discovery.DiscoveryClient, options Options) error {
-	period := cmp.Or(options.DiscoveryPeriod, discoveryPeriod)
-	changed := &clusterWatch{known: options.Cluster, api: api}
-	return errors.Join(
-		mgr.Add(recurring{period: period, check: changed.check}),
-	)
 }
 
 // newHosts returns the hosts of the Darkrooms that this installation handles, or will.
@@ -229,7 +226,7 @@ func newHosts(mgr manager.Manager, options Options, translator *values.Translato
 			Handles: func(darkroom *v1alpha1.Darkroom) bool {
 				return v1alpha1.MayBeHandledBy(options.Installation, darkroom)
 			},
-			Routes: func() bool { return options.Cluster.served[resourceOf(httpRoute)] },
+			Routes: func() bool { return options.Cluster.serves(httpRoute) },
 		},
 		isSharded: options.Selector != nil && !options.Selector.Empty(),
 	}
@@ -249,12 +246,12 @@ func newReleases(
 		Chart:      options.Chart,
 		Client:     mgr.GetClient(),
 		Reader:     mgr.GetAPIReader(),
-		Live:       caches.Live(mgr.GetClient(), cluster.kinds()),
-		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds()),
+		Live:       caches.Live(mgr.GetClient(), cluster.kinds),
+		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds),
 		Full:       limitRollouts(options.MaxConcurrentRollouts, mgr.GetCache()),
 		Store:      storage.New(clientset.CoreV1(), clientset.AppsV1(), mgr.GetClient(), others, clock.RealClock{}),
 		Renderer:   renderer,
-		Kinds:      cluster.Managed(),
+		Kinds:      cluster.Managed,
 		Recorder:   recorder,
 		Metrics:    counters,
 		Clock:      clock.RealClock{},
@@ -279,24 +276,21 @@ func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 	return metrics.New(options.Metrics, options.Version, options.Chart.Metadata.Version)
 }
 
-func addHelm(mgr manager.Manager, parts *parts, options Options) error {
-	reconciler, touched := parts.helm, objectTouched()
+func addHelm(mgr manager.Manager, parts *parts, options Options) (runtimecontroller.Controller, error) {
+	reconciler := parts.helm
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
 		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
-	for _, kind := range options.Cluster.kinds() {
-		controller.Owns(kind.Object(), builder.WithPredicates(touched))
-	}
 	watchLeases(controller, reconciler.hosts, mgr.GetCache(), false)
 	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(othersDelay, func(wake func(...types.NamespacedName)) {
 		reconciler.hosts.wake = wake
 	}))
-	return controller.Complete(untilStopped(reconciler))
+	return controller.Build(untilStopped(reconciler))
 }
 
-func addStatus(mgr manager.Manager, parts *parts, options Options) error {
+func addStatus(mgr manager.Manager, parts *parts, options Options) (runtimecontroller.Controller, error) {
 	versions, releases := parts.helm.credentials, parts.helm.releases
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
@@ -313,19 +307,13 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 		BaseDomain: parts.helm.values.BaseDomain,
 		Hosts:      parts.helm.values.Hosts,
 		Published:  options.Published,
-		Routes:     parts.helm.hosts.Routes(),
+		Routes:     parts.helm.hosts.Routes,
 		Clock:      clock.RealClock{},
 	}
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
 		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
-	for _, kind := range options.Cluster.kinds() {
-		// The metadata of a Service shows that it has changed; the reconciler reads the rest.
-		if kind.Typed != nil || kind.Kind == "Service" {
-			controller.Owns(kind.Object())
-		}
-	}
 	controller.WatchesRawSource(wakeBy(0, reconciler.Reports.OnReport))
 	if len(options.Namespaces) == 0 {
 		reconciler.HasClass = caches.HasClass(mgr.GetClient())
@@ -340,10 +328,10 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) error {
 			options.Darkrooms.Probe = prober.Last
 		}
 		if err := mgr.Add(prober); err != nil {
-			return fmt.Errorf("add prober: %w", err)
+			return nil, fmt.Errorf("add prober: %w", err)
 		}
 		reconciler.Source = prober
 		controller.WatchesRawSource(wakeBy(0, func(wake func(...types.NamespacedName)) { prober.Changed = wake }))
 	}
-	return controller.Complete(untilStopped(reconciler))
+	return controller.Build(untilStopped(reconciler))
 }

@@ -192,7 +192,7 @@ func newManager(t testing.TB, s *settings) manager.Manager {
 	if s.Cluster, err = controller.Discover(t.Context(), discoveryClient(t, s.kubeconfig)); err != nil {
 		t.Fatal(err)
 	}
-	caches, err := controller.CacheOptions(s.Cluster, s.Namespaces, s.darkrooms, s.LeaseNamespace)
+	caches, err := controller.CacheOptions(s.Namespaces, s.darkrooms, s.LeaseNamespace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,8 +79,8 @@ type Config struct {
 	// Owned visits all objects that have a Darkroom's key in the index ownership.Index, as the caches have them. Those
 	// of other Darkrooms may be among them. They are the caches' own and must not be changed.
 	Owned func(_ context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
-	// Kinds are the kinds of objects that a release may have in this cluster.
-	Kinds []schema.GroupVersionKind
+	// Kinds returns the kinds of objects that a release may have in this cluster.
+	Kinds func() []schema.GroupVersionKind
 	// Full reports whether as many Darkrooms other than this one replace their pods because of the operator as may at
 	// once. Nil means that there is no limit.
 	Full func(_ context.Context, darkroom types.NamespacedName) (bool, error)

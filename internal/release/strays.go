@@ -27,7 +27,7 @@ func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstru
 	var strays []string
 	for _, object := range before {
 		key := manifest.KeyOf(object)
-		if keep[key] || !slices.Contains(c.Kinds, object.GroupVersionKind()) {
+		if keep[key] || !slices.Contains(c.Kinds(), object.GroupVersionKind()) {
 			continue
 		}
 		if owned, err := c.lookUp(object); err != nil || owned != nil {

@@ -23,7 +23,7 @@ const containerName = "darkroom"
 
 // Observation is the input of a report. Missing objects are nil.
 type Observation struct {
-	Darkroom *v1alpha1.Darkroom
+	Darkroom   *v1alpha1.Darkroom
 	Deployment *appsv1.Deployment
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress

@@ -87,8 +87,8 @@ type Reconciler struct {
 	Published Published
 	// Reports are those of the Helm controller.
 	Reports *Reports
-	// Routes is set if HTTPRoutes are cached.
-	Routes bool
+	// Routes reports whether HTTPRoutes are cached.
+	Routes func() bool
 	// Clock sets the time of transitions.
 	Clock clock.PassiveClock
 
@@ -243,7 +243,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 		o.Service, errs[1] = get(ctx, r.Live, darkroom, &corev1.Service{})
 	}
 	o.Ingress, errs[2] = get(ctx, r.Client, darkroom, &networkingv1.Ingress{})
-	if r.Routes {
+	if r.Routes() {
 		o.Route, errs[3] = get(ctx, r.Client, darkroom, &gatewayv1.HTTPRoute{})
 	}
 	return o, errors.Join(append(errs[:], r.observeIngress(ctx, &o))...)

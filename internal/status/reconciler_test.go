@@ -85,7 +85,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Event:      func(_ *v1alpha1.Darkroom, _ bool, reason, _ string) { b.events = append(b.events, reason) },
 		BaseDomain: func(*v1alpha1.Darkroom) string { return "darkroom.example.com" },
 		Hosts:      func(*v1alpha1.Darkroom) []string { return []string{host} },
-		Routes:     true,
+		Routes:     func() bool { return true },
 	}
 	return b
 }

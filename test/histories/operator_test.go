@@ -176,7 +176,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	options := controller.Options{
 		Selector: selector,
 		Chart:    chrt, Values: w.settingsAt(p, time.Now()), Namespaces: namespaces,
-		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: w.checkPeriod(), Installation: p.installation,
+		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: time.Hour, Installation: p.installation,
 		LeaseNamespace: metav1.NamespaceDefault,
 	}
 	if err != nil {
@@ -189,7 +189,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	if options.Cluster, err = controller.Discover(w.ctx, api); err != nil {
 		return nil, options, err
 	}
-	caches, err := controller.CacheOptions(options.Cluster, options.Namespaces, selector, options.LeaseNamespace)
+	caches, err := controller.CacheOptions(options.Namespaces, selector, options.LeaseNamespace)
 	if err != nil {
 		return nil, options, err
 	}
@@ -203,14 +203,6 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 		RetryPeriod: ptr.To(leaseDuration / 20),
 	})
 	return mgr, options, err
-}
-
-// checkPeriod is the interval at which operators look whether the cluster has changed.
-func (w *world) checkPeriod() time.Duration {
-	if w.isAlone {
-		return time.Second
-	}
-	return time.Hour
 }
 
 // revive plays the kubelet: processes that ended by themselves are started again.

@@ -1,0 +1,33 @@
+package controller
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+)
+
+// Of another API the chart would never learn that the cluster serves it.
+func TestTheChartAsksForNothingElse(t *testing.T) {
+	chrt, err := charts.Darkroom()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, template := range chrt.Templates {
+		for _, match := range regexp.MustCompile(`Capabilities\.(\S+)(?: "([^"]*)")?`).FindAllSubmatch(template.Data, -1) {
+			found++
+			known := strings.HasPrefix(string(match[1]), "KubeVersion.")
+			for _, resource := range chartResources {
+				known = known || string(match[1]) == "APIVersions.Has" && string(match[2]) == resource.GroupVersion().String()
+			}
+			if !known {
+				t.Errorf("%s asks for %s", template.Name, match[0])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("the chart asks for nothing: the operator need not discover it")
+	}
+}
