@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
 // Not parallel: the memory of one container is made scarce for the kernel to act.
@@ -43,8 +45,13 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 		t.Errorf("a known image meanwhile: %d %v", status, err)
 	}
 	memory.mustHaveKilled(t, darkroom)
-	eventually(t, "unknown images are served again",
-		func(ctx context.Context) error { return servesThrough(ctx, gate, hostOf(darkroom), 133) })
+	eventually(t, "Darkroom transforms images again", func(ctx context.Context) error {
+		status, body, err := through(ctx, gate, hostOf(darkroom), imagePath+"?w=133&mono=000000")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("%d %.200q", status, body)
+		}
+		return cmp.Or(err, images.Check(body, 133))
+	})
 }
 
 // controlGroup is the directory of a container's memory, in version 1 or 2 of control groups.
