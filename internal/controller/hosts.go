@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -31,8 +32,8 @@ type hosts struct {
 	claims.Hosts
 
 	isSharded bool
-	// wake enqueues Darkrooms after othersDelay.
-	wake func(...types.NamespacedName)
+	// wake enqueues Darkrooms after othersDelay; nil before the Helm controller starts, which begins with all of them.
+	wake atomic.Pointer[func(...types.NamespacedName)]
 
 	restoring sync.Mutex
 	restored  bool
@@ -85,7 +86,9 @@ func (h *hosts) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Re
 	}
 	waiting, err := h.Wanting(ctx, lost.host)
 	if err == nil && len(waiting) > 0 {
-		h.wake(waiting...)
+		if wake := h.wake.Load(); wake != nil {
+			(*wake)(waiting...)
+		}
 	}
 	return reconcile.Result{}, err
 }

@@ -285,7 +285,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) (runtimecontrol
 	watchLeases(controller, reconciler.hosts, mgr.GetCache(), false)
 	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(othersDelay, func(wake func(...types.NamespacedName)) {
-		reconciler.hosts.wake = wake
+		reconciler.hosts.wake.Store(&wake)
 	}))
 	return controller.Build(untilStopped(reconciler))
 }
