@@ -56,7 +56,7 @@ func ninety(o image.Point, round func(int, int) int) image.Point {
 	return image.Pt(90, round(90*o.Y, o.X))
 }
 
-// roundings are those of the gate and of Darkroom.
+// roundings are how the gate and Darkroom round.
 var roundings = map[string]func(numerator, denominator int) int{
 	"Gate":     func(n, d int) int { return (2*n + d) / (2 * d) },
 	"Darkroom": func(n, d int) int { return n / d },

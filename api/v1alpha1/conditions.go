@@ -263,6 +263,12 @@ func IsConditionTrue(conditions []Condition, conditionType string) bool {
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
+// IsConditionTrueNow is IsConditionTrue for the current generation of a Darkroom.
+func IsConditionTrueNow(darkroom *Darkroom, conditionType string) bool {
+	c := FindCondition(darkroom.Status.Conditions, conditionType)
+	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == darkroom.Generation
+}
+
 // IsPaused reports whether a Darkroom must not be changed, by the annotation AnnotationPaused.
 // Its deletion is not paused: it would block that of its namespace.
 func IsPaused(darkroom metav1.Object) bool {

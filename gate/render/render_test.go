@@ -201,7 +201,7 @@ func TestDecodingAtASmallerScaleIsNotVisible(t *testing.T) {
 	}
 }
 
-// Colors of video are those of BT.601, with its limited range; each digit of a color is rounded several times.
+// Video has the colors of BT.601, with its limited range; each digit of a color is rounded several times.
 func TestColorsOfVideoAreConverted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rgb [3]float64

@@ -152,7 +152,7 @@ func TestDefaultsAndPresetsAreReplacedByTheRequest(t *testing.T) {
 	}
 }
 
-// The sizes are those of Darkroom v0.4.2, but rounded to the nearest pixel.
+// Darkroom v0.4.2 has the same sizes, but drops fractions of a pixel, which are rounded here.
 func TestScaledSizes(t *testing.T) {
 	original := Size{1200, 800}
 	for query, want := range map[string]Size{

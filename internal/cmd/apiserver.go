@@ -72,7 +72,7 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
 		"namespaces to serve, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	flags.StringVar(&o.server.LeaseNamespace, "lease-namespace", "",
-		"namespace of the Leases of hosts, that of the manager (default: the server's namespace; outside of a cluster the "+
+		"the manager's namespace of the Leases of hosts (default: the server's namespace; outside of a cluster the "+
 			"holders of hosts are unknown)")
 	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20,

@@ -90,28 +90,33 @@ func addArrivals(mgr manager.Manager, api Discovery, watches *objectWatches, opt
 // NeedLeaderElection implements manager.LeaderElectionRunnable: managers that stand by watch the kind, too.
 func (*arrival) NeedLeaderElection() bool { return false }
 
-// Start implements manager.Runnable. What uses the kind is ready before the cluster counts as serving it, and
-// everything is reconciled afterwards.
+// Start implements manager.Runnable.
 func (a *arrival) Start(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, a.period, false, a.hasCome)
 	if err == nil {
-		err = caches.IndexOwners(ctx, a.cache, []caches.Kind{a.kind})
-	}
-	if err == nil {
-		err = a.watches.add(a.kind)
-	}
-	if err == nil {
-		_, err = a.cache.GetInformer(ctx, a.kind.Object()) // waits until it is filled
-	}
-	if err == nil {
-		a.cluster.add(a.kind)
-		ctrl.LoggerFrom(ctx).Info("The cluster serves another kind of objects of Darkrooms", "kind", a.kind.String())
-		err = a.watches.enqueueAll()
+		err = a.use(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // the manager stops
 	}
 	return err
+}
+
+// use watches the kind. What uses it is ready before the cluster counts as serving it, and everything is reconciled
+// afterwards.
+func (a *arrival) use(ctx context.Context) error {
+	if err := caches.IndexOwners(ctx, a.cache, []caches.Kind{a.kind}); err != nil {
+		return err
+	}
+	if err := a.watches.add(a.kind); err != nil {
+		return err
+	}
+	if _, err := a.cache.GetInformer(ctx, a.kind.Object()); err != nil { // waits until it is filled
+		return fmt.Errorf("fill the cache of %ss: %w", a.kind.Kind, err)
+	}
+	a.cluster.add(a.kind)
+	ctrl.LoggerFrom(ctx).Info("The cluster serves another kind of objects of Darkrooms", "kind", a.kind.String())
+	return a.watches.enqueueAll()
 }
 
 // hasCome reports whether the cluster serves the kind. No answer is not one.

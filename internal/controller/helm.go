@@ -59,8 +59,8 @@ const (
 	// foreignRetry is the time between two checks whether a foreign object, or the route of a Darkroom that dropped a
 	// host, is gone. The former are not watched, except the Secrets of Helm releases, and the route may have no label.
 	foreignRetry = time.Minute
-	// heldRetry is the time between two checks whether fewer Darkrooms replace their pods because of the operator.
-	heldRetry = 30 * time.Second
+	// postponedRetry is the time between two checks whether fewer Darkrooms replace their pods because of the operator.
+	postponedRetry = 30 * time.Second
 	// jitter is the part of a period by which it is longer at random.
 	jitter = 0.1
 )
@@ -279,8 +279,8 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	if slices.ContainsFunc(s.refusals, func(refusal claims.Refusal) bool { return refusal.Leaving }) {
 		next = status.Sooner(next, wait.Jitter(foreignRetry, jitter))
 	}
-	if s.isHeld() {
-		next = status.Sooner(next, wait.Jitter(heldRetry, jitter))
+	if s.isPostponed() {
+		next = status.Sooner(next, wait.Jitter(postponedRetry, jitter))
 	}
 	return next
 }

@@ -56,8 +56,8 @@ func limitRollouts(limit int, cached client.Reader) func(context.Context, types.
 	}
 }
 
-// heldMessage tells the users of a Darkroom whose Deployment waits.
-func heldMessage(limit int) string {
+// postponedMessage tells the users of a Darkroom whose Deployment waits.
+func postponedMessage(limit int) string {
 	return fmt.Sprintf(
 		"A change of the operator's version or settings replaces the pods. It waits until fewer than %d Darkrooms "+
 			"replace theirs because of such a change (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or "+

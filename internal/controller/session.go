@@ -203,8 +203,8 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 	return vals, nil
 }
 
-// isHeld reports whether the Deployment was left out because it waits for the rollouts of other Darkrooms.
-func (s *session) isHeld() bool { return s.release != nil && s.release.Held }
+// isPostponed reports whether the Deployment was left out because it waits for the rollouts of other Darkrooms.
+func (s *session) isPostponed() bool { return s.release != nil && s.release.Postponed }
 
 // invalidError marks a Darkroom that cannot be translated or rendered, until it or the operator is changed.
 type invalidError struct{ error }
@@ -277,9 +277,9 @@ func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.D
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 		part.DeployedRelease = nil
 	}
-	if s.isHeld() {
+	if s.isPostponed() {
 		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit,
-			heldMessage(s.parts.maxRollouts))
+			postponedMessage(s.parts.maxRollouts))
 	}
 	if contests := s.contests(); contests != "" {
 		set(v1alpha1.ConditionContested, metav1.ConditionTrue, v1alpha1.ReasonForeignWriter, contests)

@@ -27,8 +27,7 @@ func lastSeen(event *corev1.Event) time.Time {
 
 // Ready reports whether the Darkroom is ready in its current generation.
 func (e *Evidence) Ready() bool {
-	ready := v1alpha1.FindCondition(e.Darkroom.Status.Conditions, v1alpha1.ConditionReady)
-	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == e.Darkroom.Generation
+	return v1alpha1.IsConditionTrueNow(e.Darkroom, v1alpha1.ConditionReady)
 }
 
 // Screen writes why a Darkroom is as it is, and what to do about it.

@@ -24,7 +24,7 @@ import (
 // A mark on each Deployment shows whose change replaces its pods. Changes by users never wait.
 
 // mark is the annotation v1alpha1.AnnotationRollout of a Deployment. It is written with each change of the rendered pod
-// template. The zero value is that of a Deployment without the annotation.
+// template. A Deployment without the annotation has the zero value.
 type mark struct {
 	// Generation is the generation of the Darkroom, and Inputs identifies what else its users determined.
 	Generation int64  `json:"generation"`
@@ -54,9 +54,9 @@ func RollsForOperator(deployment *appsv1.Deployment) bool {
 	return began != 0 && (now == began || now == began-1) && rollout.IsRolling(deployment)
 }
 
-// holds reports whether a desired object is the Deployment and has to wait, and remembers that for this reconcile.
+// postpones reports whether a desired object is the Deployment and has to wait, and remembers that for this reconcile.
 // The caches show live, or nothing.
-func (c *ActionClient) holds(object *unstructured.Unstructured, live metav1.Object) (bool, error) {
+func (c *ActionClient) postpones(object *unstructured.Unstructured, live metav1.Object) (bool, error) {
 	deployment, found := live.(*appsv1.Deployment)
 	if c.Full == nil || !found || !c.isOperatorsChange(object, deployment) || deployment.Status.Replicas == 0 {
 		return false, nil
@@ -65,7 +65,7 @@ func (c *ActionClient) holds(object *unstructured.Unstructured, live metav1.Obje
 	if err != nil {
 		return false, fmt.Errorf("apply %s: %w", manifest.KeyOf(object), err)
 	}
-	c.Held, c.paced = full, !full
+	c.Postponed, c.mayRoll = full, !full
 	return full, nil
 }
 
@@ -77,14 +77,8 @@ func (c *ActionClient) isOperatorsChange(object *unstructured.Unstructured, live
 	}
 	before := markOf(live)
 	return before.Template != digestOfTemplate(object) && (before == mark{} || before.Inputs == c.Inputs) &&
-		(before.Generation == c.darkroom.Generation || c.specIsDeployed())
-}
-
-// specIsDeployed reports whether the status says that the current generation is deployed.
-func (c *ActionClient) specIsDeployed() bool {
-	deployed := v1alpha1.FindCondition(c.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
-	return deployed != nil && deployed.Status == metav1.ConditionTrue &&
-		deployed.ObservedGeneration == c.darkroom.Generation
+		(before.Generation == c.darkroom.Generation ||
+			v1alpha1.IsConditionTrueNow(c.darkroom, v1alpha1.ConditionDeployed))
 }
 
 // marked returns the desired Deployment with its mark, and another object as it is. Live is the object as it was read
@@ -110,7 +104,7 @@ func (c *ActionClient) marked(object *unstructured.Unstructured, live metav1.Obj
 // awaitShown waits until the caches show the Deployment, if it began to roll because of the operator: it counts
 // then for the next Darkroom.
 func (c *ActionClient) awaitShown(object manifest.Key) {
-	if object != DeploymentOf(c.key) || !c.paced {
+	if object != DeploymentOf(c.key) || !c.mayRoll {
 		return
 	}
 	// Without it, a few more roll at once.

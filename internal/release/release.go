@@ -191,8 +191,8 @@ type ActionClient struct {
 	*Releases
 	// Inputs identifies what users determine of the release in addition to the spec.
 	Inputs string
-	// Held is set if the Deployment was left out because it has to wait for the rollouts of others.
-	Held bool
+	// Postponed is set if the Deployment was left out because it has to wait for the rollouts of others.
+	Postponed bool
 
 	ctx       context.Context
 	darkroom  *v1alpha1.Darkroom
@@ -201,8 +201,8 @@ type ActionClient struct {
 	revisions *storage.Revisions
 	// desired is the rendered release; nil before Render.
 	desired *desired
-	// paced is set if the Deployment may replace its pods now because of the operator.
-	paced bool
+	// mayRoll is set if the Deployment may replace its pods now because of the operator.
+	mayRoll bool
 	// last is the revision that Get returned before.
 	last *helmrelease.Release
 }

@@ -129,7 +129,7 @@ func (c *ActionClient) rolledOut() (bool, error) {
 	if err != nil || deployment == nil {
 		return false, err
 	}
-	return !c.Held && c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
+	return !c.Postponed && c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
 }
 
 // DeploymentOf returns the key of the Deployment of a Darkroom.
