@@ -37,8 +37,8 @@ type statusWrite struct {
 // newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault,
 // may cause one.
 func newsOnly(w *world) error {
-	if w.faulty || w.isAlone {
-		return nil // a lost answer is written again; restored versions are in use again
+	if w.faulty {
+		return nil // a lost answer is written again
 	}
 	events, _ := w.timeline.sorted()
 	known := map[string]time.Time{}
@@ -88,7 +88,7 @@ const mostReports = 1
 // textsAreWhole looks for texts that were cut inside a character: the API server stores the replacement
 // character instead.
 func textsAreWhole(w *world) error {
-	for _, e := range w.timeline.recorded().events {
+	for _, e := range w.timeline.all() {
 		d, isDarkroom := e.object.(*v1alpha1.Darkroom)
 		if !isDarkroom {
 			continue

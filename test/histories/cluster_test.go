@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
-	"sync"
 	"testing"
 
 	"go.uber.org/zap/zapcore"
@@ -28,22 +26,15 @@ type cluster struct {
 	administrator *rest.Config
 	// asOperator is the identity of operators, which the guard limits and policies can deny.
 	asOperator *rest.Config
-	plane      *controlplane.Restorable
+	stop       func() error
 }
 
 var (
 	logs   logBuffer
 	scheme = controller.NewScheme()
-	// shared is where most histories happen, several at a time. Those that restore etcd are alone in
-	// their cluster, which is this one too for the few of `make test`: an API server takes seconds of CPU to start.
-	shared, own place
+	// shared is where all histories happen, several at a time: an API server takes seconds of CPU to start.
+	shared *cluster
 )
-
-// place is a cluster, if it was started, and who is there.
-type place struct {
-	sync.RWMutex
-	*cluster
-}
 
 func TestMain(m *testing.M) {
 	// Garbage collection would take a sixth of the CPU time, most of it in the API server and etcd, which inherit this.
@@ -54,65 +45,35 @@ func TestMain(m *testing.M) {
 		fmt.Println("skipped:", controlplane.Missing)
 		return
 	}
-	err := shared.start()
-	code := 1
+	os.Exit(inCluster(m.Run))
+}
+
+// inCluster runs the tests in a cluster, and returns the exit code.
+func inCluster(run func() int) (code int) {
+	err := start()
 	if err == nil {
-		code = m.Run()
+		code = run()
 	}
-	if err = errors.Join(err, shared.stop(), own.stop()); err != nil {
+	if shared != nil {
+		err = errors.Join(err, shared.stop())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
 	}
-	os.Exit(code)
+	return code
 }
 
 // start starts the cluster.
-func (p *place) start() error {
-	plane, err := controlplane.StartRestorable()
+func start() error {
+	administrator, stop, err := controlplane.Start()
 	if err != nil {
 		return err
 	}
-	p.cluster = &cluster{administrator: plane.Administrator, plane: plane}
-	if p.kube, err = client.NewWithWatch(plane.Administrator, client.Options{Scheme: scheme}); err != nil {
+	shared = &cluster{administrator: administrator, stop: stop}
+	if shared.kube, err = client.NewWithWatch(administrator, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
-	p.asOperator, err = access.NewGuardedOperator(context.Background(), plane.Administrator, filepath.Join("..", ".."))
+	shared.asOperator, err = access.NewGuardedOperator(context.Background(), administrator, filepath.Join("..", ".."))
 	return err
-}
-
-func (p *place) stop() error {
-	if p.cluster == nil {
-		return nil
-	}
-	return p.plane.Stop()
-}
-
-// isAlone reports whether no other history may happen in the cluster of a history.
-func isAlone(steps []step) (isAlone bool) {
-	isSaved := false
-	for _, step := range steps {
-		isAlone = isAlone || isSaved && strings.Contains(step.says, restoring)
-		isSaved = isSaved || strings.Contains(step.says, saving)
-	}
-	return isAlone
-}
-
-// clusterFor returns the cluster for a history, and a function that must be called at its end.
-func clusterFor(steps []step) (c *cluster, release func(), err error) {
-	if !isAlone(steps) {
-		shared.RLock()
-		return shared.cluster, shared.RUnlock, nil
-	}
-	where := &own
-	if isFixed {
-		where = &shared
-	}
-	where.Lock()
-	if where.cluster == nil {
-		if err := where.start(); err != nil {
-			where.Unlock()
-			return nil, nil, err
-		}
-	}
-	return where.cluster, where.Unlock, nil
 }

@@ -48,13 +48,6 @@ var known = map[string]string{
 		the operator is killed
 		alice: kubectl delete darkroom photos --cascade=orphan
 		the operator is started`,
-	"etcd is restored": `
-		alice: kubectl apply Darkroom photos with the sub-domain a
-		etcd is saved to a snapshot
-		alice: kubectl patch darkroom photos: another log level
-		alice: kubectl patch darkroom photos: another log level
-		etcd is restored from the snapshot
-		alice: kubectl set image deployment photos`,
 }
 
 func TestKnownHistories(t *testing.T) {

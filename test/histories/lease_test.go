@@ -20,9 +20,12 @@ import (
 // leaseDuration is short, so that a history sees another leader.
 const leaseDuration = 4 * time.Second
 
+// electionName starts the names of leases of leaders; a host's lease is named like the host.
+const electionName = "history"
+
 // lease is the lease of the main installation's leader, where the processes elect one.
 func (w *world) lease() types.NamespacedName {
-	return types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: "history" + w.suffix}
+	return types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: electionName + w.suffix}
 }
 
 // leaseSteps are what happens to the lease.

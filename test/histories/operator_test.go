@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -410,8 +411,8 @@ func (t *traffic) leads() bool {
 // nameOfRelease is in the name of a revision, which is the only object that each attempt at a Darkroom creates.
 var nameOfRelease = regexp.MustCompile(`sh\.helm\.release\.v1\.([a-z0-9-]+)\.v`)
 
-// created returns the name of the Darkroom whose revision a request creates, which is in its body and not in
-// its path, after a slash; empty for other requests.
+// created returns what a request creates and has in its body, not in its path, after a slash: the name of the
+// Darkroom of a revision, or of the lease of an election; empty for other requests.
 func created(r *http.Request) string {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return ""
@@ -423,6 +424,9 @@ func created(r *http.Request) string {
 	content, err := io.ReadAll(body)
 	if found := nameOfRelease.FindSubmatch(content); err == nil && found != nil {
 		return "/" + string(found[1])
+	}
+	if strings.HasSuffix(r.URL.Path, "/leases") && bytes.Contains(content, []byte(electionName+"-")) {
+		return "/" + electionName
 	}
 	return ""
 }

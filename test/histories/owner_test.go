@@ -41,7 +41,7 @@ type kind struct {
 // anytime are the steps that may take part in each history.
 func anytime() []kind {
 	return slices.Concat(ownersSteps, plainChartSteps, hostileSteps, othersSteps, platformSteps,
-		webhookSteps, etcdSteps, balancerSteps, hostSteps)
+		webhookSteps, balancerSteps, hostSteps)
 }
 
 // weighted has each kind as often as it is chosen.

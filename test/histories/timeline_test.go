@@ -34,23 +34,16 @@ type timeline struct {
 	cancel    context.CancelFunc
 	following sync.WaitGroup
 
-	mu sync.Mutex
-	past
+	mu     sync.Mutex
+	events []event
+	// byOperators are the versions of routes that operators wrote, and the UIDs of those that they
+	// deleted.
+	byOperators map[string]bool
 	// earlier are the requests of operators that were stopped.
 	earlier count
 	// statuses are the writes of statuses by operators.
 	statuses []statusWrite
 }
-
-// past is what a timeline has recorded.
-type past struct {
-	events []event
-	// byOperators are the versions of routes that operators wrote, and the UIDs of those that they
-	// deleted.
-	byOperators map[string]bool
-}
-
-func (p past) copy() past { return past{slices.Clone(p.events), maps.Clone(p.byOperators)} }
 
 // event is a change of an object; of a deletion it has the last state.
 type event struct {
@@ -60,12 +53,9 @@ type event struct {
 	object  client.Object
 }
 
-// follow follows the Darkrooms and routes of the history, as a continuation of what was recorded before.
-func (w *world) follow(before past) error {
+// follow follows the Darkrooms and routes of the history.
+func (w *world) follow() error {
 	t := w.timeline
-	t.mu.Lock()
-	t.past = before.copy()
-	t.mu.Unlock()
 	ctx, cancel := context.WithCancel(w.ctx)
 	t.cancel = cancel
 	for _, namespace := range w.namespaces() {
@@ -149,11 +139,11 @@ func (t *timeline) end() {
 	t.following.Wait()
 }
 
-// recorded returns what was recorded so far.
-func (t *timeline) recorded() past {
+// all returns the events so far.
+func (t *timeline) all() []event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.copy()
+	return slices.Clone(t.events)
 }
 
 func (t *timeline) append(watcher watch.Interface) {
@@ -224,9 +214,11 @@ func (t *timeline) stopped() count {
 
 // sorted returns the events so far, in the order of the API server, and the writes of operators.
 func (t *timeline) sorted() ([]event, map[string]bool) {
-	now := t.recorded()
-	slices.SortStableFunc(now.events, func(a, b event) int { return cmp.Compare(a.version, b.version) })
-	return now.events, now.byOperators
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	events := slices.Clone(t.events)
+	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.version, b.version) })
+	return events, maps.Clone(t.byOperators)
 }
 
 // routedHosts returns the hosts of a route.

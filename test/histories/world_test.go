@@ -49,8 +49,6 @@ type world struct {
 	*cluster
 
 	ctx context.Context
-	// isAlone is set if no other history happens in the cluster.
-	isAlone bool
 	// suffix distinguishes the namespaces and hosts of histories that run at the same time.
 	suffix string
 	// operators are the running ones.
@@ -92,8 +90,6 @@ type world struct {
 	// are judged by.
 	judged  int
 	judging []unstructured.Unstructured
-	// saved is the cluster as it was saved last.
-	saved *snapshot
 }
 
 // reference names an object.
@@ -115,10 +111,10 @@ func referTo(object client.Object) reference {
 var worlds atomic.Int64
 
 // newWorld makes the namespaces of a history and starts an operator. end ends both.
-func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func(), err error) {
+func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error) {
 	w = &world{
-		cluster: c, ctx: ctx, isAlone: isAlone, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
-		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{}, faults: &faults.Faults{},
+		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
+		operators: map[process]*operator{}, gone: map[process]bool{}, timeline: &timeline{byOperators: map[string]bool{}}, faults: &faults.Faults{},
 		foreign: map[reference]string{}, ended: map[string]bool{},
 		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
@@ -129,7 +125,7 @@ func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func
 			return nil, nil, err
 		}
 	}
-	if err := w.follow(past{byOperators: map[string]bool{}}); err != nil {
+	if err := w.follow(); err != nil {
 		return nil, nil, err
 	}
 	end = func() {
@@ -137,7 +133,6 @@ func newWorld(ctx context.Context, c *cluster, isAlone bool) (w *world, end func
 		w.stop(otherInstallation)
 		_ = w.endPolicies()
 		w.timeline.end()
-		w.saved.remove()
 	}
 	if err := w.start(mainInstallation); err != nil {
 		end()

@@ -96,9 +96,7 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 			paths := append(textsOf(chart.Values, nil), nil) // none: the namespace
 			paths = slices.DeleteFunc(paths, func(path []string) bool { return computed[strings.Join(path, ".")] != "" })
 			var compared int
-			rapid.Check(t, func(t *rapid.T) {
-				path, isList := rapid.SampledFrom(paths).Draw(t, "value"), rapid.Bool().Draw(t, "list")
-				text := rapid.SampledFrom(odd).Draw(t, "text")
+			compare := func(t rapid.TB, path []string, text string, isList bool) {
 				if len(path) == 0 && len(validation.IsDNS1123Label(text)) > 0 {
 					return // no namespace has this name
 				}
@@ -107,14 +105,16 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 					return // refused by the schema of the values
 				}
 				compared++
-				replaced := manifest.EachText(want, func(found string) string {
-					return digests.ReplaceAllString(strings.ReplaceAll(found, plain, text), "-")
-				})
-				diff := cmp.Diff(replaced, manifest.EachText(got,
-					func(found string) string { return digests.ReplaceAllString(found, "-") }))
-				if diff != "" {
+				if diff := cmp.Diff(replaced(want, plain, text), replaced(got, "", "")); diff != "" {
 					t.Errorf("%s: %q (-want +got):\n%s", strings.Join(path, "."), text, diff)
 				}
+			}
+			for _, path := range paths {
+				compare(t, path, odd[0], false)
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				path, isList := rapid.SampledFrom(paths).Draw(t, "value"), rapid.Bool().Draw(t, "list")
+				compare(t, path, rapid.SampledFrom(odd).Draw(t, "text"), isList)
 			})
 			if compared == 0 {
 				t.Error("all texts are refused")
@@ -123,9 +123,19 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 	}
 }
 
+// replaced returns objects with another text, and without digests.
+func replaced(objects []any, old, text string) any {
+	return manifest.EachText(objects, func(found string) string {
+		if old != "" {
+			found = strings.ReplaceAll(found, old, text)
+		}
+		return digests.ReplaceAllString(found, "-")
+	})
+}
+
 // renderWith renders a chart with a text as a value, or as the namespace of the release; nil if the chart refuses it.
 func renderWith(
-	t *rapid.T, chart *chart.Chart, settings string, path []string, text string, isList bool,
+	t rapid.TB, chart *chart.Chart, settings string, path []string, text string, isList bool,
 ) (objects []any) {
 	values := map[string]any{}
 	if err := yaml.Unmarshal([]byte(settings), &values); err != nil {
