@@ -42,7 +42,7 @@ var shrinkTime = cmp.Or(os.Getenv("SHRINK"), "2m")
 // fixedSeeds is the number of histories of `make test`, and workers that of histories at a time:
 // they mostly wait.
 const (
-	fixedSeeds = 18
+	fixedSeeds = 6
 	workers    = 8
 )
 

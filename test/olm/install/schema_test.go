@@ -35,14 +35,17 @@ type valueSchema struct {
 	Definitions          map[string]*valueSchema `json:"definitions"`
 }
 
-// propertyOf is a schema; false is one that admits nothing.
+// propertyOf is a schema; false is one that admits nothing, as one that tells another name does.
 type propertyOf struct {
 	valueSchema
 	isFalse bool
 }
 
+// otherName is a schema that only tells the name that is meant.
+var otherName = regexp.MustCompile(`^\{\s*"const": "set as `)
+
 func (p *propertyOf) UnmarshalJSON(text []byte) error {
-	if p.isFalse = string(text) == "false"; p.isFalse {
+	if p.isFalse = string(text) == "false" || otherName.Match(text); p.isFalse {
 		return nil
 	}
 	return json.Unmarshal(text, &p.valueSchema)
@@ -198,6 +201,43 @@ func TestAMisspelledValueIsRefused(t *testing.T) {
 				t.Errorf("%s: an unknown value in %q is refused with %v", folder, strings.Join(path, "."), err)
 			}
 		})
+	}
+}
+
+// absent are values of a new chart that are not in a chart under another name either.
+var absent = map[string][]string{
+	"charts/darkroom-operator": {"autoscaling", "httpRoute", "livenessProbe", "readinessProbe", "volumes", "volumeMounts"},
+	"helm-charts/darkroom":     {"livenessProbe.httpGet", "readinessProbe.httpGet", "service.type", "serviceAccount.automount", "volumes", "volumeMounts"},
+}
+
+// TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant sets each value of the chart that `helm create` makes.
+func TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant(t *testing.T) {
+	folder, err := chartutil.Create("created", t.TempDir())
+	must(t, err)
+	created, err := loader.Load(folder)
+	must(t, err)
+	for folder, full := range settings {
+		chart, _ := loadChart(t, folder)
+		for name, value := range created.Values {
+			parts := map[string]any{name: value}
+			if nested, ok := value.(map[string]any); ok && chart.Values[name] != nil {
+				parts = map[string]any{}
+				for inner, value := range nested {
+					parts[name+"."+inner] = value
+				}
+			}
+			for path, value := range parts {
+				if slices.Contains(absent[folder], path) {
+					continue
+				}
+				values := parse(t, full)
+				in, last := place(values, strings.Split(path, "."))
+				in[last] = value
+				if _, err := documentsOf(chart, values); err != nil && !strings.Contains(err.Error(), "set as ") {
+					t.Errorf("%s: %s=%v: %v", folder, path, value, err)
+				}
+			}
+		}
 	}
 }
 
