@@ -248,7 +248,7 @@ e2e: build testdata $(CLUSTER_TOOL) $(GOTESTSUM) ## Run the end-to-end tests on 
 		go test -json -count=1 -tags e2e -parallel 4 -timeout 30m -run '$(RUN)' ./test/e2e/...
 
 screenshots: ## Take the screenshots of the documents into docs/images (root, Linux; needs npm and chromium).
-	$(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'
+	SCREENSHOTS=1 $(MAKE) e2e RUN='^TestScreenshotsOfAFleet$$'
 	cp $(BIN)/screenshots/page-*.png docs/images/
 
 e2e-olm: build testdata $(HELM) $(KUSTOMIZE) $(OPERATOR_SDK) $(CLUSTER_TOOL) $(GOTESTSUM) ## Install, upgrade and remove the operator in every way, on a real node (root, Linux).
