@@ -97,9 +97,10 @@ help:
 		/^[a-z][a-z0-9 -]*:.*?##/ { printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2 } \
 		/^##@/ { printf "\033[1m%s\033[0m\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
-generate: manifests ## Regenerate CRD, roles, deepcopy functions, docs/api.md.
+generate: manifests ## Regenerate CRD, roles, deepcopy functions, docs/api.md, and what is told of conditions.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
+	go run ./hack/advice docs/conditions.md web/src/words/advice.json
 
 manifests: $(CONTROLLER_GEN) ## Regenerate CRD and roles.
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	documents "github.com/darkroom-operator/darkroom-operator/docs"
+	"github.com/darkroom-operator/darkroom-operator/internal/advice"
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -90,21 +90,15 @@ func (e *Evidence) line(text any) string {
 	return terminal.Line(values.Redact(e.Darkroom, fmt.Sprint(text)))
 }
 
-// advice says what to do about a Darkroom that is not ready; empty if the documents do not.
+// advice says what to do about a Darkroom that is not ready; empty for nothing.
 func (e *Evidence) advice() string {
 	if e.Ready() {
 		return ""
 	}
-	reasons := []string{string(cmp.Or(e.Darkroom.Status.Phase, v1alpha1.PhasePending))}
 	if ready := v1alpha1.FindCondition(e.Darkroom.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
-		reasons = []string{ready.Reason, reasons[0]}
+		return advice.OfReason(ready.Reason)
 	}
-	for _, reason := range reasons {
-		if advice := documents.Advice(reason); advice != "" && !strings.HasPrefix(advice, "See ") {
-			return advice
-		}
-	}
-	return ""
+	return advice.OfPhase(cmp.Or(e.Darkroom.Status.Phase, v1alpha1.PhasePending))
 }
 
 // table writes a heading and rows; nothing without a row.

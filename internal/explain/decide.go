@@ -14,7 +14,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	documents "github.com/darkroom-operator/darkroom-operator/docs"
+	"github.com/darkroom-operator/darkroom-operator/internal/advice"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
@@ -130,7 +130,7 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 	switch {
 	case subject.DeletionTimestamp != nil:
 		return out.failed(nameOf(subject)+", which has the host, is being deleted"+also,
-			advice(subject, v1alpha1.ReasonTerminating), "")
+			remedyOf(subject, v1alpha1.ReasonTerminating), "")
 	case e.isHolder(subject):
 		return out.ok("%s has the host%s", nameOf(subject), also)
 	}
@@ -139,14 +139,14 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 	switch {
 	case !isHandled && e.HolderKnown && e.Holder != (types.NamespacedName{}):
 		return out.failed(nameOf(subject)+" claims the host, and another Darkroom has it"+also,
-			advice(subject, v1alpha1.ReasonDomainConflict), "subDomains")
+			remedyOf(subject, v1alpha1.ReasonDomainConflict), "subDomains")
 	case !isHandled:
 		return out.failed(nameOf(subject)+" claims the host, and the operator has not handled this yet"+also,
 			"Check the status with: kubectl darkroom status "+subject.Name+" -n "+subject.Namespace, "")
 	}
 	return out.failed(fmt.Sprintf("%s claims the host, and does not have it: %s%s", nameOf(subject),
 		trimmed(domains.Message), also),
-		advice(subject, domains.Reason), "subDomains")
+		remedyOf(subject, domains.Reason), "subDomains")
 }
 
 // stranger explains a host that nobody claims whom the caller may see.
@@ -194,9 +194,9 @@ func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field 
 		}
 		return out.unknown("you may not read it", "Ask for permission to get the "+kind)
 	case access == Missing || !metav1.IsControlledBy(route, subject):
-		return out.failed("it does not exist", advice(subject, v1alpha1.ConditionReady), field)
+		return out.failed("it does not exist", remedyOf(subject, v1alpha1.ConditionReady), field)
 	case !slices.Contains(gateway.Hosts(route), e.URL.Host):
-		return out.failed("it has no rule for the host", advice(subject, v1alpha1.ConditionDomainsReady), "subDomains")
+		return out.failed("it has no rule for the host", remedyOf(subject, v1alpha1.ConditionDomainsReady), "subDomains")
 	}
 	return out
 }
@@ -210,7 +210,7 @@ func ofIngress(out finding, subject *v1alpha1.Darkroom, ingress *networkingv1.In
 			v1alpha1.ReasonCertificateMissing:  "ingress.tlsSecretName",
 		}[domains.Reason]
 		if field != "" {
-			return out.failed(trimmed(domains.Message), advice(subject, domains.Reason), field)
+			return out.failed(trimmed(domains.Message), remedyOf(subject, domains.Reason), field)
 		}
 	}
 	class := "the default class"
@@ -239,7 +239,7 @@ func ofHTTPRoute(out finding, subject *v1alpha1.Darkroom, route *gatewayv1.HTTPR
 		return out.ok("accepted by %s", strings.Join(names, ", "))
 	}
 	return out.failed("not every Gateway has accepted it: "+messageOf(subject, v1alpha1.ConditionDomainsReady),
-		advice(subject, v1alpha1.ConditionDomainsReady), "gateway.parentRefs")
+		remedyOf(subject, v1alpha1.ConditionDomainsReady), "gateway.parentRefs")
 }
 
 // service decides whether requests reach a pod.
@@ -257,7 +257,7 @@ func (e *Evidence) service(subject *v1alpha1.Darkroom) finding {
 		return out.failed("the Darkroom is scaled to zero", "Set replicas to at least 1", "replicas")
 	}
 	return out.failed(strings.TrimSuffix(count+": "+messageOf(subject, v1alpha1.ConditionReady), ": "),
-		advice(subject, v1alpha1.ConditionReady), "")
+		remedyOf(subject, v1alpha1.ConditionReady), "")
 }
 
 // front blames what is in front of the Darkroom if a client got a failure, and the Darkroom serves the image.
@@ -289,14 +289,14 @@ func messageOf(darkroom *v1alpha1.Darkroom, conditionType string) string {
 
 func trimmed(message string) string { return strings.TrimSuffix(message, ".") }
 
-// advice is what the page on conditions says about the reason of a condition, or about a reason; else how to see more.
-func advice(darkroom *v1alpha1.Darkroom, of string) string {
+// remedyOf is what to do about the reason of a condition, or about a reason; else how to see more.
+func remedyOf(darkroom *v1alpha1.Darkroom, of string) string {
 	if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, of); condition != nil {
 		of = condition.Reason
 	}
-	advice := documents.Advice(of)
-	if advice == "" || advice == "Nothing." {
+	remedy := advice.OfReason(of)
+	if remedy == "" {
 		return fmt.Sprintf("Look at: kubectl darkroom status %s -n %s", darkroom.Name, darkroom.Namespace)
 	}
-	return trimmed(advice)
+	return trimmed(remedy)
 }

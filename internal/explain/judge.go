@@ -140,7 +140,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
 	if last.State == NotAsked && first.State == Unknown && condition != nil && condition.Status == metav1.ConditionFalse {
 		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message),
-			advice(subject, v1alpha1.ConditionSourceReady), e.fieldOf(subject))
+			remedyOf(subject, v1alpha1.ConditionSourceReady), e.fieldOf(subject))
 	}
 }
 

@@ -1,5 +1,6 @@
 import type { Darkroom, Source } from "../api/types";
 import { typeOf } from "../model/model";
+import advice from "./advice.json";
 import { reasonOf } from "./conditions";
 import { phaseOf, sentenceOf } from "./phases";
 import { describeReason } from "./reasons";
@@ -40,29 +41,29 @@ const credentials: Remedy = { label: "Edit credentials", field: "source.credenti
 const domains: Remedy = { label: "Edit sub-domains", field: "subDomains" };
 const version: Remedy = { label: "Edit version", field: "version" };
 
-type Advice = [advice: string, ...remedies: (Remedy | "place")[]];
+type Ways = (Remedy | "place")[];
 
-const source: Advice = ["The pods run, but cannot fetch images from the source. Check where the images are, and that the cluster can reach it.", "place", image];
+const unread: Ways = ["place", image];
 
-/** Advice by the reason of the condition Ready. */
-const advices: Record<string, Advice> = {
-  ImageNotFound: ["The source has no such image. Check the path of the image and the location of the source.", image, "place"],
-  ImageUnprocessable: ["The source was not reached, or what it returned is not an image that Darkroom reads.", "place", image],
-  SourceDenied: ["The source denies access. Check the credentials and the permissions of their owner.", credentials, "place"],
-  SourceTimeout: source,
-  SourceFailing: source,
-  SourceRejected: source,
-  SourceRedirected: ["The source redirects elsewhere. Use the location that it redirects to.", "place"],
-  Unreachable: ["The pods do not answer. Look at their logs below."],
-  NotAnImage: ["The response is not an image: perhaps an error page. Check the location and the path.", "place", image],
-  SecretMissing: ["A Secret that the Darkroom refers to does not exist. Create it, or refer to another one.", credentials],
-  SecretKeyMissing: ["A Secret lacks a key that the Darkroom needs.", credentials],
-  DomainConflict: ["Another Darkroom claimed a host first. Choose another sub-domain.", domains],
-  ImagePullFailed: ["The container image cannot be pulled. Check the version and the registry.", version],
-  PodsFailing: ["Containers exit. Look at the logs of the pods below."],
-  Unschedulable: ["No node has room for the pods. Lower the requests, or add nodes.", { label: "Edit resources", field: "resources.requests.cpu" }],
-  Invalid: ["The settings are invalid. Edit them as the message says.", "place"],
+/** The ways out by the reason of the condition Ready. */
+const ways: Record<string, Ways> = {
+  ImageNotFound: [image, "place"],
+  ImageUnprocessable: unread,
+  SourceDenied: [credentials, "place"],
+  SourceTimeout: unread,
+  SourceFailing: unread,
+  SourceRejected: unread,
+  SourceRedirected: ["place"],
+  NotAnImage: unread,
+  SecretMissing: [credentials],
+  SecretKeyMissing: [credentials],
+  DomainConflict: [domains],
+  ImagePullFailed: [version],
+  Unschedulable: [{ label: "Edit resources", field: "resources.requests.cpu" }],
+  Invalid: ["place"],
 };
+
+const advices: Record<string, string> = advice;
 
 /** What is wrong with a Darkroom that needs attention; undefined if nothing is. */
 export function troubleOf(darkroom: Darkroom): Trouble | undefined {
@@ -74,11 +75,10 @@ export function troubleOf(darkroom: Darkroom): Trouble | undefined {
   const at = additionalIn(sentence, darkroom);
   const other = darkroom.additionalSources?.[at];
   const place = ({ label, field }: Remedy): Remedy => ({ label, field: other ? field.replace(/^source\./, `additionalSources.${at}.`) : field });
-  const [advice, ...remedies] = Object.hasOwn(advices, reason) ? (advices[reason] ?? []) : [];
   return {
     title: reason ? describeReason(reason) : "Needs attention",
-    advice,
-    remedies: remedies.map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
+    advice: Object.hasOwn(advices, reason) ? advices[reason] : undefined,
+    remedies: (Object.hasOwn(ways, reason) ? (ways[reason] ?? []) : []).map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
     sentence,
   };
 }

@@ -1,0 +1,78 @@
+// Command advice generates what is told of phases, conditions, reasons and events from package advice: the tables of
+// docs/conditions.md, below the headings that are there, and the texts of the page.
+//
+//	advice docs/conditions.md web/src/words/advice.json
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/advice"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "advice:", err)
+		os.Exit(1)
+	}
+}
+
+func run(files []string) error {
+	if len(files) != 2 {
+		return fmt.Errorf("want a page and a file of JSON, but got %q", files)
+	}
+	page, err := os.ReadFile(files[0])
+	if err != nil {
+		return err
+	}
+	written, err := withTables(string(page))
+	if err != nil {
+		return fmt.Errorf("%s: %w", files[0], err)
+	}
+	texts, err := json.MarshalIndent(byReason(), "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(files[0], []byte(written), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(files[1], append(texts, '\n'), 0o600)
+}
+
+// withTables returns a page with the tables of today.
+func withTables(page string) (string, error) {
+	for _, table := range advice.Tables() {
+		before, section, found := strings.Cut(page, "\n## "+table.Heading+"\n")
+		start := strings.Index(section, "|---|---|---|\n")
+		if !found || start < 0 {
+			return "", fmt.Errorf("it has no heading %q with a table of three columns", table.Heading)
+		}
+		start += len("|---|---|---|\n")
+		end := start
+		for strings.HasPrefix(section[end:], "|") {
+			end += strings.Index(section[end:], "\n") + 1
+		}
+		var rows strings.Builder
+		for _, entry := range table.Entries {
+			fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", entry.Name, entry.Meaning, entry.Remedy)
+		}
+		page = before + "\n## " + table.Heading + "\n" + section[:start] + rows.String() + section[end:]
+	}
+	return page, nil
+}
+
+// byReason returns what to do about each reason.
+func byReason() map[string]string {
+	texts := map[string]string{}
+	for _, table := range advice.Reasons() {
+		for _, entry := range table.Entries {
+			if remedy := advice.OfReason(entry.Name); remedy != "" {
+				texts[entry.Name] = remedy
+			}
+		}
+	}
+	return texts
+}

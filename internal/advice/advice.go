@@ -1,0 +1,62 @@
+// Package advice says what each phase, condition, reason and event of a Darkroom means, and what to do about it.
+// docs/conditions.md and the page's advice are generated from it (hack/advice).
+package advice
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+// Entry describes a phase, condition, reason or event, in Markdown.
+type Entry struct {
+	Name, Meaning string
+	// Remedy is what to do: at least "Nothing.".
+	Remedy string
+}
+
+// Table is what docs/conditions.md has under a heading.
+type Table struct {
+	Heading string
+	Entries []Entry
+}
+
+// Reasons are the tables of the reasons of conditions. No reason is in two of them.
+func Reasons() []Table {
+	return []Table{ofReady, ofDomainsReady, ofCredentialsReady, ofSourceReady, ofHelm}
+}
+
+// Tables are all tables, in the order of docs/conditions.md.
+func Tables() []Table {
+	return append(append([]Table{phases, conditions}, Reasons()...), events)
+}
+
+// OfReason returns what to do about a reason, as plain text; empty for nothing, or an unknown reason.
+func OfReason(reason string) string {
+	for _, table := range Reasons() {
+		if remedy := table.remedy(reason); remedy != "" {
+			return remedy
+		}
+	}
+	return ""
+}
+
+// OfPhase returns what to do about a Darkroom in a phase, as plain text; empty for nothing, or an unknown phase.
+func OfPhase(phase v1alpha1.Phase) string { return phases.remedy(string(phase)) }
+
+func (t Table) remedy(name string) string {
+	for _, entry := range t.Entries {
+		if entry.Name == name && entry.Remedy != "Nothing." {
+			return Plain(entry.Remedy)
+		}
+	}
+	return ""
+}
+
+var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+
+// Plain returns a text in Markdown without its marks.
+func Plain(markdown string) string {
+	return strings.ReplaceAll(link.ReplaceAllString(markdown, "$1"), "`", "")
+}
