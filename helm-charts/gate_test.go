@@ -33,7 +33,7 @@ func containersOf(t *testing.T, deployment *appsv1.Deployment) (darkroom, gate c
 	return containers[0], containers[1]
 }
 
-// The first container is that of Darkroom: kubectl logs, the operator and the REST API read it.
+// The first container is Darkroom: kubectl logs, the operator and the REST API read it.
 func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
 	if len(darkroom.EnvFrom) != 0 {

@@ -31,7 +31,7 @@ func cases(t *testing.T) map[string]string {
 	return found
 }
 
-// Golden manifests: that of the base case, and of all others their difference from it.
+// Golden manifests: the base case whole, and of all others their difference from it.
 const (
 	goldenDir  = "testdata/golden"
 	goldenBase = "minimal"

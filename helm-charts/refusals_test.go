@@ -57,12 +57,12 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 		},
 		"additional source of all paths": {
 			`{gate: {enabled: true}, additionalSources: [{name: a, type: WebFolder, baseUrl: "https://a.example.org"}]}`,
-			[]string{`additionalSources[0].path: "" is that of source too`, "fallback: true"},
+			[]string{`additionalSources[0].path: "" is the path of source too`, "fallback: true"},
 		},
 		"two additional sources of a path": {
 			`{gate: {enabled: true}, additionalSources: [{name: a, path: /a, type: WebFolder, baseUrl: "https://a.example.org"},
 				{name: b, path: /a, type: WebFolder, baseUrl: "https://b.example.org"}]}`,
-			[]string{`additionalSources[1].path: "/a" is that of additionalSources[0] too`},
+			[]string{`additionalSources[1].path: "/a" is the path of additionalSources[0] too`},
 		},
 		"two additional sources of a name": {
 			`{gate: {enabled: true}, additionalSources: [{name: a, path: /a, type: WebFolder, baseUrl: "https://a.example.org"},
@@ -105,7 +105,7 @@ func TestBadValuesAreRefusedWithARemedy(t *testing.T) {
 			`{gate: {enabled: true}, source: {type: S3, bucket: {name: b, region: r}, auth: WorkloadIdentity},
 				additionalSources: [{name: a, fallback: true, type: GoogleCloudStorage, bucket: {name: b}, auth: WorkloadIdentity}]}`,
 			[]string{
-				"source.auth and additionalSources[0].auth: the pods have one workload identity, that of S3 or of " +
+				"source.auth and additionalSources[0].auth: the pods have one workload identity, for S3 or for " +
 					"GoogleCloudStorage",
 			},
 		},

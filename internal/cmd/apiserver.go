@@ -107,7 +107,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
 	served, err := servedVersions(o.server.Cluster)
 	if err != nil {
-		log.Error(err, "Failed to discover API versions; previews are those of a cluster that is not OpenShift")
+		log.Error(err, "Failed to discover API versions; previews assume a cluster that is not OpenShift")
 	}
 	preview, err := o.translation.preview(served)
 	if err != nil {

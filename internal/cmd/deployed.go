@@ -52,7 +52,7 @@ func readManager(
 	return options, err
 }
 
-// withImages adds the flags of the translation, and those of plan for images, with the values that the options have.
+// withImages adds the flags of the translation, and the flags of plan for images, with the values that the options have.
 func withImages(flags *pflag.FlagSet, options *managerOptions) {
 	is := options.translation
 	options.translation.addFlags(flags)

@@ -34,7 +34,7 @@ func (e *election) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&e.enabled, "leader-elect", false, "enable leader election")
 	flags.StringVar(&e.namespace, "lease-namespace", "",
 		"namespace of the Leases of hosts and of leader election, shared by shards (default: the manager's namespace, or "+
-			"outside of a cluster that of the kubeconfig)")
+			"outside of a cluster the namespace of the kubeconfig)")
 	flags.DurationVar(&e.leaseDuration, "leader-elect-lease-duration", leaseDuration,
 		"time after which another replica replaces a leader that was killed")
 	flags.DurationVar(&e.renewDeadline, "leader-elect-renew-deadline", renewDeadline,
@@ -59,7 +59,7 @@ func (e *election) validate() error {
 }
 
 // leaderElectionID is the name of the lease. Installations and shards in one namespace have one
-// each, so that each of them has a leader. The plain name is that of the default installation.
+// each, so that each of them has a leader. The default installation has the plain name.
 func leaderElectionID(installation string, darkrooms labels.Selector, namespaces []string) string {
 	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
 	if installation == defaultInstallation() && darkrooms.Empty() && len(namespaces) == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// Environment variables other than those of flags.
+// Environment variables that do not stand for flags.
 const (
 	// envWatchNamespace is set by OLM: the namespaces of the OperatorGroup.
 	envWatchNamespace = "WATCH_NAMESPACE"

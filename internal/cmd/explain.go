@@ -28,7 +28,7 @@ func newExplain() *cobra.Command {
 one to blame, and what helps. The image is requested from the Service of the Darkroom, through the Kubernetes API, not from the
 host of the URL: name the status that the client got with --status, so that what is in front of the Service can be blamed.
 
-Darkrooms of all namespaces are considered if you may list them, else those of one. Signatures and unknown parameters of the URL
+Darkrooms of all namespaces are considered if you may list them, else the Darkrooms of one. Signatures and unknown parameters of the URL
 are neither sent nor printed. The exit code is 0 if no hop failed, 2 if one did, and 1 after an error.`,
 		Example: `  kubectl darkroom explain 'https://photos.example.com/cat.jpg?w=300'
   kubectl darkroom explain 'https://photos.example.com/cat.jpg' --status 404`,

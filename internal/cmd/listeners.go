@@ -97,7 +97,7 @@ func profiles() http.Handler {
 	return mux
 }
 
-// metrics returns the handler of metrics, which adds those of Darkrooms.
+// metrics returns the handler of metrics, which adds the metrics of Darkrooms.
 func (o *managerOptions) metrics(
 	kubeconfig *rest.Config, httpClient *http.Client, darkrooms *metrics.Darkrooms,
 ) (http.Handler, error) {
@@ -112,7 +112,7 @@ func (o *managerOptions) metrics(
 	return authorize(ctrl.Log.WithName("metrics"), handler)
 }
 
-// metricsTLS returns the certificate of the server of metrics: that of its folder, reloaded when it
+// metricsTLS returns the certificate of the server of metrics: the one in its folder, reloaded when it
 // changes, or a self-signed one.
 func (o *managerOptions) metricsTLS(mgr manager.Manager) (*tls.Config, error) {
 	// HTTP/2 is off: the server needs none of it, and it has had denial-of-service

@@ -56,7 +56,7 @@ type connection struct {
 }
 
 func (c *connection) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "path of a kubeconfig; empty means that of kubectl")
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "path of a kubeconfig; empty means the kubeconfig of kubectl")
 	flags.StringVar(&c.context, "context", "", "context of the kubeconfig; empty means the current one")
 }
 
@@ -95,7 +95,7 @@ type subject struct {
 }
 
 func (s *subject) addFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(&s.namespace, "namespace", "n", "", "namespace of the Darkroom; empty means that of the kubeconfig")
+	flags.StringVarP(&s.namespace, "namespace", "n", "", "namespace of the Darkroom; empty means the namespace of the kubeconfig")
 	s.connection.addFlags(flags)
 }
 
@@ -234,7 +234,7 @@ func writeTo(name string, out io.Writer, write func(io.Writer) error) error {
 	return file.Close()
 }
 
-// versions are those of the program, its chart and the cluster.
+// versions are the versions of the program, its chart and the cluster.
 func versions(kubeconfig *rest.Config) map[string]any {
 	out := map[string]any{"program": version()}
 	if chrt, err := charts.Darkroom(); err == nil {

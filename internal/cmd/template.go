@@ -259,7 +259,7 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.GateImage = os.Getenv(envGateImage)
 	flags.StringSliceVar(&t.options.BaseDomains, "base-domain", []string{values.DefaultBaseDomain},
 		"domains that may be appended to sub-domains, comma-separated: the first is the default, and spec.baseDomain "+
-			"chooses another. {namespace} in it stands for that of the Darkroom. "+
+			"chooses another. {namespace} in it is replaced with the namespace of the Darkroom. "+
 			"A change moves no host of a Darkroom until its spec changes")
 	flags.StringSliceVar(&t.options.ReservedHosts, "reserved-hosts", nil,
 		"hosts that no Darkroom may have, comma-separated: names, and *.DOMAIN for all hosts below a domain")
@@ -273,7 +273,7 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 		"labels of a Darkroom that all its objects and pods get too, comma-separated: keys, and prefixes that end in *")
 	flags.StringSliceVar(&t.options.InheritAnnotations, "inherit-annotations", nil,
 		"annotations of a Darkroom that all its objects and pods get too, like --inherit-labels. Controllers that tenants "+
-			"share read them, as those of --ingress-annotations")
+			"share read them, as with --ingress-annotations")
 	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
 		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the "+
 			"namespace of each Darkroom")

@@ -52,7 +52,7 @@ type Versions struct {
 // origin is a Secret and the keys of it that a Darkroom uses, and what was found of it.
 type origin struct {
 	values.Credentials
-	// uid and resourceVersion are those of the Secret; empty if it was missing.
+	// uid and resourceVersion identify the Secret; empty if it was missing.
 	uid             types.UID
 	resourceVersion string
 	// digest is a part of the version.

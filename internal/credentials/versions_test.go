@@ -193,7 +193,7 @@ func TestTheVersionOfAForeignDeploymentIsNotUsed(t *testing.T) {
 	}
 }
 
-// A version with another number of parts is that of another spec.
+// A version with another number of parts belongs to another spec.
 func TestTheVersionOfOtherSourcesIsNotUsed(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}, deployment: &appsv1.Deployment{}}
 	darkroom := twoSources()

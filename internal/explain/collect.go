@@ -152,7 +152,7 @@ func (c Cluster) keys(ctx context.Context, subject *v1alpha1.Darkroom) string {
 // send sends the request of an image, and reads the response.
 func (c Cluster) send(request *http.Request) Answer {
 	start := time.Now()
-	//nolint:gosec // G704: the host is that of the Kubernetes API; see imageproxy.IsPlain for the path
+	//nolint:gosec // G704: the host is the Kubernetes API; see imageproxy.IsPlain for the path
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		return Answer{Failure: failureOf(err)}

@@ -65,7 +65,7 @@ type Hop struct {
 // Evidence has all facts about a URL that Decide needs.
 type Evidence struct {
 	URL URL
-	// BaseDomains are those of the operator, as far as they are known.
+	// BaseDomains are the operator's base domains, as far as they are known.
 	BaseDomains []string
 	// Claimants are the Darkrooms that have or want the host and that the caller may see, in the order of Claimants.
 	Claimants []*v1alpha1.Darkroom
@@ -77,13 +77,13 @@ type Evidence struct {
 
 	Ingress   Read[networkingv1.Ingress]
 	HTTPRoute Read[gatewayv1.HTTPRoute]
-	// Endpoints are those of the Service.
+	// Endpoints are the endpoints of the Service.
 	Endpoints Read[Endpoints]
 	Signature Signature
 	Answer    Answer
 }
 
-// Endpoints are those of a Service.
+// Endpoints counts the endpoints of a Service.
 type Endpoints struct{ Ready, All int }
 
 // Access is the outcome of a read with the rights of the caller.

@@ -166,7 +166,7 @@ func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, f
 }
 
 // sourceOf returns the source that is asked for the URL, the beginning of its fields, and its name if it is an
-// additional one. It is the source that a failure names, or that of the path.
+// additional one. It is the source that a failure names, or the source of the path.
 func (e *Evidence) sourceOf(spec *v1alpha1.DarkroomSpec) (source *v1alpha1.Source, field, name string) {
 	source, field = &spec.Source, "source"
 	named, longest := probe.AdditionalSource(e.Answer.Detail), 0

@@ -12,7 +12,7 @@ import (
 
 // Limits bound the connections of a listener.
 type Limits struct {
-	// All bounds the connections, and Unknown those of callers who are not known. All is more.
+	// All bounds the connections, and Unknown the connections of callers who are not known. All is more.
 	All, Unknown int
 }
 
@@ -23,7 +23,7 @@ type Listener struct {
 	limits Limits
 
 	mu sync.Mutex
-	// open counts all connections; unknown has those of unknown callers by address, the oldest first.
+	// open counts all connections; unknown has the connections of unknown callers by address, the oldest first.
 	open    int
 	waiting int
 	unknown map[netip.Addr][]*connection

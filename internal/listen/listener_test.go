@@ -74,7 +74,7 @@ func answers(t *testing.T, c net.Conn) (status int, err error) {
 
 func TestWhoFillsAListenerKeepsNobodyOut(t *testing.T) {
 	address := serve(t, listen.Limits{All: 8, Unknown: 4})
-	// A connection from elsewhere that waits is not closed in favor of those of an attacker.
+	// A connection from elsewhere that waits is not closed in favor of an attacker's.
 	waits := dial(t, modest, address, unfinished)
 	for range 40 {
 		dial(t, attacker, address, unfinished)

@@ -21,7 +21,7 @@ const (
 	maxConnections = 128
 )
 
-// Small listens at an address for a server of few requests, such as those of health and metrics.
+// Small listens at an address for a server of few requests, such as health and metrics.
 func Small(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -131,7 +131,7 @@ func (t totals) write(out *text) {
 	}
 }
 
-// observation is the state of one Darkroom during a scrape. Its objects are those of the caches, and
+// observation is the state of one Darkroom during a scrape. Its objects are shared by the caches, and
 // must not be changed.
 type observation struct {
 	*v1alpha1.Darkroom
@@ -230,7 +230,7 @@ const bufferSize = 64 << 10
 // text writes gauges in the text format of Prometheus. The buffer keeps the first error.
 type text struct {
 	*bufio.Writer
-	// name is that of the metric that is being written.
+	// name is the name of the metric that is being written.
 	name   string
 	number []byte
 }

@@ -34,7 +34,7 @@ type Metrics struct {
 	lastSuccess prometheus.Gauge
 }
 
-// New adds metrics to a registry, unless it is nil: those of an operator of some version, which
+// New adds the metrics of an operator to a registry, unless it is nil: of some version, which
 // installs some version of the chart. It panics if the registry has them already.
 func New(registry prometheus.Registerer, version, chartVersion string) *Metrics {
 	register := promauto.With(registry)
@@ -107,7 +107,7 @@ func (m *Metrics) Recovered() { m.recoveries.Inc() }
 // Reconciled records the time of a successful reconcile.
 func (m *Metrics) Reconciled(now time.Time) { m.lastSuccess.Set(float64(now.UnixMilli()) / 1000) }
 
-// Handler serves the metrics of a process, followed by those of each Darkroom. The response is always in the
+// Handler serves the metrics of a process, followed by the metrics of each Darkroom. The response is always in the
 // text format; the Accept header is ignored.
 func (d *Darkrooms) Handler(process prometheus.Gatherer) http.Handler {
 	compressed, err := gzhttp.NewWrapper(gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
@@ -124,7 +124,7 @@ func (d *Darkrooms) Handler(process prometheus.Gatherer) http.Handler {
 		if request.Method == http.MethodHead {
 			return
 		}
-		// Other errors are those of a connection that was closed.
+		// Other errors mean that the connection was closed.
 		for _, family := range gathered {
 			if _, err := expfmt.MetricFamilyToText(response, family); err != nil {
 				return

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// objects are those of one Darkroom.
+// objects are the objects of one Darkroom.
 type objects map[manifest.Key]*unstructured.Unstructured
 
 // inventory are the live objects of each Darkroom, by its UID, without what no plan needs.

@@ -1,7 +1,7 @@
 // Package plan says what an operator with this chart and these settings would change in a cluster: it renders each
 // Darkroom, and asks the API server how the objects would look after an apply, in requests that are not persisted.
 //
-// What is applied is what the operator applies (package release), so the answer is that of the API server, with
+// What is applied is what the operator applies (package release), so the API server answers, with
 // its defaults and policies, and no model of it. Secrets of the chart are compared by name, which contains a
 // digest of their data; those that Darkrooms reference are read for the digest on their pods. No data of a
 // Secret is in a plan.
@@ -39,7 +39,7 @@ const parallelism = 8
 type Planner struct {
 	// Client reads the cluster, and sends applies that are not persisted.
 	Client client.Client
-	// Chart, Values, Capabilities, Kinds, Installation, Namespaces and Selector are those of the operator. No
+	// Chart, Values, Capabilities, Kinds, Installation, Namespaces and Selector are the operator's. No
 	// namespaces means all.
 	Chart        *render.Chart
 	Values       values.Options
@@ -223,7 +223,7 @@ func (p *Planner) dryRun(
 	return out, err
 }
 
-// isAnswer reports whether an error is the API server's decision on an object, such as that of a policy or
+// isAnswer reports whether an error is the API server's decision on an object, for example by a policy or
 // quota, and not a failure to ask it, such as a permission that the caller lacks.
 func isAnswer(err error) bool {
 	var status apierrors.APIStatus

@@ -176,7 +176,7 @@ func (d Darkroom) addObjects(to *section) {
 	}
 }
 
-// lines of a section, those of most Darkrooms first.
+// lines of a section, the ones with most Darkrooms first.
 func (s section) sorted() []string {
 	lines := make([]string, 0, len(s.lines))
 	for line := range s.lines {

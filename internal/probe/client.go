@@ -88,7 +88,7 @@ func NewProxyClient(config *rest.Config) (*Client, error) {
 // It takes no longer than the target's timeout.
 func (c *Client) Probe(ctx context.Context, address string, target Target) (outcome Outcome) {
 	defer func() {
-		// The bytes are those of a tenant, and a decoder that panics would end the operator.
+		// The bytes come from a tenant, and a decoder that panics would end the operator.
 		if fault := recover(); fault != nil {
 			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Decoding of a probe's response failed",
 				"stack", string(debug.Stack()))
@@ -164,7 +164,7 @@ func (c *Client) judge(target Target, status int, contentType string, body []byt
 }
 
 // explanation returns the detail of a problem of the gate, to be appended to its status; nothing
-// without a gate: a body may be that of the source.
+// without a gate: a body may come from the source.
 func (t Target) explanation(contentType string, body []byte) string {
 	const limit = 200
 	var problem struct{ Detail string }

@@ -54,7 +54,7 @@ type Prober struct {
 
 	mu      sync.Mutex
 	targets map[types.NamespacedName]*entry
-	// ctx is that of Start; nil before.
+	// ctx is the context of Start; nil before.
 	ctx context.Context //nolint:containedctx // probes begin later
 }
 
@@ -215,7 +215,7 @@ func (p *Prober) probe(ctx context.Context, e *entry) {
 	isChanged := false
 	if ctx.Err() == nil {
 		isChanged = e.record(outcome, time.Since(began))
-		p.schedule(e, p.pause(e)) //nolint:contextcheck // that of the next probe
+		p.schedule(e, p.pause(e)) //nolint:contextcheck // the next probe has its own
 	}
 	p.mu.Unlock()
 	if isChanged && p.Changed != nil {

@@ -191,7 +191,7 @@ func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 			expect.NoError(t, err)
 			golden.Check(t, file, string(values))
 			decoded := render(t, darkroom, Options{})
-			expect.Equal(t, "the Darkroom, which is that of a cache", before, darkroom)
+			expect.Equal(t, "the Darkroom, which is shared by a cache", before, darkroom)
 			for _, object := range decoded {
 				if object.GetNamespace() != "team-a" {
 					t.Errorf("%T %s is in namespace %q", object, object.GetName(), object.GetNamespace())

@@ -38,7 +38,7 @@ func steady() hand {
 }
 
 var (
-	// fields are those of a hand, in a fixed order.
+	// fields are the fields of a hand, in a fixed order.
 	fields = slices.Sorted(maps.Keys(steady()))
 	// free are the fields that may be anything.
 	free = []string{"accessKey", "secretKey", "annotation", "env", "gateway"}
@@ -339,7 +339,7 @@ func shapeOf(t *testing.T, decoded []client.Object) shape {
 	return out
 }
 
-// shapes are those of the steady hand, by kind and way of routing.
+// shapes are the shapes that the steady hand makes, by kind and way of routing.
 var shapes sync.Map
 
 func steadyShape(t *testing.T, kind byte, gateway bool) shape {

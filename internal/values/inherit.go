@@ -14,7 +14,7 @@ func newInherited(what string, entries []string) (allowList, error) {
 	return newAllowList("inherited "+what, entries, func(key string) string {
 		switch {
 		case key == "":
-			return "name the keys, or a prefix such as example.com/*: all would include those of other tools"
+			return "name the keys, or a prefix such as example.com/*: all would include what other tools set"
 		case neverInherited(key, ""):
 			return "cannot be inherited: Helm, kubectl, the operator or GitOps tools identify their objects by it, and may " +
 				"delete those that they did not create"

@@ -51,7 +51,7 @@ func manifestsOf(
 	return manifests.Decode([]byte(rendered))
 }
 
-// Policies such as those of Kyverno and Gatekeeper refuse each object without the labels of its
+// Policies of Kyverno or Gatekeeper refuse each object without the labels of its
 // cost center, whatever its kind.
 func TestEveryObjectAndPodTemplateInheritsFromTheDarkroom(t *testing.T) {
 	options := Options{

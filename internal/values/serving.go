@@ -55,7 +55,7 @@ func (b *builder) probe(probe *v1alpha1.Probe) {
 	setGiven(b, probe.TimeoutSeconds, "probe", "timeoutSeconds")
 }
 
-// proxy is that of the operator. The chart puts it where extraEnvFrom and extraEnv of the
+// proxy sets the proxy of the operator. The chart puts it where extraEnvFrom and extraEnv of the
 // Darkroom replace it.
 func (b *builder) proxy(proxy Proxy) {
 	setNonZero(b, proxy.HTTP, "proxy", "httpProxy")

@@ -12,7 +12,7 @@ type Translator struct {
 	options Options
 	// allowed are the annotations of objects that shared controllers read.
 	allowed allowList
-	// inheritLabels and inheritAnnotations select those of a Darkroom that its objects and pods get too.
+	// inheritLabels and inheritAnnotations select what the objects and pods inherit from the Darkroom.
 	inheritLabels, inheritAnnotations allowList
 }
 
@@ -46,7 +46,7 @@ func New(options Options) (*Translator, error) {
 const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
 // ClusterState is the input of the translation that only the operator in the cluster knows.
-// The zero value is that of a preview.
+// The zero value serves previews.
 type ClusterState struct {
 	// RefusedHosts belong to other Darkrooms and are not routed to this one.
 	RefusedHosts []string
@@ -98,7 +98,7 @@ const (
 
 // Credentials are keys of a Secret that the pods of a Darkroom read.
 type Credentials struct {
-	// Name is that of the Secret, and Field refers to it.
+	// Name is the name of the Secret, and Field refers to it.
 	Name, Field string
 	Keys        []string
 }

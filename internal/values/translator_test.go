@@ -300,7 +300,7 @@ func TestEachFieldIsTranslated(t *testing.T) {
 			values, err := newTranslator(t, test.options).ValuesIn(test.darkroom, test.state)
 			expect.NoError(t, err)
 			expect.Equal(t, test.key, test.want, at(values, test.key))
-			expect.Equal(t, "the Darkroom, which is that of a cache", before, test.darkroom)
+			expect.Equal(t, "the Darkroom, which is shared by a cache", before, test.darkroom)
 			// The chart keeps the credentials of the source in a Secret.
 			delete(values, "source")
 			if text := fmt.Sprint(values); strings.Contains(text, "AKIAEXAMPLE") || strings.Contains(text, "not-a-real-key") {
@@ -310,7 +310,7 @@ func TestEachFieldIsTranslated(t *testing.T) {
 	}
 }
 
-// The message becomes that of a condition: one that differs each time is written each time.
+// The message becomes the message of a condition: one that differs each time is written each time.
 func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
 	wrong := photos().
 		PullSecrets("").

@@ -70,7 +70,7 @@ type walker struct {
 	// of a name.
 	texts []string
 	named map[string][]string
-	// items are those of the lists of all cases, by their paths.
+	// items are the items of the lists of all cases, by their paths.
 	items map[string][]any
 }
 

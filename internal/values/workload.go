@@ -21,7 +21,7 @@ import (
 var (
 	darkroomMemoryLimit = resource.MustParse("2Gi")
 	gateMemoryLimit     = resource.MustParse("512Mi")
-	// defaultRequests are those of both containers.
+	// defaultRequests are the requests of both containers.
 	defaultRequests = corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("100m"),
 		corev1.ResourceMemory: resource.MustParse("128Mi"),
@@ -46,7 +46,7 @@ func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 	b.setPlain(autoscaling.Behavior, specPath.Child("autoscaling", "behavior"), "autoscaling", "behavior")
 }
 
-// resources sets those of the container of Darkroom.
+// resources sets the resources of Darkroom's container.
 func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling bool) {
 	resources = resources.DeepCopy()
 	if resources == nil {

@@ -62,7 +62,7 @@ type usage struct {
 	cpu              time.Duration
 	requests, writes float64
 	// looks is the number of Darkrooms reconciled by the subject's controller, counting
-	// repetitions; reconciles are those of all its controllers.
+	// repetitions; reconciles counts the reconciles of all its controllers.
 	looks, reconciles float64
 	// rss is the resident memory and peak the most that it was, both in MiB.
 	rss, peak float64

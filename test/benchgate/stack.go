@@ -207,7 +207,7 @@ func field(cmd *exec.Cmd, name string) int {
 	return 0
 }
 
-// peak is the peak memory of Darkroom, and that of all processes.
+// peak is the peak memory of Darkroom, and of all processes.
 func (s *stack) peak() string {
 	var all int
 	for _, p := range s.processes {

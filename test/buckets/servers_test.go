@@ -111,7 +111,7 @@ func freeAddress(t *testing.T) string {
 
 // bucket is an empty bucket of a server.
 type bucket struct {
-	// variables are those of the gate, without the beginning SOURCE_.
+	// variables are the variables of the gate, without the beginning SOURCE_.
 	variables map[string]string
 	put       func(name string, body []byte) error
 	// stop ends the server.

@@ -94,7 +94,7 @@ func TestNobodyExhaustsAProgramWithoutAToken(t *testing.T) {
 	}
 }
 
-// exhaust floods a listener from another address than that of who asks whether the program is ready.
+// exhaust floods a listener from another address than the one that asks whether the program is ready.
 func exhaust(t *testing.T, flooded *program.Program, at string, encrypted bool, clients, header int) {
 	const enough, limit = 2, 150
 	ctx, end := context.WithCancel(t.Context())

@@ -248,7 +248,7 @@ func leaderIs(t *testing.T, not string) string {
 	return holder
 }
 
-// generations are those of all Deployments of a namespace.
+// generations are the generations of all Deployments of a namespace.
 func generations(t *testing.T, namespace string) map[string]int64 {
 	t.Helper()
 	list := &appsv1.DeploymentList{}

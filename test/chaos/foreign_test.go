@@ -148,7 +148,7 @@ func annotated(key, value string) func(*unstructured.Unstructured) bool {
 
 const annotationHelmRelease = "meta.helm.sh/release-name"
 
-// helmOwned marks an object as Helm marks those of a release.
+// helmOwned marks an object as Helm marks the objects of a release.
 func helmOwned(object client.Object, release client.ObjectKey) {
 	object.SetAnnotations(map[string]string{
 		annotationHelmRelease:            release.Name,

@@ -180,7 +180,7 @@ func (u *user) unapply(ctx context.Context, key client.ObjectKey) error {
 
 const annotationApplied = "crowd.example.com/applied"
 
-// applyOne creates one of the objects that have the names of those of a Darkroom.
+// applyOne creates an object with a name that an object of a Darkroom has.
 func (l *ledger) applyOne(ctx context.Context, key client.ObjectKey, random *rand.Rand) error {
 	all := foreignObjects(key)
 	object := all[random.IntN(len(all))]

@@ -58,7 +58,7 @@ func Run(t *testing.T, repository, bin string, setting Setting) {
 	}
 }
 
-// clone clones what is committed. The programs of the test cluster and the tools are those of
+// clone clones what is committed. The programs of the test cluster and the tools come from
 // bin/, since they take a quarter of an hour to compile; make would have built the same.
 func (e *environment) clone(ctx context.Context, repository string) error {
 	dirty, err := program.Output(ctx, "git", "-C", repository, "-c", "safe.directory=*", "status", "--porcelain")

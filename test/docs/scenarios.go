@@ -10,7 +10,7 @@ const (
 	Node Setting = "node"
 	// OLM0 is one with the Operator Lifecycle Manager, which test/olm starts.
 	OLM0 Setting = "olm0"
-	// OLM1 is one with that of version 1.
+	// OLM1 is one with OLM version 1.
 	OLM1 Setting = "olm1"
 )
 

@@ -24,7 +24,7 @@ type endpoints struct {
 	service string
 
 	mu sync.Mutex
-	// states are those of the EndpointSlice since expect, which keeps the one before.
+	// states are the states of the EndpointSlice since expect, which keeps the one before.
 	states []*discoveryv1.EndpointSlice
 	// least is the number that has to be ready.
 	least int

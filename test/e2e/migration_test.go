@@ -49,7 +49,7 @@ func (m *migration) change(t *testing.T, mutate func(*v1alpha1.DarkroomSpec)) {
 
 // Not parallel: a machine that is busy elsewhere would be measured.
 //
-// The steps are those of docs/first-darkroom.md.
+// The steps come from docs/first-darkroom.md.
 func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) {
 	requireGateways(t)
 	namespace := newNamespace(t)

@@ -17,7 +17,7 @@ import (
 // requests when an address of its machine changes (ERR_NETWORK_CHANGED), which happens
 // here with each pod that starts. From there some servers, each given as HOST:PORT, are reached
 // by the Unix sockets of SERVER_SOCKETS (PORT=PATH, separated by commas). Only root may make
-// networks; others share that of the machine.
+// networks; others share the network of the machine.
 func aloneInItsNetwork(t *testing.T, servers []string, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(program, args...)

@@ -21,7 +21,7 @@ import (
 )
 
 // fleet are the Darkrooms on the screenshots of the documents, each with one of the scenes in
-// test/standins/sources. Their hosts are not those of other tests, and their sources have names.
+// test/standins/sources. No other test has their hosts, and their sources have names.
 var fleet = []struct {
 	namespace, name, scene string
 	replicas               int32
@@ -87,7 +87,7 @@ func startNamedSources(t *testing.T) (folder, bucket v1alpha1.Source) {
 	for _, name := range []string{"photos", "photo"} {
 		pod := images.SourcePod(namespace, "minio-"+name, "s3", 9000,
 			"--bucket", "photos", "--host", host, "--region", region, "--access-key", accessKey, "--secret-key", secretKey)
-		// Its name below the Service is that of the bucket.
+		// Below the Service it is named like the bucket.
 		pod.Labels["app"], pod.Spec.Hostname, pod.Spec.Subdomain = "minio", name, "minio"
 		pods = append(pods, pod)
 	}

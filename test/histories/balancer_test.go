@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// balancerFinalizer is that of a load balancer, which serves a route until it has removed the finalizer.
+// balancerFinalizer belongs to a load balancer, which serves a route until it has removed the finalizer.
 const balancerFinalizer = "example.com/load-balancer"
 
 // balancerSteps are what the controller of a load balancer does.

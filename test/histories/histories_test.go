@@ -33,13 +33,13 @@ import (
 // shrinkPatience bounds the way to rest of shorter histories that may violate an invariant too.
 const shrinkPatience = 15 * time.Second
 
-// capabilities are those of the oldest cluster that the chart supports.
+// capabilities describe the oldest cluster that the chart supports.
 var capabilities = render.Capabilities{Version: "v1.30.0"}
 
 // shrinkTime bounds the search for a shorter history.
 var shrinkTime = cmp.Or(os.Getenv("SHRINK"), "2m")
 
-// fixedSeeds is the number of histories of `make test`, and workers that of histories at a time:
+// fixedSeeds is the number of histories of `make test`, and workers how many run at a time:
 // they mostly wait.
 const (
 	fixedSeeds = 6

@@ -225,7 +225,7 @@ func movesHosts(before, after *v1alpha1.Darkroom) bool {
 		before.Status.BaseDomain != after.Status.BaseDomain
 }
 
-// belongs reports whether a route is that of a Darkroom.
+// belongs reports whether a route belongs to a Darkroom.
 func (r *replay) belongs(route client.Object) bool {
 	for _, darkroom := range r.darkrooms {
 		if metav1.IsControlledBy(route, darkroom) {

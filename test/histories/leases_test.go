@@ -8,7 +8,7 @@ import (
 
 // hostSteps are what happens to the Leases of hosts: an administrator deletes one, or they are lost with their namespace.
 var hostSteps = []kind{
-	platform(2, "kubectl delete lease: that of the host of the sub-domain a", func(w *world) error {
+	platform(2, "kubectl delete lease of the host of the sub-domain a", func(w *world) error {
 		return w.deleteLeases(w.hosts()[:1])
 	}),
 	platform(2, "the Leases of all hosts are lost", func(w *world) error { return w.deleteLeases(w.hosts()) }),

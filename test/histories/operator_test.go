@@ -29,7 +29,6 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -44,7 +43,7 @@ const maxHistory = 3
 // baseDomains are those that the main installation may be started with.
 var baseDomains = []string{"darkroom.example.com", "images.example.com"}
 
-// settings are those of an installation for every Darkroom, since a time.
+// settings are an installation's settings for every Darkroom, since a time.
 type settings struct {
 	since time.Time
 	values.Options
@@ -107,7 +106,7 @@ type operator struct {
 	traffic *traffic
 }
 
-// processes are those of an installation, running or not.
+// processes are the processes of an installation, running or not.
 func (w *world) processes(installation string) []process {
 	switch {
 	case installation == mainInstallation && w.elects:
@@ -229,18 +228,6 @@ func (o *operator) isOver() bool {
 	default:
 		return false
 	}
-}
-
-// operatorsEnd waits until all processes have ended by themselves.
-func (w *world) operatorsEnd(most time.Duration) error {
-	return wait.Limits{Timeout: most, Period: restPeriod}.Until(w.ctx, "the operators end", func(context.Context) error {
-		for p, operator := range w.operators {
-			if !operator.isOver() {
-				return fmt.Errorf("%+v still works", p)
-			}
-		}
-		return nil
-	})
 }
 
 // stop kills the processes of an installation: requests under way are interrupted.

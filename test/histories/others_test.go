@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// tenantFinalizer is that of a controller of a tenant, which removes it late.
+// tenantFinalizer belongs to a controller of a tenant, which removes it late.
 const tenantFinalizer = "example.com/slow"
 
 // othersSteps are what other clients do in the namespaces of tenants: GitOps, backups, autoscalers, and

@@ -39,7 +39,7 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 }
 
 // pageRoles are the ClusterRoles of the bundle; of the other roles for users OLM has equivalents.
-// OLM v0 does not delete them. Their names are not those of the chart, which would refuse to be
+// OLM v0 does not delete them. Their names differ from the chart's, which would refuse to be
 // installed beside the bundle.
 var pageRoles = []string{"darkroom-page-editor", "darkroom-page-viewer", "darkroom-secret-creator"}
 

@@ -28,7 +28,7 @@ import (
 
 const (
 	packageName = "darkroom-operator"
-	// catalogSource is not that of the documents: OLM remembers for a while what a CatalogSource
+	// catalogSource differs from the documents': OLM remembers for a while what a CatalogSource
 	// of a name had.
 	catalogSource = "tested-catalog"
 )

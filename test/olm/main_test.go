@@ -30,7 +30,7 @@ var (
 
 	kube client.Client
 
-	// imageURL is that of a web folder with images.
+	// imageURL is the URL of a web folder with images.
 	imageURL string
 )
 

@@ -2,6 +2,6 @@
 // config/grafana with the engine of Prometheus itself. It is a module of its own, so that
 // no program of the repository depends on Prometheus.
 //
-// The series are those of a scrape that internal/metrics records and keeps current
+// The series come from a scrape that internal/metrics records and keeps current
 // (testdata/scrape.txt there), or are written in the notation of Prometheus' own rule tests.
 package prometheus

@@ -41,7 +41,7 @@ func shop(condition, status string) string {
 `
 }
 
-// shopReady are those of a second Darkroom that is ready, and has another condition.
+// shopReady are the series of a second Darkroom that is ready, and has another condition.
 func shopReady(condition, status string) string {
 	return shop("Ready", "True") + `
   darkroom_status_condition{namespace="team-b",name="shop",type="` + condition + `",status="` + status + `"} 1x10000
@@ -72,7 +72,7 @@ func outOfMemory(namespace, pod, container string) string {
 `
 }
 
-// requests are those of a gate that succeed and fail.
+// requests are a gate's requests that succeed and fail.
 func requests(succeed, fail string) string {
 	return `
   darkroom_gate_requests_total{namespace="team-a",service="photos",pod="a",code="200",cache="hit"} ` + succeed + `
@@ -80,7 +80,7 @@ func requests(succeed, fail string) string {
 `
 }
 
-// durations are those of 100 requests a minute, of which some take less than a second and
+// durations describe 100 requests a minute, of which some take less than a second and
 // the others 10 seconds.
 func durations(fast string) string {
 	return `

@@ -84,7 +84,7 @@ message names the value and the remedy.
       {{- fail (printf "%s.stripPath: requires path" $field) -}}
     {{- end -}}
     {{- if and (not .fallback) (hasKey $paths .path) -}}
-      {{- fail (printf "%s.path: %q is that of %s too; set another path, or fallback: true" $field .path (get $paths .path)) -}}
+      {{- fail (printf "%s.path: %q is the path of %s too; set another path, or fallback: true" $field .path (get $paths .path)) -}}
     {{- end -}}
     {{- $_ := set $names .name true -}}
     {{- if not .fallback -}}{{- $_ := set $paths .path $field -}}{{- end -}}
@@ -105,7 +105,7 @@ message names the value and the remedy.
   {{- end -}}
   {{- with include "darkroom.identityOf" . -}}
     {{- if and $identity.type (ne $identity.type .) -}}
-      {{- fail (printf "%s.auth and %s.auth: the pods have one workload identity, that of %s or of %s; use credentials for one of them" $identity.field $field $identity.type .) -}}
+      {{- fail (printf "%s.auth and %s.auth: the pods have one workload identity, for %s or for %s; use credentials for one of them" $identity.field $field $identity.type .) -}}
     {{- end -}}
     {{- $identity = dict "type" . "field" $field -}}
   {{- end -}}

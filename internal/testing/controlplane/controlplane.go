@@ -108,7 +108,7 @@ func MainWith(m *testing.M, flags map[string]string, prepare func(administrator 
 	return code
 }
 
-// definitions are files that define the operator's own kind, and then those of others.
+// definitions are files that define the operator's own kind, and then the kinds of others.
 func definitions() ([]string, error) {
 	const operator, gatewayAPI = "github.com/darkroom-operator/darkroom-operator", "sigs.k8s.io/gateway-api"
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", operator, gatewayAPI).Output()

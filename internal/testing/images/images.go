@@ -26,7 +26,7 @@ const (
 	// test/standins/darkroom.
 	DarkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
 
-	// Path is that of the same image in all sources.
+	// Path is the path of the same image in all sources.
 	Path = "/images/sample.jpg"
 	// Its own size in pixels.
 	width, height = 1200, 800

@@ -1,4 +1,4 @@
-// Package issuer runs an OpenID Connect issuer for tests: that of zitadel/oidc, with users
+// Package issuer runs an OpenID Connect issuer for tests: zitadel/oidc, with users
 // in memory, on a TLS server on loopback.
 package issuer
 
@@ -59,7 +59,7 @@ type Issuer struct {
 	mu sync.Mutex
 	// changes are applied to the ID tokens of users.
 	changes map[string]func(*Token)
-	// failures are the answers of paths in place of those of the issuer.
+	// failures are the answers of paths in place of the issuer's.
 	failures map[string]http.HandlerFunc
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Check returns an error unless kubelets and container runtimes accept an image. CRI-O and older kubelets count the
-// registry in the length of the name, and that of Docker Hub if there is none.
+// registry in the length of the name, and Docker Hub if there is none.
 func Check(image string) error {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err == nil && len(named.Name()) > reference.RepositoryNameTotalLengthMax {

@@ -62,7 +62,7 @@ func TestPortsFollowTheAddresses(t *testing.T) {
 	}
 }
 
-// arguments are those of containers.
+// arguments are the arguments of containers.
 var arguments = regexp.MustCompile(`(?m)^ *- "?--.*\n`)
 
 // A variable of a flag in extraEnv, in place of its value, must not leave other objects behind. The test walks the
@@ -104,7 +104,7 @@ func TestVariablesOfFlagsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// checkPorts fails unless the ports of all containers are those of their flags, and whatever names a port has one.
+// checkPorts fails unless the ports of all containers are the ones in their flags, and whatever names a port has one.
 func checkPorts(t *testing.T, values string, objects map[string]*unstructured.Unstructured) {
 	t.Helper()
 	ports, services := map[string][]string{}, map[string][]string{}

@@ -248,7 +248,7 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 }
 
 // TestTheGuardKnowsTheOperatorByEachOfItsNames: the name of its ServiceAccount has a prefix or suffix of a
-// kustomization, or is derived from that of a release. A guard that does not match it limits nothing.
+// kustomization, or is derived from the name of a release. A guard that does not match it limits nothing.
 func TestTheGuardKnowsTheOperatorByEachOfItsNames(t *testing.T) {
 	installations := map[string][]*unstructured.Unstructured{}
 	for _, names := range []string{

@@ -19,7 +19,7 @@ import (
 )
 
 // policyCases are the policies that a platform team may apply, and Darkrooms that each allows and
-// denies. The spec is merged into that of a valid Darkroom.
+// denies. The spec is merged into a valid Darkroom's.
 var policyCases = map[string]struct {
 	message         string
 	allowed, denied []string
@@ -107,7 +107,7 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 			}
 			earlier := darkroomWith(t, namespace, test.denied[0])
 			earlier.SetName("earlier")
-			// The API server learns of policies, and forgets those of other tests, a moment later.
+			// The API server learns of policies, and forgets the ones of other tests, a moment later.
 			eventually(t, func(ctx context.Context) error { return kube.Create(ctx, earlier) })
 			deny(t, kube, file, namespace)
 			eventually(t, func(ctx context.Context) error {

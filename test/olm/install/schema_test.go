@@ -207,7 +207,9 @@ func TestAMisspelledValueIsRefused(t *testing.T) {
 // absent are values of a new chart that are not in a chart under another name either.
 var absent = map[string][]string{
 	"charts/darkroom-operator": {"autoscaling", "httpRoute", "livenessProbe", "readinessProbe", "volumes", "volumeMounts"},
-	"helm-charts/darkroom":     {"livenessProbe.httpGet", "readinessProbe.httpGet", "service.type", "serviceAccount.automount", "volumes", "volumeMounts"},
+	"helm-charts/darkroom": {
+		"livenessProbe.httpGet", "readinessProbe.httpGet", "service.type", "serviceAccount.automount", "volumes", "volumeMounts",
+	},
 }
 
 // TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant sets each value of the chart that `helm create` makes.

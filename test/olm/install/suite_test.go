@@ -94,7 +94,7 @@ func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	return objects
 }
 
-// administrator is that of the API server.
+// administrator administers the API server.
 var administrator *rest.Config
 
 func TestMain(m *testing.M) {

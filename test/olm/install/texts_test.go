@@ -86,7 +86,7 @@ var computed = map[string]string{
 var digests = regexp.MustCompile(`-[0-9a-f]{10,}|^[0-9a-f]{8}\.`)
 
 // TestTextsInValuesAreThoseOfTheObjects sets any value, and the namespace of the release, to a text that YAML
-// would read otherwise: the objects are those of a plain text, with the other in its place.
+// would read otherwise: the objects are the same as with a plain text, with the other in its place.
 func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 	for folder, values := range settings {
 		t.Run(filepath.Base(folder), func(t *testing.T) {

@@ -137,7 +137,7 @@ func TestAPrefixRestrictsPathsAndIsNotStripped(t *testing.T) {
 			}
 		})
 	}
-	t.Run("but not those of a web folder", func(t *testing.T) {
+	t.Run("but not the ones of a web folder", func(t *testing.T) {
 		env := f.env()
 		env["SOURCE_PATHPREFIX"] = "/uploads"
 		start(t, env).expect("/images/x.png?w=10", http.StatusOK)

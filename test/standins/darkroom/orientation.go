@@ -29,7 +29,7 @@ func turn(img image.Image, file []byte) image.Image {
 	return img
 }
 
-// orientationOf returns that of a JPEG file; 1 if there is none.
+// orientationOf returns the orientation of a JPEG file; 1 if there is none.
 func orientationOf(file []byte) int {
 	at := bytes.Index(file, []byte("Exif\x00\x00"))
 	if at < 0 || !bytes.HasPrefix(file, []byte("\xff\xd8")) {

@@ -43,7 +43,7 @@ var other = map[string]string{
 	"sigs.k8s.io/gateway-api": "Traefik is made for the version that it requires",
 }
 
-// TestTheOperatorSharesVersionsWithThePrograms compares go.mod with that of the programs: what is alike is
+// TestTheOperatorSharesVersionsWithThePrograms compares go.mod with the go.mod of the programs: what is alike is
 // compiled once, which is most of what the operator links.
 func TestTheOperatorSharesVersionsWithThePrograms(t *testing.T) {
 	versions := func(path string) map[string]string {

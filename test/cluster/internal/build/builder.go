@@ -1,6 +1,6 @@
 // Package build builds the programs of a cluster, and the tools that are built in the same
 // way, from pinned Go modules. A program is built if its stamp, which describes its inputs,
-// differs from that of the last build.
+// differs from the last build's.
 package build
 
 import (
@@ -191,8 +191,8 @@ func buildArgs(c Component, version string) []string {
 	return append(commonArgs(c), "-ldflags", linkerArgs(c, version))
 }
 
-// commonArgs are those of buildArgs that components of one group share. The compiler's
-// arguments are those of the operator (go-build in the Makefile), so that packages of both
+// commonArgs are the buildArgs that components of one group share. The compiler's
+// arguments are the same as for the operator (go-build in the Makefile), so that packages of both
 // are compiled once; without DWARF, which -s -w omits, the compiler takes an eighth less time.
 func commonArgs(c Component) []string {
 	args := []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"}

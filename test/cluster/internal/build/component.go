@@ -155,7 +155,7 @@ func Select(names ...string) ([]Component, error) {
 		func(c Component) bool { return !slices.ContainsFunc(names, c.is) }), nil
 }
 
-// is reports whether a name is that of c or of one of its groups.
+// is reports whether a name is the name of c or of one of its groups.
 func (c Component) is(name string) bool { return name == c.Name || slices.Contains(c.Groups, name) }
 
 // Names returns the names of all groups and components.

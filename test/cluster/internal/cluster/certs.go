@@ -41,7 +41,7 @@ type certificate struct {
 	kubeconfig bool
 }
 
-// certificates are all but that of the authority, of a cluster with either kind of node.
+// certificates are all but the authority's, of a cluster with either kind of node.
 var certificates = []certificate{
 	{file: "apiserver", name: "kube-apiserver", hosts: []string{
 		loopback, serviceIP, nodeIP, "localhost",

@@ -56,7 +56,7 @@ type State struct {
 	NodeIP string `json:"nodeIP,omitempty"`
 	// Ingress is the URL of a real node's ingress controller.
 	Ingress string `json:"ingress,omitempty"`
-	// Components are the programs. The ids of a real node's are those of its own namespace.
+	// Components are the programs. The ids of a real node's programs belong to its own namespace.
 	Components []Component `json:"components"`
 	ReadyAfter string      `json:"readyAfter"`
 }

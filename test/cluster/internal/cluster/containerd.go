@@ -64,7 +64,7 @@ state = %q
         SystemdCgroup = false
 `
 
-// containerd writes its configuration and that of the pods' network. It is a separate
+// containerd writes its configuration and the configuration of the pods' network. It is a separate
 // instance: a containerd that already runs on the machine is not touched.
 func (c *Cluster) containerd() (program, error) {
 	pluginDir, err := cniPluginDir()
