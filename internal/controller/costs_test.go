@@ -17,7 +17,7 @@ import (
 
 const (
 	// unchangedAllocations is what a reconcile of an unchanged Darkroom may allocate.
-	unchangedAllocations = 1150
+	unchangedAllocations = 1400
 	// raceAllocations is what the race detector may add; it was seen to add 60.
 	raceAllocations = 150
 )

@@ -161,7 +161,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	if err := r.hosts.Restored(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &session{Client: r.client, parts: r, darkroom: darkroom}
+	s := &session{parts: r, darkroom: darkroom}
 	err = r.reconcileRelease(ctx, s)
 	return r.conclude(ctx, s, err, r.hosts.Release(ctx, request.NamespacedName))
 }
@@ -169,7 +169,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 // reconcileRelease runs the Helm reconciler in a session.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
 	inner, err := reconciler.New(append([]reconciler.Option{
-		reconciler.WithClient(s),
+		reconciler.WithClient(&helmClient{session: s}),
 		reconciler.WithValueTranslator(s),
 		reconciler.WithActionClientGetter(s),
 	}, r.options...)...)

@@ -3,20 +3,15 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
-	"gomodules.xyz/jsonpatch/v2"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -28,13 +23,9 @@ import (
 )
 
 // session is one reconcile of one Darkroom. It serves the Helm reconciler of
-// helm-operator-plugins as its client, its values translator and its source of action
-// clients. That reconciler reads Darkrooms as unstructured objects, and writes back whole
-// objects and a whole status, without the fields of others. Here reads return the typed
-// Darkroom from the cache, an update of finalizers becomes a patch of the finalizers only,
-// and the status is held and passed to the status controller at the end.
+// helm-operator-plugins as its values translator and its source of action clients, and holds what
+// the reconciler writes with a helmClient: the status is passed to the status controller at the end.
 type session struct {
-	client.Client
 	parts *helmReconciler
 
 	// darkroom is the resource as the cache had it at the start.
@@ -48,123 +39,6 @@ type session struct {
 	release *release.ActionClient
 	// refusals are the hosts of the Darkroom that others have.
 	refusals []claims.Refusal
-	// refusal is the error of a write of the finalizer that was refused. The Helm reconciler would try it five times.
-	refusal error
-}
-
-// Get implements client.Reader. For the Helm reconciler an uninstalled Darkroom is gone;
-// otherwise it would wait for the finalizers of others.
-func (s *session) Get(
-	ctx context.Context, key types.NamespacedName, object client.Object, opts ...client.GetOption,
-) error {
-	out, ok := object.(*unstructured.Unstructured)
-	if !ok || out.GroupVersionKind() != v1alpha1.GroupVersionKind || key != client.ObjectKeyFromObject(s.darkroom) {
-		return s.Client.Get(ctx, key, object, opts...)
-	}
-	if s.uninstalled {
-		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), key.Name)
-	}
-	// It gets only what it reads, because converting the rest would cost allocations in each
-	// reconcile: not the spec, which is translated from the typed Darkroom, and only its own part
-	// of the status. Conditions of earlier generations are left out: it would not write the
-	// status of a failure that it finds there already.
-	shown := v1alpha1.Darkroom{
-		TypeMeta: s.darkroom.TypeMeta, ObjectMeta: s.darkroom.ObjectMeta,
-		Status: status.HelmPart(s.darkroom.Status),
-	}
-	shown.ManagedFields = nil
-	if deployed := shown.Status.DeployedRelease; deployed != nil {
-		shown.Status.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name}
-	}
-	shown.Status.Conditions = slices.DeleteFunc(shown.Status.Conditions, func(condition v1alpha1.Condition) bool {
-		return condition.ObservedGeneration < shown.Generation
-	})
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&shown)
-	if err != nil {
-		return fmt.Errorf("convert Darkroom %s: %w", key, err)
-	}
-	if shown.Status.DeployedRelease != nil {
-		// It compares this, and would write the whole status in each reconcile if it differed.
-		err := unstructured.SetNestedField(fields, s.parts.releases.Manifest(s.darkroom), "status",
-			"deployedRelease", "manifest")
-		if err != nil {
-			return fmt.Errorf("convert Darkroom %s: %w", key, err)
-		}
-	}
-	out.SetUnstructuredContent(fields)
-	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
-	return nil
-}
-
-// Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or
-// remove its finalizer. The patch tests UID and finalizers. It neither fails because the
-// status changed nor reverts changes by others.
-func (s *session) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
-	if object.GetObjectKind().GroupVersionKind() != v1alpha1.GroupVersionKind {
-		return s.Client.Update(ctx, object, opts...)
-	}
-	if s.refusal != nil {
-		return s.refusal
-	}
-	if s.darkroom.DeletionTimestamp != nil {
-		// While the Darkroom exists: nothing tells of its hosts afterwards.
-		if err := s.parts.hosts.Release(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
-			return err
-		}
-	}
-	const path = "/metadata/finalizers"
-	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
-	if before := s.darkroom.Finalizers; len(before) > 0 {
-		test = jsonpatch.NewOperation("test", path, before)
-	}
-	change := jsonpatch.NewOperation("remove", path, nil)
-	if after := object.GetFinalizers(); len(after) > 0 {
-		change = jsonpatch.NewOperation("add", path, after)
-	}
-	patched, err := s.parts.patcher.patch(ctx, s.darkroom, test, change)
-	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
-		// It is gone already, and the cache does not show it yet.
-		s.uninstalled, s.released = true, true
-		return nil
-	}
-	if isRefusal(err) {
-		s.refusal = err
-	}
-	if err != nil {
-		return err
-	}
-	s.uninstalled = patched.DeletionTimestamp != nil
-	s.released = s.uninstalled && len(patched.Finalizers) == 0
-	s.darkroom.Finalizers = patched.Finalizers
-	s.darkroom.ResourceVersion = patched.ResourceVersion
-	object.SetResourceVersion(patched.ResourceVersion)
-	return nil
-}
-
-// Status implements client.StatusClient.
-func (s *session) Status() client.SubResourceWriter {
-	return &sessionStatus{SubResourceWriter: s.Client.Status(), session: s}
-}
-
-type sessionStatus struct {
-	client.SubResourceWriter
-	session *session
-}
-
-// Update implements client.SubResourceWriter: the session keeps the status.
-func (w *sessionStatus) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
-	resource, ok := object.(*unstructured.Unstructured)
-	if !ok {
-		return fmt.Errorf("the Helm reconciler must not write the status of %T", object)
-	}
-	fields, _ := resource.Object["status"].(map[string]any)
-	var written v1alpha1.DarkroomStatus
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &written); err != nil {
-		return fmt.Errorf("read status of Darkroom %s: %w", client.ObjectKeyFromObject(object), err)
-	}
-	part := status.HelmPart(written)
-	w.session.status = &part
-	return nil
 }
 
 // ActionClientFor implements helmclient.ActionClientGetter.
@@ -214,8 +88,7 @@ func (e invalidError) Unwrap() error { return e.error }
 func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }
 
 // report passes the status of the Helm reconciler, with its generation, to the status
-// controller, unless the resource has it already. A successful reconcile without a new
-// status confirms the previous one.
+// controller, unless the resource has it already.
 func (s *session) report(cause error, now time.Time) {
 	if s.released {
 		return

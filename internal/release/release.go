@@ -163,12 +163,6 @@ func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom) *
 	}
 }
 
-// Manifest returns the identity of the manifest of a Darkroom's last revision, as far as it is
-// remembered; else nothing.
-func (r *Releases) Manifest(darkroom client.Object) string {
-	return r.of(darkroom).revisions.Manifest()
-}
-
 // Holds returns the objects of a Darkroom that are not restored for a while.
 func (r *Releases) Holds(key types.NamespacedName) []drift.Hold {
 	return r.recall(key).objects.Holds(r.Clock.Now())

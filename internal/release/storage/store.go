@@ -82,15 +82,6 @@ type Memory struct {
 	seen time.Time
 }
 
-// Manifest returns the identity of the manifest of the last revision, as far as it is
-// remembered; else nothing.
-func (m *Memory) Manifest() string {
-	if m.last == nil {
-		return ""
-	}
-	return m.last.Manifest
-}
-
 // remember remembers the last revision, which is seen now unless it was before.
 func (m *Memory) remember(release *helmrelease.Release, secret *corev1.Secret, now time.Time) {
 	if m.secret == secret.Name && m.resourceVersion == secret.ResourceVersion {

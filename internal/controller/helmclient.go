@@ -1,0 +1,212 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gomodules.xyz/jsonpatch/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
+)
+
+// helmClient is all that the Helm reconciler of helm-operator-plugins can do with the API server: it reads its
+// Darkroom, adds or removes its finalizer, and reports conditions. The reconciler would write back whole objects and a
+// whole status, without the fields of others.
+type helmClient struct {
+	refusingClient
+	session *session
+	// refusal is the error of a write of the finalizer that was refused. The reconciler would try it five times.
+	refusal error
+}
+
+// Get implements client.Reader. The Darkroom is the one of the session, without its status: the reconciler reports what
+// it finds, and does not leave out what an earlier status says. An uninstalled Darkroom is gone for it; otherwise it
+// would wait for the finalizers of others.
+func (c *helmClient) Get(
+	_ context.Context, key types.NamespacedName, object client.Object, _ ...client.GetOption,
+) error {
+	out, ok := object.(*unstructured.Unstructured)
+	if !ok || !c.session.isAbout(object, key) {
+		return errRefused
+	}
+	if c.session.uninstalled {
+		return apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("darkrooms").GroupResource(), key.Name)
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.session.darkroom)
+	if err != nil {
+		return fmt.Errorf("convert Darkroom %s: %w", key, err)
+	}
+	delete(fields, "status")
+	out.SetUnstructuredContent(fields)
+	out.SetGroupVersionKind(v1alpha1.GroupVersionKind)
+	return nil
+}
+
+// Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or
+// remove its finalizer. The patch tests UID and finalizers. It neither fails because the
+// status changed nor reverts changes by others.
+func (c *helmClient) Update(ctx context.Context, object client.Object, _ ...client.UpdateOption) error {
+	s := c.session
+	if !s.isAbout(object, client.ObjectKeyFromObject(object)) {
+		return errRefused
+	}
+	if c.refusal != nil {
+		return c.refusal
+	}
+	if s.darkroom.DeletionTimestamp != nil {
+		// While the Darkroom exists: nothing tells of its hosts afterwards.
+		if err := s.parts.hosts.Release(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
+			return err
+		}
+	}
+	const path = "/metadata/finalizers"
+	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
+	if before := s.darkroom.Finalizers; len(before) > 0 {
+		test = jsonpatch.NewOperation("test", path, before)
+	}
+	change := jsonpatch.NewOperation("remove", path, nil)
+	if after := object.GetFinalizers(); len(after) > 0 {
+		change = jsonpatch.NewOperation("add", path, after)
+	}
+	patched, err := s.parts.patcher.patch(ctx, s.darkroom, test, change)
+	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
+		// It is gone already, and the cache does not show it yet.
+		s.uninstalled, s.released = true, true
+		return nil
+	}
+	if isRefusal(err) {
+		c.refusal = err
+	}
+	if err != nil {
+		return err
+	}
+	s.uninstalled = patched.DeletionTimestamp != nil
+	s.released = s.uninstalled && len(patched.Finalizers) == 0
+	s.darkroom.Finalizers = patched.Finalizers
+	s.darkroom.ResourceVersion = patched.ResourceVersion
+	object.SetResourceVersion(patched.ResourceVersion)
+	return nil
+}
+
+// Status implements client.StatusClient.
+func (c *helmClient) Status() client.SubResourceWriter { return &helmStatus{session: c.session} }
+
+// helmStatus is the status of the Darkroom, of which the session keeps the conditions and the release.
+type helmStatus struct {
+	refusingSubResource
+	session *session
+}
+
+// Update implements client.SubResourceWriter.
+func (w *helmStatus) Update(_ context.Context, object client.Object, _ ...client.SubResourceUpdateOption) error {
+	resource, ok := object.(*unstructured.Unstructured)
+	if !ok || !w.session.isAbout(object, client.ObjectKeyFromObject(object)) {
+		return errRefused
+	}
+	fields, _ := resource.Object["status"].(map[string]any)
+	var written v1alpha1.DarkroomStatus
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &written); err != nil {
+		return fmt.Errorf("read status of Darkroom %s: %w", client.ObjectKeyFromObject(object), err)
+	}
+	part := status.HelmPart(written)
+	w.session.status = &part
+	return nil
+}
+
+// isAbout reports whether an object with a name is the Darkroom of the session.
+func (s *session) isAbout(object client.Object, key types.NamespacedName) bool {
+	return object.GetObjectKind().GroupVersionKind() == v1alpha1.GroupVersionKind &&
+		key == client.ObjectKeyFromObject(s.darkroom)
+}
+
+// errRefused is the error of everything that the Helm reconciler has no business to do.
+var errRefused = errors.New("the Helm reconciler may only read its Darkroom, and write its finalizer and conditions")
+
+// refusingClient is a client that does nothing.
+type refusingClient struct{}
+
+func (refusingClient) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errRefused
+}
+
+func (refusingClient) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errRefused
+}
+
+func (refusingClient) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+	return errRefused
+}
+
+func (refusingClient) Create(context.Context, client.Object, ...client.CreateOption) error {
+	return errRefused
+}
+
+func (refusingClient) Delete(context.Context, client.Object, ...client.DeleteOption) error {
+	return errRefused
+}
+
+func (refusingClient) Update(context.Context, client.Object, ...client.UpdateOption) error {
+	return errRefused
+}
+
+func (refusingClient) Patch(context.Context, client.Object, client.Patch, ...client.PatchOption) error {
+	return errRefused
+}
+
+func (refusingClient) DeleteAllOf(context.Context, client.Object, ...client.DeleteAllOfOption) error {
+	return errRefused
+}
+
+func (refusingClient) Status() client.SubResourceWriter { return refusingSubResource{} }
+
+func (refusingClient) SubResource(string) client.SubResourceClient { return refusingSubResource{} }
+
+func (refusingClient) Scheme() *runtime.Scheme { return runtime.NewScheme() }
+
+func (refusingClient) RESTMapper() meta.RESTMapper { return meta.NewDefaultRESTMapper(nil) }
+
+func (refusingClient) GroupVersionKindFor(runtime.Object) (schema.GroupVersionKind, error) {
+	return schema.GroupVersionKind{}, errRefused
+}
+
+func (refusingClient) IsObjectNamespaced(runtime.Object) (bool, error) { return false, errRefused }
+
+// refusingSubResource is the client of a part of objects that does nothing.
+type refusingSubResource struct{}
+
+func (refusingSubResource) Get(
+	context.Context, client.Object, client.Object, ...client.SubResourceGetOption,
+) error {
+	return errRefused
+}
+
+func (refusingSubResource) Create(
+	context.Context, client.Object, client.Object, ...client.SubResourceCreateOption,
+) error {
+	return errRefused
+}
+
+func (refusingSubResource) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return errRefused
+}
+
+func (refusingSubResource) Patch(
+	context.Context, client.Object, client.Patch, ...client.SubResourcePatchOption,
+) error {
+	return errRefused
+}
+
+func (refusingSubResource) Apply(
+	context.Context, runtime.ApplyConfiguration, ...client.SubResourceApplyOption,
+) error {
+	return errRefused
+}
