@@ -108,7 +108,7 @@ function budget(kilobytes: number): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), onlyNeededStyles(), darkroomSpec(), onlyUsedVariables(), budget(220)],
+  plugins: [react(), onlyNeededStyles(), darkroomSpec(), onlyUsedVariables(), budget(200)],
   build: {
     target: "es2022",
     // The policy of the page allows no inline script, so there are no data: modules.
