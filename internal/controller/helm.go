@@ -22,7 +22,6 @@ import (
 	hopvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,31 +38,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-const (
-	// finalizer is that of the Helm reconciler.
-	finalizer = "uninstall-helm-release"
-	// namespaceRetry is the time between two attempts to reconcile a Darkroom whose
-	// namespace is being deleted.
-	namespaceRetry = 5 * time.Second
-	// staleRetry is the time until the next reconcile of a Darkroom that was stale in the
-	// cache, or whose revision was deleted meanwhile.
-	staleRetry = 200 * time.Millisecond
-	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
-	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
-	refusedRetry = retryMost
-	// foreignRetry is the time between two checks whether a foreign object, or the route of a Darkroom that dropped a
-	// host, is gone. The former are not watched, except the Secrets of Helm releases, and the route may have no label.
-	foreignRetry = time.Minute
-	// postponedRetry is the time between two checks whether fewer Darkrooms replace their pods because of the operator.
-	postponedRetry = 30 * time.Second
-	// jitter is the part of a period by which it is longer at random.
-	jitter = 0.1
-)
+// finalizer is the finalizer of the Helm reconciler.
+const finalizer = "uninstall-helm-release"
 
 // helmReconciler drives the reconciler of helm-operator-plugins: it opens a session for each
 // reconcile, reports once at the end, and decides on retries.
@@ -183,16 +163,16 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 // leave ends the reconcile of a Darkroom that this installation does not handle or could
 // not claim.
 func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom, err error) (reconcile.Result, error) {
-	switch {
-	case errors.Is(err, errStale):
-		return reconcile.Result{RequeueAfter: staleRetry}, nil
+	switch out := outcomeOf(err); {
+	case err == nil:
+		return reconcile.Result{}, r.forget(ctx, client.ObjectKeyFromObject(darkroom))
+	case out.waits:
+		return reconcile.Result{RequeueAfter: out.again}, nil
 	case isRefusal(err):
 		r.recorder.Event(darkroom, true, EventClaimRefused, err.Error())
-		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, nil
-	case err != nil:
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return reconcile.Result{RequeueAfter: out.again}, nil
 	}
-	return reconcile.Result{}, r.forget(ctx, client.ObjectKeyFromObject(darkroom))
+	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
 
 // forget drops all that is remembered of a Darkroom that this operator does not handle: it is
@@ -213,20 +193,24 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		// Nothing to report: the next operator starts over.
 		return reconcile.Result{}, err
 	}
-	if again := waitFor(err); again > 0 {
-		return reconcile.Result{RequeueAfter: again}, claimsErr
+	out := outcomeOf(err)
+	if out.waits {
+		return reconcile.Result{RequeueAfter: out.again}, claimsErr
 	}
-	r.announce(s, err)
+	r.announce(s.darkroom, out, err)
 	s.report(err, r.clock.Now())
-	switch joined := errors.Join(err, claimsErr); {
-	case errors.Is(err, storage.ErrForeignRelease) && claimsErr == nil:
-		return reconcile.Result{RequeueAfter: wait.Jitter(foreignRetry, jitter)}, nil
-	case isInvalid(err) && claimsErr == nil:
-		return reconcile.Result{}, reconcile.TerminalError(err)
-	case isRefusal(joined):
-		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, joined), "The API server refuses a write")
-		return reconcile.Result{RequeueAfter: wait.Jitter(refusedRetry, jitter)}, nil
-	case joined != nil:
+	joined := errors.Join(err, claimsErr)
+	if claimsErr != nil {
+		out = outcomeOf(claimsErr) // what err asks for is tried again with it
+	}
+	switch {
+	case joined == nil:
+	case out.final:
+		return reconcile.Result{}, reconcile.TerminalError(joined)
+	case out.again > 0:
+		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, joined), "The cluster is in the way", "again", out.again)
+		return reconcile.Result{RequeueAfter: out.again}, nil
+	default:
 		return reconcile.Result{}, joined
 	}
 	r.metrics.Reconciled(r.clock.Now())
@@ -236,36 +220,11 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	return reconcile.Result{RequeueAfter: r.nextReconcile(s)}, nil
 }
 
-// waitFor returns when to continue a reconcile that ended with an error that is no failure; else 0.
-func waitFor(err error) time.Duration {
-	switch {
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The namespace is being deleted, and the Darkroom with it: nothing is restored.
-		return namespaceRetry
-	case errors.Is(err, errStale), errors.Is(err, storage.ErrDeleted):
-		return staleRetry
-	case errors.Is(err, release.ErrLeaving):
-		return wait.Jitter(foreignRetry, jitter)
+// announce records the event of a failed reconcile: of a foreign release once for each generation of the Darkroom.
+func (r *helmReconciler) announce(darkroom *v1alpha1.Darkroom, out outcome, err error) {
+	if out.event != "" && (out.event != EventForeignRelease || !wasRefused(darkroom)) {
+		r.recorder.Event(darkroom, true, out.event, err.Error())
 	}
-	return 0
-}
-
-// announce records the event of a failed reconcile: once for each generation of a Darkroom whose
-// name is that of a foreign release, and none while another Helm client changes the release.
-func (r *helmReconciler) announce(s *session, err error) {
-	reason := release.EventFailed
-	switch {
-	case err == nil, errors.Is(err, release.ErrBusy):
-		return
-	case errors.Is(err, storage.ErrForeignRelease):
-		if wasRefused(s.darkroom) {
-			return
-		}
-		reason = EventForeignRelease
-	case isInvalid(err):
-		reason = EventRefused
-	}
-	r.recorder.Event(s.darkroom, true, reason, err.Error())
 }
 
 // nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
@@ -276,11 +235,9 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	for _, hold := range r.releases.Holds(key) {
 		next = status.Sooner(next, max(hold.Until.Sub(r.clock.Now()), 0)+time.Millisecond)
 	}
-	if slices.ContainsFunc(s.refusals, func(refusal claims.Refusal) bool { return refusal.Leaving }) {
-		next = status.Sooner(next, wait.Jitter(foreignRetry, jitter))
-	}
-	if s.isPostponed() {
-		next = status.Sooner(next, wait.Jitter(postponedRetry, jitter))
+	isLeaving := func(refusal claims.Refusal) bool { return refusal.Leaving }
+	if s.isPostponed() || slices.ContainsFunc(s.refusals, isLeaving) {
+		next = status.Sooner(next, wait.Jitter(checkPeriod, jitter))
 	}
 	return next
 }
