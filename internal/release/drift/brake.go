@@ -17,7 +17,7 @@ const (
 	// brakeLeast and brakeMost bound the time between two repairs from then on.
 	brakeLeast = 15 * time.Second
 	brakeMost  = 10 * time.Minute
-	// quietPeriod is the time between two applies that change nothing, from ContestedAfter on.
+	// quietPeriod is the least time after an apply that changed nothing.
 	quietPeriod = time.Second
 	// brakeRelease is how long an object must rest to be repaired at once again.
 	brakeRelease = 20 * time.Minute
@@ -35,9 +35,8 @@ type Hold struct {
 	// Contested is set if another writer keeps changing what it may not change.
 	Contested bool
 
-	// quiet is the number of applies in a row that changed nothing, and last the time of the last apply.
-	quiet int
-	last  time.Time
+	// last is the time of the last apply.
+	last time.Time
 }
 
 // Repaired remembers that an object was restored after a change by a writer, which may be
@@ -47,7 +46,7 @@ func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Ho
 	defer m.mu.Unlock()
 	hold := m.holdOf(object, now)
 	hold.Repairs++
-	hold.quiet, hold.Contested = 0, true
+	hold.Contested = true
 	if writer != "" {
 		hold.Writer = writer
 	}
@@ -65,8 +64,8 @@ func (m *Memory) Confirmed(object manifest.Key, now time.Time) {
 	defer m.mu.Unlock()
 	hold := m.holdOf(object, now)
 	hold.Contested = false
-	if hold.quiet++; hold.quiet >= ContestedAfter {
-		hold.Until = now.Add(quietPeriod)
+	if next := now.Add(quietPeriod); hold.Until.Before(next) {
+		hold.Until = next
 	}
 }
 
