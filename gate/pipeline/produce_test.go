@@ -242,3 +242,34 @@ func TestWhatIsTooHeavyToEncodeKeepsItsFormat(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatHasWaitedTooLongForWebPIsSentInItsFormatAndNotKept(t *testing.T) {
+	for _, width := range []int{0, 20} {
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(square(), nil) })
+		asked := resized("/a.png", width)
+		asked.WebP = true
+		for _, step := range []struct {
+			waits time.Duration
+			late  bool
+		}{{patience + time.Second, true}, {patience - time.Second, false}, {0, false}} {
+			synctest.Test(t, func(t *testing.T) {
+				release, err := p.queues.renders.Acquire(admission.For(t.Context(), "b"), 1<<40)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(step.waits, func() { release(0) })
+				entry, state, err := p.Get(t.Context(), "a", asked)
+				if err != nil {
+					t.Fatalf("w=%d after %s: %v", width, step.waits, err)
+				}
+				if step.late == (entry.ContentType == "image/webp") || step.late != entry.Control.Bounded || entry.Control.MaxAge != 0 {
+					t.Errorf("w=%d after %s: %s, %+v", width, step.waits, entry.ContentType, entry.Control)
+				}
+				if kept := step.waits == 0; kept != (state == Hit) {
+					t.Errorf("w=%d after %s: %s", width, step.waits, state)
+				}
+				time.Sleep(step.waits)
+			})
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (p *Pipeline) refresh(
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
 	p.confirm(r, fetched.Origin)
-	body, err := p.transform(ctx, fetched, r)
+	body, late, err := p.transform(ctx, fetched, r)
 	if err != nil {
 		return p.recover(key, key, known, err)
 	}
@@ -48,9 +48,12 @@ func (p *Pipeline) refresh(
 			"Darkroom returned something that is not an image"))
 	}
 	entry := cache.NewEntry(body, contentType, fetched.Origin)
-	if fetched.Control.NoStore {
+	switch {
+	case fetched.Control.NoStore:
 		p.cache.Remove(key)
-	} else {
+	case late: // the next request may get WebP
+		entry.Control = original.Control{Bounded: true}
+	default:
 		p.cache.Put(key, entry)
 	}
 	return result{entry, Miss}, nil

@@ -70,6 +70,12 @@ func Upright(info original.Info) Plan {
 // IsWebP reports whether the result may be a WebP file in place of another format.
 func (p Plan) IsWebP() bool { return p.webp }
 
+// WithoutWebP returns the plan for the format of the original.
+func (p Plan) WithoutWebP() Plan {
+	p.webp = false
+	return p
+}
+
 // Do returns the result, with the color profile of the original. An original that is as good, and not larger, is
 // returned itself. A problem with status 415 means that the original cannot be decoded.
 func (p Plan) Do(ctx context.Context, body []byte) ([]byte, error) {
