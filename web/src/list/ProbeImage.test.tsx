@@ -13,14 +13,17 @@ const probed = (name: string, status: Condition["status"] = "True", lastTransiti
 /** Whether the user may fetch images. */
 let may: boolean;
 let asked: string[];
+/** How many questions about rights were asked. */
+let questions: number;
 let answers: ((status: number) => void)[];
 /** Shows the row that an observer watches. */
 let see: (() => void)[];
 
 beforeEach(() => {
-  [may, asked, answers, see] = [true, [], [], []];
+  [may, asked, questions, answers, see] = [true, [], 0, [], []];
   vi.stubGlobal("fetch", (path: string, { signal }: RequestInit) => {
     if (path.startsWith("/access")) {
+      questions++;
       return Promise.resolve(new Response(JSON.stringify({ image: may })));
     }
     asked.push(path);
@@ -70,6 +73,13 @@ test("images are requested once their row is seen, one at a time, and kept", asy
   // The result of the probe changed in between.
   again.rerender(list([probed("cats", "True", new Date().toISOString())]));
   await answer(3, 200);
+});
+
+test("a list of many namespaces asks about the rights in those whose rows are seen, which the server's rate permits", async () => {
+  render(list(Array.from({ length: 500 }, (_, i) => ({ ...probed(`cats-${i}`), namespace: `photos-${i}` }))));
+  act(() => see.slice(0, 12).forEach((one) => one()));
+  await waitFor(() => expect(asked).toHaveLength(1));
+  expect(questions).toBe(12);
 });
 
 test("without the right to fetch images none is requested", async () => {

@@ -35,7 +35,7 @@ const inTurn = queue();
 function Served({ darkroom }: { darkroom: Darkroom }) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box, { once: true });
-  const enabled = useAccess(darkroom.namespace)?.image === true && seen;
+  const enabled = useAccess(darkroom.namespace, undefined, { enabled: seen })?.image === true && seen;
   const path = darkroom.probe?.path ?? "";
   // Requested again when the result of the probe changes.
   const what = `thumbnail ${keyOf(darkroom)} ${darkroom.uid ?? ""} ${path} ${sourceReadyOf(darkroom)?.lastTransitionTime ?? ""}`;
