@@ -25,9 +25,9 @@ func IndexOwners(ctx context.Context, in client.FieldIndexer, kinds []Kind) erro
 	return nil
 }
 
-// Live returns a function that finds an object in the caches, without copying it. It returns nil
+// Cached returns a function that finds an object in the caches, without copying it. It returns nil
 // for kinds that are not cached.
-func Live(
+func Cached(
 	in client.Reader, kinds func() []Kind,
 ) func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error) {
 	return func(ctx context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {

@@ -35,8 +35,8 @@ var errForeignLease = errors.New("a Lease of this name belongs to another progra
 type Hosts struct {
 	// Client reads Leases and Darkrooms from the caches, and writes Leases.
 	Client client.Client
-	// Live reads from the API server.
-	Live client.Reader
+	// Uncached reads from the API server.
+	Uncached client.Reader
 	// Namespace is the namespace of the Leases.
 	Namespace string
 	// Watched are the namespaces whose Darkrooms are in the caches; none means all. Leases may name others: operators
@@ -131,7 +131,7 @@ func (h *Hosts) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host str
 		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			return nil, err
 		}
-		reader = h.Live // another writer was faster
+		reader = h.Uncached // another writer was faster
 	}
 	return nil, err
 }
@@ -154,7 +154,7 @@ func (h *Hosts) stateOf(
 	if key.Name == "" {
 		return false, false, false, nil // the Lease names no holder
 	}
-	readers := []client.Reader{h.Client, h.Live}
+	readers := []client.Reader{h.Client, h.Uncached}
 	if !h.Watches(key.Namespace) {
 		readers = readers[1:]
 	}
@@ -189,7 +189,7 @@ func (h *Hosts) routed(ctx context.Context, key types.NamespacedName) ([]string,
 	}
 	var hosts []string
 	for _, route := range routes {
-		if err := h.Live.Get(ctx, key, route); client.IgnoreNotFound(err) != nil {
+		if err := h.Uncached.Get(ctx, key, route); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("get the routes of Darkroom %s: %w", key, err)
 		}
 		hosts = append(hosts, gateway.Hosts(route)...)

@@ -99,7 +99,7 @@ func (c cachedClient) List(ctx context.Context, list client.ObjectList, opts ...
 
 func (m *clusterModel) operator(cache client.Reader) *Hosts {
 	return &Hosts{
-		Client: cachedClient{m.live, cache}, Live: m.live, Namespace: leases,
+		Client: cachedClient{m.live, cache}, Uncached: m.live, Namespace: leases,
 		HostsOf: func(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains },
 		Handles: func(*v1alpha1.Darkroom) bool { return true },
 		Routes:  func() bool { return false },

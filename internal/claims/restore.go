@@ -26,7 +26,7 @@ func (h *Hosts) RestoreAll(ctx context.Context) error {
 	for _, namespace := range namespaces {
 		list := &v1alpha1.DarkroomList{}
 		for next := true; next; next = list.Continue != "" {
-			err := h.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(page), client.Continue(list.Continue))
+			err := h.Uncached.List(ctx, list, client.InNamespace(namespace), client.Limit(page), client.Continue(list.Continue))
 			if err != nil {
 				return fmt.Errorf("list Darkrooms to restore the Leases of their hosts: %w", err)
 			}
@@ -59,7 +59,7 @@ func (h *Hosts) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom)
 // Restore creates the Lease of a host that was deleted although its holder still wants or routes the host. It reports
 // whether the host has a Lease now.
 func (h *Hosts) Restore(ctx context.Context, holder types.NamespacedName, host string) (bool, error) {
-	lease, err := h.lease(ctx, h.Live, host)
+	lease, err := h.lease(ctx, h.Uncached, host)
 	if err != nil || lease != nil {
 		return lease != nil, err
 	}

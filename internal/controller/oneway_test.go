@@ -205,7 +205,7 @@ func planOf(t *testing.T, namespace string, edited *chart.Chart, settings values
 // versionOfCredentials is that which new pods of a Darkroom get.
 func versionOfCredentials(t *testing.T, darkroom *v1alpha1.Darkroom) string {
 	t.Helper()
-	version, err := (&credentials.Versions{Caches: kube, Live: kube}).Version(t.Context(), darkroom)
+	version, err := (&credentials.Versions{Cached: kube, Uncached: kube}).Version(t.Context(), darkroom)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,7 +190,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	patcher := patcher{mgr.GetClient(), mgr.GetAPIReader()}
 	versions := &credentials.Versions{
 		Find:   caches.Secret(others, mgr.GetCache()),
-		Caches: mgr.GetClient(), Live: mgr.GetAPIReader(),
+		Cached: mgr.GetClient(), Uncached: mgr.GetAPIReader(),
 	}
 	return &parts{
 		helm: &helmReconciler{
@@ -219,7 +219,7 @@ func newHosts(mgr manager.Manager, options Options, translator *values.Translato
 	return &hosts{
 		Hosts: claims.Hosts{
 			Client:    mgr.GetClient(),
-			Live:      mgr.GetAPIReader(),
+			Uncached:  mgr.GetAPIReader(),
 			Namespace: options.LeaseNamespace,
 			Watched:   options.Namespaces,
 			HostsOf:   translator.Hosts,
@@ -245,8 +245,8 @@ func newReleases(
 	return release.New(release.Config{
 		Chart:      options.Chart,
 		Client:     mgr.GetClient(),
-		Reader:     mgr.GetAPIReader(),
-		Live:       caches.Live(mgr.GetClient(), cluster.kinds),
+		Uncached:   mgr.GetAPIReader(),
+		Cached:     caches.Cached(mgr.GetClient(), cluster.kinds),
 		Owned:      caches.Owned(mgr.GetClient(), cluster.kinds),
 		Full:       limitRollouts(options.MaxConcurrentRollouts, mgr.GetCache()),
 		Store:      storage.New(clientset.CoreV1(), clientset.AppsV1(), mgr.GetClient(), others, clock.RealClock{}),
@@ -295,7 +295,7 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) (runtimecontr
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
 		Handles:    parts.helm.installation.handles,
-		Live:       mgr.GetAPIReader(),
+		Uncached:   mgr.GetAPIReader(),
 		Refusals:   parts.helm.hosts.Refusals,
 		FindSecret: versions.Find,
 		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {

@@ -41,10 +41,10 @@ const index = "credentials"
 type Versions struct {
 	// Find returns the metadata of a Secret from the caches; nil if they do not have it. Without Find, no cache has any.
 	Find func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
-	// Caches have the Darkrooms and their Deployments.
-	Caches client.Reader
-	// Live reads Secrets past the caches.
-	Live client.Reader
+	// Cached reads Darkrooms and their Deployments.
+	Cached client.Reader
+	// Uncached reads Secrets past the caches.
+	Uncached client.Reader
 
 	memory sync.Map // of []origin, by Darkroom
 }
@@ -119,7 +119,7 @@ func (v *Versions) find(
 	// Also if the caches do not have the Secret: it may have been created together with the
 	// Darkroom.
 	secret := &corev1.Secret{}
-	err = v.Live.Get(ctx, key, secret)
+	err = v.Uncached.Get(ctx, key, secret)
 	if client.IgnoreNotFound(err) != nil {
 		return origin{}, fmt.Errorf("read Secret %s: %w", key, err)
 	}
@@ -143,7 +143,7 @@ func digest(secret *corev1.Secret, keys []string) string {
 // deployed returns the version that the pods of a Darkroom have.
 func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	deployment := &appsv1.Deployment{}
-	err := v.Caches.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment, client.UnsafeDisableDeepCopy)
+	err := v.Cached.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) || err == nil && !metav1.IsControlledBy(deployment, darkroom) {
 		return "", nil
 	}
@@ -175,7 +175,7 @@ func Index(ctx context.Context, in client.FieldIndexer) error {
 // Referrers returns the Darkrooms that reference a Secret, for credentials or as the certificate of their Ingress.
 func (v *Versions) Referrers(ctx context.Context, secret types.NamespacedName) ([]types.NamespacedName, error) {
 	list := &v1alpha1.DarkroomList{}
-	err := v.Caches.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name},
+	err := v.Cached.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list Darkrooms that reference Secret %s: %w", secret, err)

@@ -101,7 +101,7 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 			t.Fatalf("the Darkroom uses %+v", used)
 		}
 		key := client.ObjectKeyFromObject(darkroom)
-		versions := &Versions{Find: w.find, Caches: w, Live: w}
+		versions := &Versions{Find: w.find, Cached: w, Uncached: w}
 		last := make([]string, len(used)) // the digests that the pods have, or got
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			of := rapid.IntRange(0, 1).Draw(t, "secret")
@@ -117,7 +117,7 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 			case "delete":
 				delete(w.live, name)
 			case "restart":
-				versions = &Versions{Find: w.find, Caches: w, Live: w}
+				versions = &Versions{Find: w.find, Cached: w, Uncached: w}
 			case "forget":
 				versions.Forget(key)
 			case "fail":
@@ -169,7 +169,7 @@ func TestASecretThatTheCacheLacksIsRead(t *testing.T) {
 			w := &town{live: map[string]*corev1.Secret{}}
 			w.write("one", "u", map[string]string{"accessKey": "a"})
 			w.write("two", "u", nil)
-			versions := &Versions{Find: find, Caches: w, Live: w}
+			versions := &Versions{Find: find, Cached: w, Uncached: w}
 			first, err := versions.Version(t.Context(), twoSources())
 			if err != nil || strings.Trim(first, separator) == "" || w.reads != 2 {
 				t.Fatalf("version %q after %d reads: %v", first, w.reads, err)
@@ -185,7 +185,7 @@ func TestASecretThatTheCacheLacksIsRead(t *testing.T) {
 func TestTheVersionOfAForeignDeploymentIsNotUsed(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}, deployment: &appsv1.Deployment{}}
 	w.deployment.Spec.Template.Annotations = map[string]string{values.AnnotationCredentials: "of.others"}
-	versions := &Versions{Find: w.find, Caches: w, Live: w}
+	versions := &Versions{Find: w.find, Cached: w, Uncached: w}
 	version, err := versions.Version(t.Context(), twoSources())
 	expect.NoError(t, err)
 	if strings.Trim(version, separator) != "" {
@@ -199,7 +199,7 @@ func TestTheVersionOfOtherSourcesIsNotUsed(t *testing.T) {
 	darkroom := twoSources()
 	w.deployment.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)}
 	w.deployment.Spec.Template.Annotations = map[string]string{values.AnnotationCredentials: "one"}
-	versions := &Versions{Find: w.find, Caches: w, Live: w}
+	versions := &Versions{Find: w.find, Cached: w, Uncached: w}
 	version, err := versions.Version(t.Context(), darkroom)
 	expect.NoError(t, err)
 	if strings.Trim(version, separator) != "" {
@@ -215,7 +215,7 @@ func TestTheDarkroomsThatReferenceASecretAreFound(t *testing.T) {
 		indexer(func(name string, extract client.IndexerFunc) { builder.WithIndex(&v1alpha1.Darkroom{}, name, extract) })))
 	elsewhere := twoSources()
 	elsewhere.Namespace = "team-b"
-	versions := &Versions{Caches: builder.WithObjects(twoSources(), elsewhere,
+	versions := &Versions{Cached: builder.WithObjects(twoSources(), elsewhere,
 		darkrooms.New("cats", "team-a").Obj()).Build()}
 	for name, want := range map[string]int{"one": 1, "two": 1, "three": 0} {
 		found, err := versions.Referrers(t.Context(), types.NamespacedName{Namespace: "team-a", Name: name})
@@ -238,7 +238,7 @@ func (i indexer) IndexField(_ context.Context, _ client.Object, name string, ext
 func TestADarkroomWithoutSecretsHasNoVersionAndNoMemory(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}}
 	w.write("one", "u", map[string]string{"accessKey": "a"})
-	versions := &Versions{Find: w.find, Caches: w, Live: w}
+	versions := &Versions{Find: w.find, Cached: w, Uncached: w}
 	_, err := versions.Version(t.Context(), twoSources())
 	expect.NoError(t, err)
 	if _, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"}); !remembered {
@@ -255,7 +255,7 @@ func TestADarkroomWithoutSecretsHasNoVersionAndNoMemory(t *testing.T) {
 // Other errors than that there is none are errors.
 func TestAnErrorIsNoMissingSecret(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}, failure: errGone}
-	versions := &Versions{Find: w.find, Caches: w, Live: w}
+	versions := &Versions{Find: w.find, Cached: w, Uncached: w}
 	_, err := versions.Version(t.Context(), twoSources())
 	if !errors.Is(err, errGone) || !strings.Contains(err.Error(), "team-a/one") {
 		t.Errorf("the API server fails: %v", err)

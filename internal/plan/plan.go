@@ -64,7 +64,7 @@ type Planner struct {
 
 // Make compares the Darkrooms of a namespace that match a selector; of all namespaces if it is empty.
 func (p Planner) Make(ctx context.Context, namespace string, selector labels.Selector) (*Plan, error) {
-	p.credentials = &credentials.Versions{Caches: p.Client, Live: p.Client}
+	p.credentials = &credentials.Versions{Cached: p.Client, Uncached: p.Client}
 	var err error
 	if p.translator, err = values.New(p.Values); err != nil {
 		return nil, err

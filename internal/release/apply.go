@@ -131,7 +131,7 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 func (c *ActionClient) read(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(object.GroupVersionKind())
-	switch err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(object), live); {
+	switch err := c.Uncached.Get(c.ctx, client.ObjectKeyFromObject(object), live); {
 	case apierrors.IsNotFound(err):
 		return nil, nil //nolint:nilnil // see above
 	case err != nil:
@@ -180,7 +180,7 @@ func Apply(
 
 // cached returns an object as the caches show it; nil if they show none.
 func (c *ActionClient) cached(object manifest.Key) (metav1.Object, error) {
-	live, err := c.Live(c.ctx, object.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name})
+	live, err := c.Cached(c.ctx, object.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name})
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("look for %s: %w", object, err)
 	}
@@ -282,7 +282,7 @@ func (c *ActionClient) readOwned(kind schema.GroupVersionKind, name string) (*me
 // readMetadata returns the metadata of an object as the API server has it; nil if there is none.
 func (c *ActionClient) readMetadata(kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
 	existing := c.metadataOf(kind, name)
-	switch err := c.Reader.Get(c.ctx, client.ObjectKeyFromObject(existing), existing); {
+	switch err := c.Uncached.Get(c.ctx, client.ObjectKeyFromObject(existing), existing); {
 	case isGone(err):
 		return nil, nil //nolint:nilnil // see above
 	case err != nil:

@@ -88,7 +88,7 @@ func TestAnObjectIsDeletedWhileItIsTheDarkrooms(t *testing.T) {
 			}
 		}
 		c := clientWith(nil)
-		c.Client, c.Reader = server, server
+		c.Client, c.Uncached = server, server
 		c.hasApplied(services, "photos")
 		object := owned{Kind: services, Name: "photos", UID: ours.UID}
 		if rapid.Bool().Draw(t, "the caches show it") {

@@ -71,11 +71,11 @@ type Config struct {
 	Chart *render.Chart
 	// Client writes objects.
 	Client client.Client
-	// Reader reads past the caches.
-	Reader client.Reader
-	// Live returns an object as a cache has it: nil and no error for a kind that is not cached, and the API's error
+	// Uncached reads past the caches.
+	Uncached client.Reader
+	// Cached returns an object as a cache has it: nil and no error for a kind that is not cached, and the API's error
 	// NotFound for an object that is missing. The object is the cache's own and must not be changed.
-	Live func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error)
+	Cached func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error)
 	// Owned visits all objects that have a Darkroom's key in the index ownership.Index, as the caches have them. Those
 	// of other Darkrooms may be among them. They are the caches' own and must not be changed.
 	Owned func(_ context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error

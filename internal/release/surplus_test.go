@@ -52,7 +52,7 @@ func clientWith(objects cached) *ActionClient {
 	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	config := Config{
 		Clock: clock,
-		Live: func(_ context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
+		Cached: func(_ context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
 			for have, list := range objects {
 				for _, object := range list {
 					if have.GroupKind() == kind && object.GetName() == key.Name {

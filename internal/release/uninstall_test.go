@@ -49,7 +49,7 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 			server.object.OwnerReferences = nil
 		}
 		c := clientWith(objects)
-		c.Client, c.Reader = server, server
+		c.Client, c.Uncached = server, server
 		c.darkroom.Status.Conditions = []v1alpha1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionTrue}}
 		secrets := fake.NewSimpleClientset()
 		owned, disowned := rapid.IntRange(0, 2).Draw(t, "revisions"), rapid.IntRange(0, 2).Draw(t, "revisions without an owner")

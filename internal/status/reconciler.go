@@ -58,9 +58,9 @@ type Reconciler struct {
 	// Handles reports whether this installation of the operator handles a Darkroom. Those of
 	// others are left alone.
 	Handles func(*v1alpha1.Darkroom) bool
-	// Live reads past the caches: the Service of a Darkroom that is probed, and the pods of one
+	// Uncached reads past the caches: the Service of a Darkroom that is probed, and the pods of one
 	// that is not ready. In the caches, Services would take 20 MiB for 10,000 Darkrooms.
-	Live client.Reader
+	Uncached client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
 	// FindSecret returns the metadata of a Secret; nil if it is missing.
@@ -240,7 +240,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})
 	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
 	if r.Source != nil && canBeProbed(darkroom, o.Deployment) {
-		o.Service, errs[1] = get(ctx, r.Live, darkroom, &corev1.Service{})
+		o.Service, errs[1] = get(ctx, r.Uncached, darkroom, &corev1.Service{})
 	}
 	o.Ingress, errs[2] = get(ctx, r.Client, darkroom, &networkingv1.Ingress{})
 	if r.Routes() {
@@ -358,7 +358,7 @@ func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.D
 	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || !rollout.IsObserved(deployment) {
 		return 0, nil
 	}
-	replicaSet, err := currentReplicaSet(ctx, r.Live, deployment, selected)
+	replicaSet, err := currentReplicaSet(ctx, r.Uncached, deployment, selected)
 	if err != nil {
 		return 0, err
 	}
@@ -368,7 +368,7 @@ func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.D
 
 // problem lists the pods of a Darkroom, and finds the cause of those that are not ready.
 func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []client.ListOption) ([]corev1.Pod, error) {
-	pods, err := listPods(ctx, r.Live, selected)
+	pods, err := listPods(ctx, r.Uncached, selected)
 	if o.Problem = DetermineProblem(pods); err == nil && o.Problem == nil {
 		o.Problem, err = r.missingFile(ctx, o.Darkroom)
 	}

@@ -76,7 +76,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Client: kube, Live: live, Clock: b.clock, Reports: &Reports{},
+		Client: kube, Uncached: live, Clock: b.clock, Reports: &Reports{},
 		Handles:  func(*v1alpha1.Darkroom) bool { return true },
 		Refusals: func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
 		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {

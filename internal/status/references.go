@@ -82,7 +82,7 @@ func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroo
 		if file.Kind == "Secret" {
 			read = secret
 		}
-		err := r.Live.Get(ctx, at, read)
+		err := r.Uncached.Get(ctx, at, read)
 		_, isData := secret.Data[file.Key]
 		_, isText := configMap.Data[file.Key]
 		_, isBinary := configMap.BinaryData[file.Key]

@@ -83,7 +83,7 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 	}
 	t.Run("it cannot be read", func(t *testing.T) {
 		b, failure := newBench(t), errors.New("not now")
-		b.Live = interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
+		b.Uncached = interceptor.NewClient(fake.NewFakeClient(), interceptor.Funcs{
 			Get: func(context.Context, client.WithWatch, types.NamespacedName, client.Object, ...client.GetOption) error {
 				return failure
 			},
