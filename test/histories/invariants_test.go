@@ -365,7 +365,7 @@ func explains(d *v1alpha1.Darkroom) string {
 func onlyLeadersWrite(w *world) error {
 	for _, operator := range w.operators {
 		writes := slices.IndexFunc(operator.traffic.all(),
-			func(r request) bool { return !strings.HasPrefix(r.line, http.MethodGet) && !isElection(r.line) })
+			func(r request) bool { return !strings.HasPrefix(r.line, http.MethodGet) })
 		if writes < 0 || operator.traffic.leads() {
 			continue
 		}
@@ -375,9 +375,6 @@ func onlyLeadersWrite(w *world) error {
 	}
 	return nil
 }
-
-// isElection reports whether a request writes the lease of an election: who stands by tries to create one that is gone.
-func isElection(line string) bool { return strings.Contains(line, "/leases/"+electionName) }
 
 func keepsHistory(w *world) error {
 	all, err := w.allDarkrooms()

@@ -300,10 +300,15 @@ func isCheck(r *http.Request) bool {
 	return r.Method == http.MethodGet && !strings.Contains(r.URL.Path, "/namespaces/")
 }
 
+// isElection reports whether a request is about the lease of an election, which a leader renews all the time, and
+// which who stands by tries to create when it is gone.
+func isElection(line string) bool { return strings.Contains(line, "/leases/"+electionName) }
+
 // record takes note of requests that reach the API server.
 func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 	return faults.RoundTripper(func(r *http.Request) (*http.Response, error) {
-		if isWatch(r) || isCheck(r) {
+		line := r.Method + " " + r.URL.Path + created(r)
+		if isWatch(r) || isCheck(r) || isElection(line) {
 			return next.RoundTrip(r)
 		}
 		at := time.Now()
@@ -314,7 +319,7 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 			err = t.timeline.note(r, t.process, at, t.toldSince(), response)
 		}
 		t.mu.Lock()
-		t.sent = append(t.sent, request{at, r.Method + " " + r.URL.Path + created(r), status})
+		t.sent = append(t.sent, request{at, line, status})
 		if r.Method != http.MethodGet {
 			t.writes++
 		}
