@@ -82,6 +82,14 @@ test("a list of many namespaces asks about the rights in those whose rows are se
   expect(questions).toBe(12);
 });
 
+test("a row that was not seen requests no image, although the rights in its namespace are known", async () => {
+  render(list([probed("cats"), probed("dogs")]));
+  act(() => see[0]?.());
+  await answer(1, 200);
+  await screen.findByRole("img", { name: "/cat.jpg" });
+  expect(asked).toHaveLength(1);
+});
+
 test("without the right to fetch images none is requested", async () => {
   may = false;
   render(list([probed("cats"), probed("dogs")]));
