@@ -24,13 +24,13 @@ func leastAlike(kind string) float64 {
 	return 37
 }
 
-// orientations as ImageMagick names them. It reads that of JPEG files only.
+// orientations as ImageMagick names them. It reads the orientation of JPEG files only.
 var orientations = []string{
 	"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop",
 	"RightBottom", "LeftBottom",
 }
 
-// Results of the corpus are compared with those of ImageMagick: it decodes the original, turns it
+// Results of the corpus are compared with ImageMagick's: it decodes the original, turns it
 // upright and resizes it, and decodes the result of the gate. testdata/likeness.txt has the decibels;
 // -update writes them. It finds what Go's decoders, which the gate and the other tests use, get wrong.
 func TestLikeness(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // However auto=format is asked for, and whatever a client sends otherwise: it gets the format that it
-// accepts, caches are told, and conditional requests, ranges and HEAD are those of that format.
+// accepts, caches are told, and conditional requests, ranges and HEAD refer to that format.
 func TestTheFormatFollowsTheClient(t *testing.T) {
 	source := newOrigin(t).url
 	plain := start(t, source, map[string]string{"GATE_PRESETS": `{"best":"w=90&auto=format"}`})

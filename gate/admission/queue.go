@@ -26,7 +26,7 @@ type Queue struct {
 	used int64
 	// admitted is the weight of each client's work.
 	admitted map[string]int64
-	// turn is that of the last waiter that was admitted.
+	// turn is the turn of the last waiter that was admitted.
 	turn int
 	// waiters are sorted by turn. Each client has at most one waiter in a turn.
 	waiters []*waiter

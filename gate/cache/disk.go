@@ -122,7 +122,7 @@ func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 	return entry, of, nil
 }
 
-// has reports whether a file is still that of a key.
+// has reports whether a file still belongs to a key.
 func (d *disk) has(key string, of *file) bool {
 	current, _ := d.index.GetIfPresent(nameOf(key))
 	return current == of

@@ -143,7 +143,7 @@ func level(text string) (level slog.Level, err error) {
 	return level, err
 }
 
-// authorities reads the certificates in a file and adds them to those of the system. It returns
+// authorities reads the certificates in a file and adds them to the system's. It returns
 // nil without a file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {

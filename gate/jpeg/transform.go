@@ -5,7 +5,7 @@ import "math"
 const (
 	// precision is the number of bits behind the point of dequantized coefficients.
 	precision = 16
-	// zigzagLength is that of tables in zigzag order. Damaged data can have up to 15 coefficients too many.
+	// zigzagLength is the length of tables in zigzag order. Damaged data can have up to 15 coefficients too many.
 	zigzagLength = 64 + 15
 	// unneeded is the position of coefficients that are not needed, behind a block.
 	unneeded = 64

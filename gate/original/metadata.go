@@ -23,7 +23,7 @@ type JPEG struct {
 	// Samples is the number of samples for each pixel: 1.5 for an ordinary photo, whose
 	// colors have half the width and height.
 	Samples float64
-	// Length is that of the image, without what is behind it.
+	// Length is the length of the image, without what is behind it.
 	Length int
 }
 

@@ -31,7 +31,7 @@ type Info struct {
 	Format string
 	// ContentType is the media type, derived from the content.
 	ContentType string
-	// Size is that of the upright image, in pixels; zero if it is not known.
+	// Size is the size of the upright image, in pixels; zero if it is not known.
 	Size request.Size
 	// Orientation is 1 for an image that is stored upright, or another one of EXIF.
 	Orientation int

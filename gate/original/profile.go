@@ -95,7 +95,7 @@ func colorsOf(config image.Config) string {
 	return "RGB "
 }
 
-// webpWithProfile returns the result if it is animated, which those of Darkroom are not.
+// webpWithProfile returns the result if it is animated, which Darkroom's results are not.
 func webpWithProfile(result, profile []byte) []byte {
 	file, err := mux.NewDemuxer(result)
 	if err != nil || file.NumFrames() != 1 {

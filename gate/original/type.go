@@ -15,7 +15,7 @@ import (
 // SVG is the media type of images that may contain scripts.
 const SVG = "image/svg+xml"
 
-// brands are those of the ISO base media file format whose files browsers show.
+// brands are the brands of the ISO base media file format whose files browsers show.
 var brands = map[string]string{
 	"avif": "image/avif", "avis": "image/avif", "heic": "image/heic", "heix": "image/heic",
 	"hevc": "image/heic", "mif1": "image/heif",

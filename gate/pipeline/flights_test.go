@@ -173,7 +173,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 					}
 					return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
 				})
-				// Results that need no Darkroom: those of an entry that is put there.
+				// Results that need no Darkroom, of an entry that is put there.
 				get(t, p, "/a.png")
 				first, _, _ := get(t, p, "/a.png")
 				second := *first

@@ -106,10 +106,10 @@ func remembered[V any](memory int64) *otter.Options[string, V] {
 	}
 }
 
-// Metrics returns those of New.
+// Metrics returns the metrics of New.
 func (p *Pipeline) Metrics() *Metrics { return p.metrics }
 
-// Get returns the response to a request. All errors are problems, except those of the
+// Get returns the response to a request. All errors are problems, except the errors of the
 // context.
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
@@ -194,7 +194,7 @@ func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entr
 		return nil, Miss
 	case now.Original != known.Original:
 		replaced := *known
-		replaced.Source = original.Validators{} // a time of modification may be that of the next original too
+		replaced.Source = original.Validators{} // a time of modification may be the same for the next original
 		return &replaced, Miss
 	case now.Control != known.Control || !now.Validated.Equal(known.Validated):
 		confirmed := *known

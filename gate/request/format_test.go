@@ -10,7 +10,7 @@ import (
 )
 
 // A client gets WebP only if it names that type with a weight above zero, wherever it does, and only
-// for a URL with auto=format. All other clients share one response, that of the URL without it.
+// for a URL with auto=format. All other clients share the response of the URL without it.
 func TestTheFormatIsThatOfTheHeaderAccept(t *testing.T) {
 	others := rapid.SampledFrom([]string{"*/*", "image/*", "image/avif", "image/webpx", "text/html;q=0.9", "\"", ",", ""})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -103,7 +103,7 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 }
 
 // Validate returns an error for a parameter of a setting that is invalid, or would be reduced or ignored in a request.
-// Others than those of Darkroom have no effect.
+// Others than Darkroom's have no effect.
 func (r Rules) Validate(parameters map[string]string) error {
 	if _, err := r.parseParameters(parameters); err != nil {
 		return err
@@ -160,7 +160,7 @@ func cleanPath(u *url.URL) (string, error) {
 	return clean, nil
 }
 
-// withDefaults adds the default parameters to those of a request.
+// withDefaults adds the default parameters to the parameters of a request.
 func (r Rules) withDefaults(own map[string]string) map[string]string {
 	params := maps.Clone(r.Defaults)
 	for name, value := range own {

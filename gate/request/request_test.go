@@ -359,7 +359,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // Names of proxies are made up by clients: whatever they are, they are part of both keys, of bounded length,
-// and no key of an original is that of a result.
+// and no key of an original is the key of a result.
 func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		paths := rapid.Map(rapid.OneOf(rapid.Just("a"), rapid.StringMatching(`a?( /|w=1|#own=|#webp| )*a`)),

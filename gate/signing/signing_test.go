@@ -158,7 +158,7 @@ func TestKeysAreRotatedWithoutARestart(t *testing.T) {
 		}{
 			{keys: firstKey + "\n" + secondKey, valid: []string{firstKey, secondKey}},
 			{keys: secondKey + "\n" + firstKey, valid: []string{firstKey, secondKey}},
-			{keys: "", valid: []string{firstKey, secondKey}}, // those of before remain
+			{keys: "", valid: []string{firstKey, secondKey}}, // the earlier ones remain
 			{keys: "short", valid: []string{firstKey, secondKey}},
 			{keys: secondKey, valid: []string{secondKey}},
 		}

@@ -12,7 +12,7 @@ import (
 
 // forbidden are networks that are never connected to: those of metadata services, which
 // hand out the credentials of the node, and addresses that belong to no host. The
-// NetworkPolicy of the chart has those of the metadata services too.
+// NetworkPolicy of the chart has the metadata services too.
 var forbidden = []string{
 	"0.0.0.0/8",          // this network
 	"169.254.0.0/16",     // link-local; metadata of AWS, Google Cloud, Azure and others

@@ -33,7 +33,7 @@ func newIdentityClient(c Config, g guard) *http.Client {
 }
 
 // awsIdentity returns the credentials of a pod's ServiceAccount on EKS, by IAM Roles for Service
-// Accounts or EKS Pod Identity. It never asks for those of the node.
+// Accounts or EKS Pod Identity. It never asks for the node's.
 func awsIdentity(c Config) (*credentials.Credentials, error) {
 	iam := &credentials.IAM{Region: c.Region}
 	switch {

@@ -24,7 +24,7 @@ import (
 // Source opens originals.
 type Source interface {
 	// Open requests an original. If it is the one that is known, the response has no body. All errors are
-	// problems, except those of the context.
+	// problems, except the errors of the context.
 	Open(ctx context.Context, r Request) (*Response, error)
 }
 
@@ -55,17 +55,17 @@ type Config struct {
 	Kind string
 	// BaseURL is the folder of a webfolder, or the URL of a cloudfront distribution.
 	BaseURL string
-	// Bucket and Region are those of a bucket.
+	// Bucket and Region describe a bucket.
 	Bucket, Region string
-	// Endpoint is the URL of a service that is compatible with that of the kind.
+	// Endpoint is the URL of a service that is compatible with the service of the kind.
 	Endpoint string
 	// AccessKey and SecretKey are the credentials of s3.
 	AccessKey, SecretKey string
 	// CredentialsJSON is the key of a service account of gcs.
 	CredentialsJSON string
-	// WorkloadIdentity replaces credentials of s3 and gcs by those of the pod's ServiceAccount.
+	// WorkloadIdentity replaces credentials of s3 and gcs by the identity of the pod's ServiceAccount.
 	WorkloadIdentity bool
-	// Authorities are trusted for TLS; nil means those of the system.
+	// Authorities are trusted for TLS; nil means the authorities of the system.
 	Authorities *x509.CertPool
 	// Gate is the name of the gate in Loop.
 	Gate string

@@ -113,7 +113,7 @@ func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
 // readBody reads a body of at most so many bytes.
 func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, error) {
 	control := http.NewResponseController(w)
-	// A connection without deadlines, as in tests, has that of the server.
+	// A connection without deadlines, as in tests, has the server's.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var tooLarge *http.MaxBytesError
 	var network net.Error
@@ -143,7 +143,7 @@ func checkBody(body []byte) error {
 	return wire.CheckShape(body)
 }
 
-// request is huma's context of a request, under a name that is not that of its method.
+// request is huma's context of a request, under a name that differs from its method's.
 type request = huma.Context
 
 // withBody is a request whose body was read.

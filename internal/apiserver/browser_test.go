@@ -20,7 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
-// redirectURL is that of the server at the issuer.
+// redirectURL is the URL of the server at the issuer.
 const redirectURL = "https://darkrooms.test/auth/callback"
 
 // settingsOf are the settings of servers that share sessions.
@@ -32,7 +32,7 @@ type settingsOf struct {
 // pass moves the clock of the sessions.
 func (s *settingsOf) pass(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
 
-// newSettings returns settings with keys of their own. The clock is that of the sessions.
+// newSettings returns settings with keys of their own. The clock is the sessions' clock.
 func newSettings(t *testing.T) *settingsOf {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(time.Now())
@@ -86,7 +86,7 @@ func (b *browser) cookies() string {
 	return strings.Join(out, "; ")
 }
 
-// do sends a request with the cookies, and keeps those of the response.
+// do sends a request with the cookies, and keeps the cookies of the response.
 func (b *browser) do(method, path, body string, headers ...string) answer {
 	b.t.Helper()
 	if cookies := b.cookies(); cookies != "" {

@@ -118,7 +118,7 @@ func gatePort(pod *corev1.Pod) int32 {
 	return 0
 }
 
-// askGate reads the metrics of one gate. The answer is that of a tenant's pod: no more of it is read, or
+// askGate reads the metrics of one gate. The answer comes from a tenant's pod: no more of it is read, or
 // decoded, than a gate has.
 func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*GateFigures, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)

@@ -131,7 +131,7 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 	// only its own share of the memory.
 	return reply.Written(func(w http.ResponseWriter, _ *http.Request) {
 		defer leave()
-		// Without a separate deadline that of the server applies.
+		// Without a separate deadline the server's applies.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(imageTimeout))
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		reply.Send(w, contentType, body)

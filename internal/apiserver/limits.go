@@ -19,7 +19,7 @@ type limits struct {
 	// renderings bounds manifests and histories, images those that are forwarded, reads the lists with the
 	// server's own identity.
 	renderings, images, reads *limit.Shares
-	// streams are those of callers who may see a Darkroom, strangers those of the others.
+	// streams are the places of callers who may see a Darkroom, strangers the places of the others.
 	streams, strangers *limit.Shares
 	// logs bounds the logs of pods.
 	logs *limit.Shares

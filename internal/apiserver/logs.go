@@ -42,7 +42,7 @@ type logInput struct {
 	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
 }
 
-// options are those of the log at the Kubernetes API.
+// options are the options of the log at the Kubernetes API.
 func (in *logInput) options() *corev1.PodLogOptions {
 	return &corev1.PodLogOptions{
 		Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,

@@ -104,7 +104,7 @@ func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
 	attacker := newBrowser(t, s)
 	callback := attacker.begin("mallory", "/")
 	victim := newBrowser(t, s)
-	// Without a cookie, with that of another sign-in, and with one that is forged.
+	// Without a cookie, with the cookie of another sign-in, and with one that is forged.
 	victim.ends("/?signIn=expired", callback)
 	victim.begin("mallory", "/")
 	victim.ends("/?signIn=expired", callback)
@@ -183,7 +183,7 @@ func TestSignInWithImpersonation(t *testing.T) {
 		webFolder(namespace, "photos"), "Cookie", b.cookies())
 	b.want(http.StatusCreated, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	b.want(http.StatusOK, "GET", "/darkrooms?namespace="+namespace, "")
-	// Only the impersonated rights count, not those of the server and not those of system:masters.
+	// Only the impersonated rights count, not the server's and not those that system:masters has.
 	b.want(http.StatusForbidden, "GET", "/darkrooms?namespace=default", "")
 	b.want(http.StatusForbidden, "POST", "/darkrooms", webFolder("default", "photos"))
 

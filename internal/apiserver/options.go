@@ -43,7 +43,7 @@ type Options struct {
 	Page fs.FS
 	// ClusterName is shown on the page, so that users can tell clusters apart.
 	ClusterName string
-	// BaseDomains, the default first, and DarkroomVersion are those of the operator, for forms.
+	// BaseDomains, the default first, and DarkroomVersion are the operator's, for forms.
 	BaseDomains     []string
 	DarkroomVersion string
 	// Hosts returns the hosts that a Darkroom claims; default: below BaseDomains.

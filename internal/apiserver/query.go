@@ -51,7 +51,7 @@ func refuseParameter(ctx huma.Context, name, detail, message string) {
 }
 
 // wholeIfMatch has huma, which reads the first of several lines of a header and takes an empty one for none, read all of
-// If-Match. An empty one is refused: the deletion of a version that its client does not know would be that of any.
+// If-Match. An empty one is refused: the deletion of a version that its client does not know would delete any.
 func wholeIfMatch(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	if lines := request.Header.Values("If-Match"); len(lines) > 0 {

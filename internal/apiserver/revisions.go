@@ -157,7 +157,7 @@ type rollBackInput struct {
 	Body    Rollback
 }
 
-// rollBack replaces the spec of a Darkroom by that of a revision; what is write-only stays. The
+// rollBack replaces the spec of a Darkroom with the spec of a revision; what is write-only stays. The
 // operator then makes a new revision of it.
 func (s *Server) rollBack(ctx context.Context, in *rollBackInput) (*reply.Darkroom, error) {
 	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput,

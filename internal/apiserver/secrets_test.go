@@ -26,7 +26,7 @@ var serviceAccountKey = fmt.Sprintf(
 	canaries[1],
 )
 
-// s3Keys are those of a bucket.
+// s3Keys are the keys of a bucket.
 var s3Keys = map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
 
 // newSecretBody is the body of a new Secret with some fields.

@@ -41,7 +41,7 @@ const (
 	// caller has a budget that is a fraction of it: see Options.QuestionsPerSecond.
 	ownQPS, ownBurst = 100, 300
 	// maxConnections bounds the connections: it leaves room for all streams, logs and requests.
-	// maxUnknown bounds those of callers who are not known, whose headers take memory too.
+	// maxUnknown bounds the connections of callers who are not known, whose headers take memory too.
 	maxConnections, maxUnknown = 2048, 128
 )
 

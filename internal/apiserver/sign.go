@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// SignedURL is a URL of an image without scheme and host, which are those of a domain of the Darkroom.
+// SignedURL is a URL of an image without scheme and host, which come from a domain of the Darkroom.
 type SignedURL struct {
 	URL    string `json:"url" doc:"Path and query, with the signature s if URLs of the Darkroom are signed"`
 	Signed bool   `json:"signed" doc:"Whether the URL has a signature; false for a Darkroom without gate.signing"`

@@ -61,7 +61,7 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 
 const testVersion = "v0.0.0-test"
 
-// options are those of most tests: permissions are not cached, and callers are not
+// options serve most tests: permissions are not cached, and callers are not
 // limited.
 func options(t *testing.T) apiserver.Options {
 	t.Helper()
@@ -147,7 +147,7 @@ func (s *server) call(token, method, path, body string, headers ...string) answe
 	return got
 }
 
-// raw is call for answers that are not of the operation: those of middlewares.
+// raw is call for answers that come from middlewares and not from the operation.
 func (s *server) raw(token, method, path, body string, headers ...string) answer {
 	s.t.Helper()
 	var content io.Reader

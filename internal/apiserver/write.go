@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// fieldManager is the field manager of all writes but those of the page; those of Darkrooms add the user (managerOf).
+	// fieldManager is the field manager of all writes but the page's; writes of Darkrooms add the user (managerOf).
 	fieldManager = "darkroom-apiserver"
 	// pageManager is the field manager of writes of Darkrooms on the page.
 	pageManager = "darkroom-page"
@@ -34,7 +34,7 @@ const (
 	plural          = "darkrooms"
 	// catchUp is for how long an answer to a write waits until reads show it.
 	catchUp = 2 * time.Second
-	// defaultNamespace is that of a Darkroom which names none.
+	// defaultNamespace is the namespace of a Darkroom which names none.
 	defaultNamespace = "default"
 )
 

@@ -168,7 +168,7 @@ func (h *Hosts) stateOf(
 		case err == nil && slices.Contains(h.wanted(darkroom), host):
 			return true, true, false, nil
 		default:
-			exists = err == nil // the last word is that of the API server
+			exists = err == nil // the API server has the last word
 		}
 	}
 	routed, err := h.routed(ctx, key)

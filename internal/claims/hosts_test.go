@@ -50,7 +50,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// clusterModel is a cluster with two operators: a is that of the leader, and b has caches that show an earlier state.
+// clusterModel is a cluster with two operators: a is the leader, and b has caches that show an earlier state.
 type clusterModel struct {
 	*rapid.T
 

@@ -151,7 +151,7 @@ func (c *Cluster) Managed() []schema.GroupVersionKind {
 	return names
 }
 
-// CacheOptions are those of a manager: see caches.Options. They are the same for kinds that the cluster lacks.
+// CacheOptions are the options of a manager's cache: see caches.Options. They are the same for kinds that the cluster lacks.
 func CacheOptions(namespaces []string, darkrooms labels.Selector, leaseNamespace string) (cache.Options, error) {
 	return caches.Options(slices.Concat(caches.Everywhere(), optionalKinds), namespaces, darkrooms, leaseNamespace)
 }

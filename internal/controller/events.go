@@ -13,7 +13,7 @@ import (
 // is changed.
 const EventRefused = "Refused"
 
-// EventForeignRelease is the reason of the event on a Darkroom whose name is that of a Helm
+// EventForeignRelease is the reason of the event on a Darkroom that is named like a Helm
 // release that does not belong to it.
 const EventForeignRelease = "ForeignRelease"
 

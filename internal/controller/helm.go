@@ -250,7 +250,7 @@ func wasRefused(darkroom *v1alpha1.Darkroom) bool {
 		deployed.ObservedGeneration == darkroom.Generation
 }
 
-// reconcilePeriod returns the resync period of a Darkroom: that of its annotation if it is
+// reconcilePeriod returns the resync period of a Darkroom: the period of its annotation if it is
 // valid, else the operator's.
 func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Duration {
 	annotated, found := darkroom.Annotations[v1alpha1.AnnotationReconcilePeriod]

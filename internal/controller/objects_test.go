@@ -227,7 +227,7 @@ func names(objects []unstructured.Unstructured) (names []string) {
 	return names
 }
 
-// uids are those of the objects of a Darkroom.
+// uids are the UIDs of the objects of a Darkroom.
 func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 	t.Helper()
 	objects, err := belongings(t.Context(), darkroom)
@@ -241,7 +241,7 @@ func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 	return found
 }
 
-// resourceVersions returns that of every object in a namespace, Darkrooms included.
+// resourceVersions returns the version of every object in a namespace, Darkrooms included.
 func resourceVersions(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	objects, err := listed(t.Context(), append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...),

@@ -34,7 +34,7 @@ func withValues(options values.Options) operatorOption {
 }
 
 // chartEdits are what another version of the chart does: text of a template and what takes its place. The first
-// version is that of today.
+// version is today's version.
 var chartEdits = [][2]string{
 	{},
 	{"revisionHistoryLimit: 3", "revisionHistoryLimit: 4"},                               // replaces no pods
@@ -67,7 +67,7 @@ func withChart(edited *chart.Chart) operatorOption {
 	return func(s *settings) { s.Chart = edited }
 }
 
-// versionsOf returns the versions of the objects of a Darkroom, without those of Helm.
+// versionsOf returns the versions of the objects of a Darkroom, without Helm's.
 func versionsOf(t *testing.T, darkroom client.Object) map[string]string {
 	t.Helper()
 	found, err := belongings(t.Context(), darkroom)

@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// rulesOf are those of a role in config/rbac.
+// rulesOf returns the rules of a role in config/rbac.
 func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", file))

@@ -260,7 +260,7 @@ func newReleases(
 }
 
 // newMetrics creates the operator's metrics and registers them if there is a registry. It
-// sets the fields of the metrics of Darkrooms, except those of probes.
+// sets the fields of the metrics of Darkrooms, except for probes.
 func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 	leads := func() bool {
 		select {

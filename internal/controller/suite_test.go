@@ -101,7 +101,7 @@ type operator struct {
 	sent, forbidden []string
 }
 
-// settings are those of one operator.
+// settings are the settings of one operator.
 type settings struct {
 	controller.Options
 

@@ -9,7 +9,7 @@ import (
 // parallelism bounds the concurrent requests for one release.
 const parallelism = 8
 
-// inParallel calls do for each item, also after an error. Of several errors it returns that of the first item, whichever
+// inParallel calls do for each item, also after an error. Of several errors it returns the first item's, whichever
 // ends first: a Darkroom with two obstacles says the same at each attempt, so that its status is written once.
 func inParallel[T any](items []T, do func(T) error) error {
 	errs := make([]error, len(items))

@@ -33,7 +33,7 @@ type Observation struct {
 	BaseDomain string
 	// Published describes their URLs.
 	Published Published
-	// Refused are those of them that belong to other Darkrooms.
+	// Refused are the hosts that belong to other Darkrooms.
 	Refused []claims.Refusal
 	// MissingSecrets are Secrets of credentials that do not exist.
 	MissingSecrets []string

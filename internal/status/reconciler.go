@@ -85,7 +85,7 @@ type Reconciler struct {
 	Hosts      func(*v1alpha1.Darkroom) []string
 	// Published describes the URLs of hosts.
 	Published Published
-	// Reports are those of the Helm controller.
+	// Reports come from the Helm controller.
 	Reports *Reports
 	// Routes reports whether HTTPRoutes are cached.
 	Routes func() bool

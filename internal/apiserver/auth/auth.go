@@ -31,7 +31,7 @@ type Method string
 const (
 	// Token authenticates each request by its bearer token.
 	Token Method = "token"
-	// OIDC is that of users who have signed in at the issuer. It is not a method of a server: it
+	// OIDC authenticates users who have signed in at the issuer. It is not a method of a server: it
 	// is available with Token if Options.OIDC is set.
 	OIDC Method = "oidc"
 	// Kubeconfig uses the identity of the kubeconfig for all requests.

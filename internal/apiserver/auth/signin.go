@@ -69,7 +69,7 @@ func newSignIns(identity identifier, burst int, badFor time.Duration, own *rest.
 	return out
 }
 
-// ownToken returns the token of this server, whose issuer issues those of most callers.
+// ownToken returns the token of this server, whose issuer issues the tokens of most callers.
 func ownToken(own *rest.Config) string {
 	if own.BearerToken != "" || own.BearerTokenFile == "" {
 		return own.BearerToken

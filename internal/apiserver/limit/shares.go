@@ -36,9 +36,9 @@ type share struct {
 
 // Places says how a number of places is divided.
 type Places struct {
-	// All are the places of all callers together, Each those of one caller at most.
+	// All are the places of all callers together, Each the places of one caller at most.
 	All, Each int
-	// PerNamespace are those of all ServiceAccounts of a namespace at most; 0 means All.
+	// PerNamespace are the places of all ServiceAccounts of a namespace at most; 0 means All.
 	PerNamespace int
 	// Queue is how many more requests of a caller may wait for a place, and Wait for how long.
 	Queue int

@@ -23,7 +23,7 @@ func CrossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin reports whether the request has no Origin, or that of this server.
+// sameOrigin reports whether the request has no Origin, or names this server.
 func sameOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	u, err := url.Parse(origin)

@@ -37,7 +37,7 @@ type Config struct {
 	// Issuer is the URL of the issuer, exactly as in its discovery document and its tokens.
 	Issuer string `json:"issuer"`
 	// CAFile has the certificates (PEM) that the issuer's certificate is verified with.
-	// Empty means those of the system.
+	// Empty means the authorities of the system.
 	CAFile string `json:"caFile,omitempty"`
 	// ClientID is the name of the server at the issuer.
 	ClientID string `json:"clientID"`

@@ -112,7 +112,7 @@ func (p *Provider) Begin(ctx context.Context, returnPath string) (target string,
 	return target, cookie(flowCookie, sealed, int(flowLifetime.Seconds()), http.SameSiteLaxMode), nil
 }
 
-// EndOfFlow returns the cookie that deletes that of Begin.
+// EndOfFlow returns the cookie that deletes the cookie of Begin.
 func EndOfFlow() *http.Cookie { return cookie(flowCookie, "", -1, http.SameSiteLaxMode) }
 
 // Finish returns the session of a user whom the issuer has sent back, and the path of the

@@ -137,7 +137,7 @@ type refreshResult struct {
 	session *Session
 	// cookies store the session. All requests get the same ones: a browser may keep parts of several answers.
 	cookies []*http.Cookie
-	// refreshToken replaces that of the session, which is used up, although the refresh has failed.
+	// refreshToken replaces the session's refresh token, which is used up, although the refresh has failed.
 	refreshToken string
 	err          error
 }
@@ -199,7 +199,7 @@ func (p *Provider) requestRefresh(ctx context.Context, session *Session, refresh
 
 // End ends the session of a request: this replica refuses it from now on, and its refresh
 // token is revoked if the issuer supports that, so that no other replica can refresh it. The
-// error is that of the revocation.
+// error is the error of the revocation.
 func (p *Provider) End(request *http.Request) error {
 	session := &Session{}
 	if sealed := sealedIn(request); sealed == "" || p.sealer.open(SessionCookie, sealed, session) != nil {

@@ -28,7 +28,7 @@ func BadInput(status int, message string, errs ...error) *problem.Details {
 // notJSON are the beginnings of messages of Go's decoder about a body that is not JSON.
 var notJSON = []string{"invalid character", "unexpected end of JSON", "unexpected EOF", "EOF"}
 
-// ourWords are messages about a wrong type or an unknown field, by those of huma.
+// ourWords are messages about a wrong type or an unknown field, by huma's messages.
 var ourWords = map[string]string{
 	validation.MsgExpectedArray:      "must be a list",
 	validation.MsgExpectedObject:     "must be an object",

@@ -217,7 +217,7 @@ func typeProblem(err error) problem.Field {
 	return problem.Field{Location: "body", Message: "a value has the wrong type"}
 }
 
-// embedded are the Go types whose fields are those of the type around them in JSON.
+// embedded are the Go types whose fields belong to the type around them in JSON.
 var embedded = []string{
 	reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name(),
 	reflect.TypeFor[v1alpha1.AdditionalSource]().Name(),

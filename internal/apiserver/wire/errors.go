@@ -104,7 +104,7 @@ var withValues = []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeNotSup
 var fieldInBody = regexp.MustCompile(`^spec\S* in body `)
 
 // withoutValue removes the rejected value from a message, because it may be a secret. Kubernetes writes texts in quotes
-// and other values in JSON, and omits those of whole objects.
+// and other values in JSON, and omits whole objects.
 func withoutValue(message string) string {
 	for _, kind := range withValues {
 		rest, found := strings.CutPrefix(message, kind.String()+": ")

@@ -116,7 +116,7 @@ type service struct {
 	variables []corev1.EnvVar
 }
 
-// recipientsOf returns the sources by their names; that of the first is empty.
+// recipientsOf returns the sources by their names; the first has an empty one.
 func recipientsOf(spec *v1alpha1.DarkroomSpec) map[string]recipient {
 	out := map[string]recipient{}
 	add := func(name, prefix string, source *v1alpha1.Source) {

@@ -42,7 +42,7 @@ func full(t *testing.T) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// maximize sets the integers in a value, other than those of quantities, to the largest ones.
+// maximize sets the integers in a value, other than in quantities, to the largest ones.
 func maximize(value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Int32, reflect.Int64:

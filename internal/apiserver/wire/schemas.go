@@ -168,7 +168,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// quantityPattern is that of the CRD, with exponents of two digits.
+// quantityPattern is the pattern of the CRD, with exponents of two digits.
 const quantityPattern = `^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$`
 
 // quantity describes a Kubernetes quantity, which is a string or a number.

@@ -19,11 +19,11 @@ import (
 // The zero value is empty.
 type Memory struct {
 	mu sync.Mutex
-	// traces are those of the objects. They are few: a list takes less memory than a map.
+	// traces are the traces of the objects. They are few: a list takes less memory than a map.
 	traces []Trace
 	// desired are the objects of the last rendering.
 	desired []Desired
-	// holds are those of recently restored objects.
+	// holds are the holds of recently restored objects.
 	holds map[manifest.Key]*Hold
 }
 
@@ -31,7 +31,7 @@ type Memory struct {
 type Desired struct {
 	manifest.Key
 
-	// Digest is that of the object as it is applied.
+	// Digest is the digest of the object as it is applied.
 	Digest string
 }
 
@@ -46,13 +46,13 @@ type Trace struct {
 	// Kind is the one that the object was applied with.
 	Kind schema.GroupVersionKind
 	Name string
-	// UID is that of the object as it came back.
+	// UID is the UID of the object as it came back.
 	UID types.UID
 	// Desired is the digest of the object as it was applied, and State that of its state as it
 	// came back.
 	Desired, State string
 
-	// version and generation are those of the object as it came back.
+	// version and generation describe the object as it came back.
 	version    string
 	generation int64
 }

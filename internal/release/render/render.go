@@ -39,9 +39,9 @@ type Chart = chart.Chart
 
 // Capabilities is what a chart asks of a cluster.
 type Capabilities struct {
-	// Version is that of Kubernetes, such as v1.36.0.
+	// Version is the version of Kubernetes, such as v1.36.0.
 	Version string
-	// APIVersions are those that the cluster serves, in addition to those of every Kubernetes.
+	// APIVersions are the versions that the cluster serves, in addition to what every Kubernetes serves.
 	APIVersions []string
 }
 

@@ -63,7 +63,7 @@ func New(
 	return &Store{secrets: secrets, records: records, own: own, others: others, clock: clock}
 }
 
-// Revisions are those of the release of one Darkroom. The last one is remembered; a cache of
+// Revisions are the revisions of the release of one Darkroom. The last one is remembered; a cache of
 // the Secrets' metadata shows whether it still is the last.
 type Revisions struct {
 	*Store
@@ -76,7 +76,7 @@ type Revisions struct {
 type Memory struct {
 	// last is its summary; nil if none is remembered.
 	last *helmrelease.Release
-	// secret and resourceVersion are those of its Secret.
+	// secret and resourceVersion identify its Secret.
 	secret, resourceVersion string
 	// seen is when it was first in that version.
 	seen time.Time
@@ -196,7 +196,7 @@ func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
 	return true, r.prune(ctx, &indexed[oldest])
 }
 
-// isDeployed reports whether a Secret is that of a deployed revision.
+// isDeployed reports whether a Secret has a deployed revision.
 func isDeployed(secret metav1.Object) bool {
 	return secret.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
 }
