@@ -4,6 +4,7 @@ package advice
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -29,7 +30,7 @@ func Reasons() []Table {
 
 // Tables are all tables, in the order of docs/conditions.md.
 func Tables() []Table {
-	return append(append([]Table{phases, conditions}, Reasons()...), events)
+	return slices.Concat([]Table{phases, conditions}, Reasons(), []Table{events})
 }
 
 // OfReason returns what to do about a reason, as plain text; empty for nothing, or an unknown reason.
@@ -48,7 +49,7 @@ func OfPhase(phase v1alpha1.Phase) string { return phases.remedy(string(phase)) 
 func (t Table) remedy(name string) string {
 	for _, entry := range t.Entries {
 		if entry.Name == name && entry.Remedy != "Nothing." {
-			return Plain(entry.Remedy)
+			return plain(entry.Remedy)
 		}
 	}
 	return ""
@@ -56,7 +57,7 @@ func (t Table) remedy(name string) string {
 
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 
-// Plain returns a text in Markdown without its marks.
-func Plain(markdown string) string {
+// plain returns a text in Markdown without its marks.
+func plain(markdown string) string {
 	return strings.ReplaceAll(link.ReplaceAllString(markdown, "$1"), "`", "")
 }

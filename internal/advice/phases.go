@@ -71,8 +71,8 @@ var conditions = Table{
 		},
 		{
 			v1alpha1.ConditionReconciling,
-			"True while the operator or the cluster is working on the Darkroom, else absent. Reason and " +
-				"message are those of `Ready`.",
+			"True while the operator or the cluster is working on the Darkroom, else absent. It has the " +
+				"reason and message of `Ready`.",
 			"Wait.",
 		},
 		{

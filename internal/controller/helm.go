@@ -208,7 +208,9 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	case out.final:
 		return reconcile.Result{}, reconcile.TerminalError(joined)
 	case out.again > 0:
-		ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, joined), "The cluster is in the way", "again", out.again)
+		if isRefusal(joined) {
+			ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, joined), "The API server refuses a write")
+		}
 		return reconcile.Result{RequeueAfter: out.again}, nil
 	default:
 		return reconcile.Result{}, joined

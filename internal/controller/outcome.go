@@ -16,8 +16,8 @@ const (
 	// staleRetry is the time until the next attempt at a Darkroom that was stale in the cache, or whose revision was
 	// deleted meanwhile.
 	staleRetry = 200 * time.Millisecond
-	// refusedRetry is the time between two attempts at a write that the API server refuses: only a
-	// change by somebody else removes the cause. A change of the Darkroom is tried at once.
+	// refusedRetry is the time between two attempts at a write that the API server refuses, until somebody
+	// removes the cause. A changed Darkroom does not wait for it.
 	refusedRetry = retryMost
 	// checkPeriod is the time between two looks at what no event tells: whether a foreign object is gone, a load
 	// balancer has let go of a route, or fewer Darkrooms replace their pods.
