@@ -96,7 +96,7 @@ func TestARecordHasNoCredentials(t *testing.T) {
 	}
 }
 
-func TestRecordsArePrunedWithTheirRevisions(t *testing.T) {
+func TestRecordsAreRemovedWithTheirRevisions(t *testing.T) {
 	d, store := newDarkroom(t)
 	for version := 1; version <= 4; version++ {
 		mustCreate(t, store, revisionOf(d, version, helmrelease.StatusSuperseded))
@@ -110,6 +110,10 @@ func TestRecordsArePrunedWithTheirRevisions(t *testing.T) {
 		t.Fatalf("pruned: %t (%v)", pruned, err)
 	}
 	wantRecords(t, d, map[string]string{"photos-uid-v4": "4 deployed [] by "})
+	if found, err := store.Delete(t.Context()); err != nil || !found {
+		t.Fatalf("found: %t (%v)", found, err)
+	}
+	wantRecords(t, d, map[string]string{})
 }
 
 func TestAForeignControllerRevisionIsNeitherOverwrittenNorDeleted(t *testing.T) {
@@ -176,6 +180,11 @@ func TestARecordThatIsTakenOverMeanwhileIsNeitherOverwrittenNorDeleted(t *testin
 			mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusSuperseded))
 			mustCreate(t, store, revisionOf(d, 2, helmrelease.StatusDeployed))
 			return store.Prune(t.Context(), 1)
+		},
+		"deletion": func(d *v1alpha1.Darkroom, store *storage.Revisions) error {
+			mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
+			_, err := store.Delete(t.Context())
+			return err
 		},
 	} {
 		d, store := newDarkroom(t)

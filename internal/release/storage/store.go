@@ -201,8 +201,9 @@ func isDeployed(secret metav1.Object) bool {
 	return secret.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
 }
 
-// Delete removes every revision that belongs to a Darkroom, and reports whether there was one.
-// Revisions of the same name that belong to others stay.
+// Delete removes every revision that belongs to a Darkroom with its record, and reports whether there was one.
+// Revisions of the same name that belong to others stay. Records are not left to the garbage collector: it can no
+// longer look for their owner if the CRD is deleted soon after the Darkroom.
 func (r *Revisions) Delete(ctx context.Context) (found bool, err error) {
 	*r.memory = Memory{}
 	err = r.each(ctx, func(secret *corev1.Secret) error {
@@ -210,7 +211,7 @@ func (r *Revisions) Delete(ctx context.Context) (found bool, err error) {
 			return nil
 		}
 		found = true
-		return r.delete(ctx, secret)
+		return r.prune(ctx, secret)
 	})
 	return found, err
 }
