@@ -35,20 +35,26 @@ func eachPage(t *testing.T, check func(page, text string)) {
 
 // TestDocumentsNameTargetsThatExist reads code within sentences too.
 func TestDocumentsNameTargetsThatExist(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
+	makefiles, err := filepath.Glob(filepath.Join(repository, "make", "*.mk"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var targets []string
-	for _, match := range target.FindAllStringSubmatch(string(makefile), -1) {
-		targets = append(targets, strings.Fields(match[1])...)
+	for _, makefile := range append(makefiles, filepath.Join(repository, "Makefile")) {
+		rules, err := os.ReadFile(makefile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range target.FindAllStringSubmatch(string(rules), -1) {
+			targets = append(targets, strings.Fields(match[1])...)
+		}
 	}
 	eachPage(t, func(page, text string) {
 		for _, quoted := range code.FindAllString(text, -1) {
 			for _, match := range makes.FindAllStringSubmatch(quoted, -1) {
 				for _, name := range strings.Fields(match[1]) {
 					if !slices.Contains(targets, name) {
-						t.Errorf("%s: there is no target %q in the Makefile, which %s names", page, name, quoted)
+						t.Errorf("%s: there is no target %q in Makefile or make/*.mk, which %s names", page, name, quoted)
 					}
 				}
 			}

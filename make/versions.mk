@@ -1,4 +1,4 @@
-# The tools of the Makefile, except operator-sdk and opm (test/cluster). `go install` verifies them with
+# The versions of the tools in bin/tools, except operator-sdk and opm (test/cluster). `go install` verifies them with
 # the checksum database of Go, and builds each with the dependencies that its authors tested. Raise
 # the versions by hand: Dependabot does not read this file.
 tool.actionlint := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
