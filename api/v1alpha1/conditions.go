@@ -22,15 +22,15 @@ const (
 	// Unknown for resources without a probe, and while no pod can be probed.
 	ConditionSourceReady = "SourceReady"
 	// ConditionReconciling is True while a change is in progress, and absent otherwise.
-	// Its reason and message are those of Ready.
+	// It has the reason and message of Ready.
 	ConditionReconciling = "Reconciling"
 	// ConditionStalled is True if the Darkroom needs intervention to make progress, and
-	// absent otherwise. Its reason and message are those of Ready.
+	// absent otherwise. It has the reason and message of Ready.
 	ConditionStalled = "Stalled"
 )
 
-// Conditions written by the Helm reconciler; their names are those of
-// helm-operator-plugins.
+// Conditions written by the Helm reconciler, with the names that
+// helm-operator-plugins gives them.
 const (
 	// ConditionInitialized is True once the reconciler has handled the resource.
 	ConditionInitialized = "Initialized"
@@ -64,8 +64,8 @@ const ReasonRolloutLimit = "RolloutLimit"
 // of the Darkroom's name exists and does not belong to the Darkroom.
 const ReasonForeignRelease = "ForeignRelease"
 
-// Reasons of the conditions that the Helm reconciler writes; their names are those of
-// helm-operator-plugins. A condition that is not True for one of them has no reason.
+// Reasons of the conditions that the Helm reconciler writes, with the names that
+// helm-operator-plugins gives them. A condition that is not True for one of them has no reason.
 const (
 	// ReasonInstallSuccessful: Deployed is True by an install.
 	ReasonInstallSuccessful = "InstallSuccessful"
@@ -269,8 +269,8 @@ func IsConditionTrueNow(darkroom *Darkroom, conditionType string) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == darkroom.Generation
 }
 
-// IsPaused reports whether a Darkroom must not be changed, by the annotation AnnotationPaused.
-// Its deletion is not paused: it would block that of its namespace.
+// IsPaused reports whether the annotation AnnotationPaused forbids changes to a Darkroom.
+// A deletion is never paused, because it would block the deletion of the namespace.
 func IsPaused(darkroom metav1.Object) bool {
 	return darkroom.GetAnnotations()[AnnotationPaused] == "true" && darkroom.GetDeletionTimestamp() == nil
 }

@@ -84,7 +84,7 @@ type DarkroomSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=8
-	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.path) || (has(a.fallback) && a.fallback) || self.exists_one(b, (!has(b.fallback) || !b.fallback) && has(b.path) && a.path == b.path))",message="each path must be that of one source only, unless the others set fallback"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, !has(a.path) || (has(a.fallback) && a.fallback) || self.exists_one(b, (!has(b.fallback) || !b.fallback) && has(b.path) && a.path == b.path))",message="each path must be used by one source only, unless the others set fallback"
 	AdditionalSources []AdditionalSource `json:"additionalSources,omitempty"`
 
 	// subDomains are the sub-domains at which images are served. Each is a DNS label
@@ -259,7 +259,7 @@ type Autoscaling struct {
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
 	// behavior limits how fast the number of pods is raised and lowered, as in a
-	// HorizontalPodAutoscaler. Defaults to that of Kubernetes.
+	// HorizontalPodAutoscaler. Defaults to the behavior of Kubernetes.
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 }
@@ -287,7 +287,7 @@ type Metrics struct {
 	ServiceMonitorLabels map[string]string `json:"serviceMonitorLabels,omitempty"`
 
 	// scrapeInterval is the scrape interval of the ServiceMonitor, for example 30s.
-	// Defaults to that of Prometheus.
+	// Defaults to the interval of Prometheus.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^([0-9]+(ms|s|m|h))+$')",message="must be a duration of Prometheus, for example 30s or 1m"
@@ -364,7 +364,7 @@ type Gateway struct {
 	ParentRefs []ParentRef `json:"parentRefs"`
 
 	// annotations are added to the HTTPRoute. The administrator configures which are
-	// allowed, as for those of the Ingress. Keys of helm.sh and
+	// allowed, as for annotations of the Ingress. Keys of helm.sh and
 	// deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
@@ -379,7 +379,8 @@ type Gateway struct {
 // GatewayTimeouts are the timeouts of an HTTPRoute.
 type GatewayTimeouts struct {
 	// request is the timeout of a request, as a duration of the Gateway API such as
-	// 10s or 1m30s. 0s disables the timeout. Defaults to that of the Gateway.
+	// 10s or 1m30s. 0s disables the timeout. Defaults to the timeout of the
+	// Gateway.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || self.matches('^([0-9]{1,5}(h|m|s|ms)){1,4}$')",message="must be a duration of the Gateway API, for example 10s or 1m30s"
 	// +kubebuilder:validation:MaxLength=32
@@ -400,7 +401,7 @@ type ParentRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// namespace is its namespace. Defaults to that of the Darkroom.
+	// namespace is its namespace. Defaults to the namespace of the Darkroom.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"

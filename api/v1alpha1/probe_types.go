@@ -57,8 +57,8 @@ type Probe struct {
 
 var forbiddenInProbePath = regexp.MustCompile(`[?#[:cntrl:]]|//|/[.][.]?(/|$)`)
 
-// ValidateProbePath reports why a path cannot be probed; nil if it can. The rules are
-// those of the CRD. They are repeated here because a resource may be older than a rule,
+// ValidateProbePath reports why a path cannot be probed; nil if it can. The CRD has
+// the same rules. They are repeated here because a resource may be older than a rule,
 // and a path with ".." would leave the Service behind the proxy of the Kubernetes API
 // server.
 func ValidateProbePath(path string) error {

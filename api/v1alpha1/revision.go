@@ -8,9 +8,9 @@ import (
 // Concealed replaces a write-only value where its presence is shown.
 const Concealed = "REDACTED"
 
-// RevisionSpec is the key of the spec in the data of a release Secret: that of the Darkroom
-// when the revision was made, as JSON, with its inline credentials. Revisions that the
-// operator did not make, and those of the first versions, have none.
+// RevisionSpec is the key of the Darkroom's spec in the data of a release Secret: the spec from
+// which the revision was made, as JSON, with its inline credentials. It is missing in revisions
+// of other Helm clients and of the operator's first versions.
 const RevisionSpec = "spec"
 
 // Annotations of the ControllerRevision of a revision.
@@ -26,7 +26,7 @@ const (
 //
 // +kubebuilder:object:generate=false
 type RevisionData struct {
-	// Spec is that of the Darkroom when the revision was made, concealed.
+	// Spec is the spec from which the revision was made, with write-only values concealed.
 	Spec DarkroomSpec `json:"spec"`
 }
 

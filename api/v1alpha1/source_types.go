@@ -90,8 +90,8 @@ type Source struct {
 	// +optional
 	CredentialsSecretRef *CredentialsSecretRef `json:"credentialsSecretRef,omitempty"`
 
-	// auth (S3, GoogleCloudStorage) replaces credentials. WorkloadIdentity uses those of the
-	// pods' ServiceAccount: IAM Roles for Service Accounts or EKS Pod Identity for S3,
+	// auth (S3, GoogleCloudStorage) replaces credentials. WorkloadIdentity uses the credentials
+	// of the pods' ServiceAccount: IAM Roles for Service Accounts or EKS Pod Identity for S3,
 	// Workload Identity of GKE for GoogleCloudStorage. It requires gate.
 	// +optional
 	Auth SourceAuth `json:"auth,omitempty"`
@@ -114,7 +114,7 @@ type Source struct {
 	CABundleRef *CABundleRef `json:"caBundleRef,omitempty"`
 }
 
-// AdditionalSource is a source beside that of the Darkroom: of the images below a path, or a fallback.
+// AdditionalSource is a source in addition to spec.source: for the images below a path, or as a fallback.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.path) || (has(self.fallback) && self.fallback)",fieldPath=".path",reason=FieldValueRequired,message="needed unless fallback is set: the path below which images are read from this source, for example /products"
 // +kubebuilder:validation:XValidation:rule="has(self.path) || !has(self.stripPath) || !self.stripPath",fieldPath=".stripPath",message="requires path"
@@ -140,8 +140,8 @@ type AdditionalSource struct {
 	// +optional
 	StripPath bool `json:"stripPath,omitempty"`
 
-	// fallback asks this source only for images that the sources before it do not have: that of the
-	// path, and fallbacks that are further up. Only a response with status 404 or 410 means that a
+	// fallback asks this source only for images that the sources before it do not have: the source
+	// of the path, and the fallbacks further up. Only a response with status 404 or 410 means that a
 	// source does not have an image.
 	// +optional
 	Fallback bool `json:"fallback,omitempty"`

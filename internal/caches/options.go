@@ -16,9 +16,9 @@ import (
 )
 
 // Options limits the caches to some namespaces (none means all), to the Darkrooms that a selector
-// matches (nil means all), and to objects of some kinds with the Darkroom label. These are those
-// of all Darkrooms, so that one whose labels change finds its objects in the caches of the
-// operator that handles it next. Of Leases it caches those of hosts in their namespace. Managed fields are dropped
+// matches (nil means all), and to objects of some kinds with the Darkroom label. The selector
+// does not limit these objects: when the labels of a Darkroom change, the operator that handles it
+// next has its objects in the cache. Leases of hosts are cached in leaseNamespace. Managed fields are dropped
 // where nothing reads them. Only these kinds can be read: a read of another kind fails and does not start a watch.
 func Options(
 	kinds []Kind, namespaces []string, darkrooms labels.Selector, leaseNamespace string,

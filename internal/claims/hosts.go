@@ -18,8 +18,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// indexHolder is the index of Leases by the Darkroom that has the host, and indexHost that of Darkrooms by the hosts
-// that they want.
+// indexHolder finds Leases by the Darkroom that holds the host, and indexHost finds Darkrooms by the hosts in
+// their spec.
 const (
 	indexHolder = "holder"
 	indexHost   = "host"

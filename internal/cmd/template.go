@@ -238,7 +238,7 @@ func appendDarkrooms(darkrooms []*v1alpha1.Darkroom, raw []byte) ([]*v1alpha1.Da
 	return append(darkrooms, darkroom), nil
 }
 
-// mismatch says without the words of Go that a field has a value of another type.
+// mismatch describes in YAML terms that a field has a value of another type.
 func mismatch(err error) error {
 	var of *json.UnmarshalTypeError
 	if !errors.As(err, &of) {

@@ -45,7 +45,7 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 			eventually(t, "rest", quiet(first))
 			first.kill()
 			if unseen {
-				pending(t, namespace, "Under way by the Darkroom Operator")
+				pending(t, namespace, "In progress (Darkroom Operator)")
 				becomeReady(t, namespace, "photos")
 			}
 			startOperator(t, namespace)

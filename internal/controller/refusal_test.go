@@ -92,7 +92,7 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 		more(strings.Replace(a, "/a", "/a/", 1)), more(strings.Replace(a, "/a", "/a/../b", 1)))
 	refuses("spec.additionalSources[0].stripPath", "requires path",
 		more(`{name: a, fallback: true, stripPath: true, baseUrl: "https://example.com"}`))
-	refuses("spec.additionalSources", "each path must be that of one source only",
+	refuses("spec.additionalSources", "each path must be used by one source only",
 		more(a+", "+strings.Replace(a, "name: a", "name: b", 1)))
 	refuses("spec.additionalSources[1]", "Duplicate value", more(a+", "+a))
 	refuses("spec.additionalSources[0].name", "must consist of lower-case letters",

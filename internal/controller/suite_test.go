@@ -179,7 +179,7 @@ func translating(t testing.TB, namespaces []string) controller.Options {
 		LeaseNamespace:          append(slices.Clone(namespaces), "default")[0],
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,
-		// Tests count requests; those of optional resources ask more often.
+		// Tests count requests. Tests of optional resources set a shorter period.
 		DiscoveryPeriod: time.Hour,
 	}
 }

@@ -90,8 +90,8 @@ func twoSources() *v1alpha1.Darkroom {
 	}).Obj()
 }
 
-// The version is that of the data that is used of the Secrets as they are, or were while they are missing,
-// whatever the cache shows, and also after a restart. A Secret is read only if it has changed.
+// The version is a digest of the used data of the Secrets. For a missing Secret it covers the last data. It does not
+// depend on what the cache shows, and a restart does not change it. A Secret is read only if it has changed.
 func TestAVersionFollowsTheSecrets(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		w := &town{live: map[string]*corev1.Secret{}, cached: map[string]*corev1.Secret{}}

@@ -43,7 +43,7 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 		fmt.Fprintf(&b, "  → %s\n", advice)
 	}
 	if d.Status.ObservedGeneration != d.Generation {
-		fmt.Fprintf(&b, "  The status is that of generation %d; the operator has not handled %d yet.\n",
+		fmt.Fprintf(&b, "  The status describes generation %d; the operator has not handled %d yet.\n",
 			d.Status.ObservedGeneration, d.Generation)
 	}
 	e.table(&b, "Conditions", func(row func(...any)) {

@@ -55,7 +55,7 @@ type Parent struct {
 	Kind, Namespace, Name string
 	// Section is the name of the listener; empty means all.
 	Section string
-	// Port is that of the listener; 0 means any.
+	// Port is the port of the listener; 0 means any.
 	Port gatewayv1.PortNumber
 }
 

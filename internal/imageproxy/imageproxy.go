@@ -21,7 +21,7 @@ import (
 )
 
 // SignatureTTL is for how long signatures of these requests are valid: the audit log of Kubernetes has their URLs. The
-// clocks of pods may differ from that of the caller by less.
+// clocks of pods and callers must differ by less.
 const SignatureTTL = 5 * time.Minute
 
 // Internal are the paths that Darkroom serves in addition to images.

@@ -45,8 +45,8 @@ type Darkrooms struct {
 }
 
 // Write writes the metrics of Darkrooms in the text format of Prometheus. It writes
-// nothing if the process does not lead, or if its cache is not filled yet. The error is
-// that of the writer.
+// nothing if the process does not lead, or if its cache is not filled yet. It
+// returns the error of the writer.
 func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
 	if d.Leads == nil || !d.Leads() {
 		return nil

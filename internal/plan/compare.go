@@ -62,8 +62,8 @@ func template(deployment *unstructured.Unstructured) any {
 }
 
 // compareFields lists the fields that differ. The name of a ConfigMap or Secret contains a digest, so that a
-// change replaces it: its fields are compared with those of the one that it replaces, and its name is no
-// difference.
+// change replaces it: its fields are compared with the fields of the object it replaces, and its name does
+// not count as a difference.
 func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after objects) {
 	renamed := map[string]string{}
 	rename := func(text string) string { return cmp.Or(renamed[text], text) }

@@ -47,8 +47,8 @@ type Prober struct {
 	Changed func(...types.NamespacedName)
 
 	options Options
-	// slots are the probes at one time, and unanswered those of targets whose last probe
-	// had no answer.
+	// slots limits the probes that run at a time, and unanswered those among them whose target did
+	// not respond the last time.
 	slots, unanswered *semaphore.Weighted
 	underway          sync.WaitGroup
 

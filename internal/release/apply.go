@@ -36,8 +36,8 @@ const applyAttempts = 5
 
 // absent is a resourceVersion that no object has. An apply that carries it creates a
 // missing object, and fails with a conflict if the object exists: the API server compares
-// the version only with that of an existing object. So creating an object costs one
-// request and cannot overwrite anybody's.
+// versions only if the object exists. So creating an object costs one request and cannot
+// overwrite somebody else's object.
 const absent = "1"
 
 // An object is written only if the write itself proves that it is the Darkroom's: either it must

@@ -29,9 +29,9 @@ type rendering struct{ values, manifest string }
 // errNotRendered is returned for a write of a release that was not rendered in this reconcile.
 var errNotRendered = errors.New("nothing was translated and rendered for the release")
 
-// Render renders the desired release of the Darkroom, unless its values are those of the last
-// time. It refuses values that lack the name or the label of the Darkroom: the objects of such a
-// release would be those of another one.
+// Render renders the desired release of the Darkroom, unless its values are the same as the last
+// time. It refuses values that lack the name or the label of the Darkroom, because they would
+// render the objects of another release.
 func (c *ActionClient) Render(values map[string]any) error {
 	labels, _ := values["commonLabels"].(map[string]any)
 	if values["fullnameOverride"] != c.key.Name || labels[v1alpha1.LabelDarkroom] != c.key.Name {

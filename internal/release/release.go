@@ -53,7 +53,7 @@ const pendingTimeout = 2 * time.Minute
 // descriptionPending marks the revisions that this operator is working on. One that is
 // found with it was left by an operator that died: one operator leads, and it handles one
 // Darkroom once at a time.
-const descriptionPending = "Under way by the Darkroom Operator"
+const descriptionPending = "In progress (Darkroom Operator)"
 
 // ErrBusy is returned while another Helm client is changing the release.
 var ErrBusy = errors.New("another Helm client is changing the release")

@@ -50,8 +50,8 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 	return nil
 }
 
-// appliesReplicas reports whether an entry is that of the operator's applies, and has the number of
-// replicas.
+// appliesReplicas reports whether a managed fields entry belongs to the operator's applies and
+// contains the number of replicas.
 func appliesReplicas(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
 		entry.Subresource == "" &&

@@ -17,7 +17,7 @@ import (
 )
 
 // Objects that a Darkroom owns and its release does not contain are surplus and are
-// deleted, including those of failed revisions and of revisions that are no longer in
+// deleted, including objects of failed revisions and of revisions that are no longer in
 // Helm's history. Objects that serve requests stay until their replacement does (see
 // keepers), so that neither a stuck rollout nor a killed operator affects running pods.
 
@@ -115,8 +115,8 @@ func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 	}, nil
 }
 
-// isPodIdentity reports whether a ServiceAccount is that of the release's own pods:
-// one that the release created before, and that the Darkroom now names as its own.
+// isPodIdentity reports whether the release's own pods run as a ServiceAccount that the
+// release created before, and that the Darkroom now names as its own.
 func (c *ActionClient) isPodIdentity(account owned) bool {
 	deployment, err := c.deployment()
 	return err == nil && deployment != nil && deployment.Spec.Template.Spec.ServiceAccountName == account.Name

@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
 
-// ErrLeaving is returned while the routes of a Darkroom that is being deleted have finalizers of
-// others, such as that of a load balancer: they still serve its hosts.
+// ErrLeaving is returned while other controllers' finalizers, such as one of a load balancer, keep
+// the routes of a Darkroom that is being deleted: the routes still serve its hosts.
 var ErrLeaving = errors.New("waiting until the finalizers of the Ingress or HTTPRoute are removed")
 
 // Uninstall deletes every object that belongs to the Darkroom, and then its revisions.

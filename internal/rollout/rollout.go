@@ -10,7 +10,7 @@ import (
 // Wanted returns the number of pods that a Deployment requests.
 func Wanted(deployment *appsv1.Deployment) int32 { return ptr.Deref(deployment.Spec.Replicas, 1) }
 
-// IsObserved reports whether the status is that of the last change of a Deployment.
+// IsObserved reports whether the status of a Deployment describes its last change.
 func IsObserved(deployment *appsv1.Deployment) bool {
 	return deployment.Status.ObservedGeneration >= deployment.Generation
 }

@@ -63,7 +63,7 @@ func determineDomains(o Observation, hosts []string) v1alpha1.Condition {
 	attachment, finding := attachmentOf(o.Darkroom, o.Route)
 	switch {
 	case len(o.Hosts) == 0:
-		condition.Message = "The Darkroom names no sub-domain."
+		condition.Message = "spec.subDomains is empty."
 	case attachment == gateway.Refused:
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteRefused, finding
 	case len(o.Refused) > 0:

@@ -228,7 +228,7 @@ func TestDomains(t *testing.T) {
 		},
 		// A Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be.
 		"no host is asked for, and none is routed": {
-			Observation{Darkroom: byIngress}, is(no, v1alpha1.ReasonNotRouted, "The Darkroom names no sub-domain."),
+			Observation{Darkroom: byIngress}, is(no, v1alpha1.ReasonNotRouted, "spec.subDomains is empty."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -382,7 +382,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		"of two that are awaited, the first is named": {
 			[]v1alpha1.ParentRef{{Name: "public"}, {Name: "absent"}}, nil, awaited,
 		},
-		"a controller of the past refuses it, that of today accepts it": {
+		"a former controller refuses it, the current one accepts it": {
 			nil, parents{says("public", notAccepted), says("public", accepted, resolved)}, attachment{},
 		},
 	} {

@@ -138,7 +138,7 @@ func TestSourceReady(t *testing.T) {
 			"Scaled to zero: there is no pod to request an image from.",
 			verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
 		},
-		"the Deployment is that of the past": {
+		"the Deployment is outdated": {
 			seen(photosWithProbe, deployment(2), served, unseen), unknown, v1alpha1.ReasonProbePending,
 			waitsForPods, deploying(""),
 		},

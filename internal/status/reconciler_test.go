@@ -269,7 +269,7 @@ func TestAWriteThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-// A report waits for that of the Helm controller, for a while, and again after a change.
+// A status report waits for the report of the Helm controller, for a while, and again after a change.
 func TestAReportWaitsForTheHelmController(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clock := clocktesting.NewFakePassiveClock(noon)

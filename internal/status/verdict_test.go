@@ -50,7 +50,7 @@ func compareVerdict(t *testing.T, want verdict, report v1alpha1.DarkroomStatus) 
 	}
 	expect.Equal(t, "the verdict", want, got, cmp.AllowUnexported(verdict{}))
 	if got.message == "" || report.Message != got.message {
-		t.Errorf("the message is %q, that of Ready %q", report.Message, got.message)
+		t.Errorf("the message is %q, and the message of Ready %q", report.Message, got.message)
 	}
 }
 

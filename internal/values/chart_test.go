@@ -146,8 +146,8 @@ func TestEveryFieldOfTheAPIIsInACase(t *testing.T) {
 	}
 }
 
-// eachField visits the fields of the API's own types below a struct: of a list those of each
-// item. A struct that is not set exists while its fields are visited.
+// eachField visits the fields of the API's own types below a struct, and the fields of each item
+// of a list. A struct that is not set exists while its fields are visited.
 func eachField(of reflect.Value, path string, visit func(path string, field reflect.Value)) {
 	for i := range of.NumField() {
 		field, below := of.Field(i), path

@@ -8,7 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// placeholder stands for the namespace of a Darkroom in a base domain.
+// placeholder is replaced by the namespace of the Darkroom in a base domain.
 const placeholder = "{namespace}"
 
 func inNamespace(domain, namespace string) string {

@@ -14,7 +14,7 @@ const DefaultBaseDomain = "darkroom.example.com"
 // Options are the operator's settings for every Darkroom.
 type Options struct {
 	// BaseDomains may be appended to the sub-domains of a Darkroom: the first is the default, and a Darkroom may
-	// name another. "{namespace}" in one stands for the namespace of the Darkroom. Nil means DefaultBaseDomain.
+	// name another. "{namespace}" in a domain is replaced by the namespace of the Darkroom. Nil means DefaultBaseDomain.
 	BaseDomains []string
 	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
 	// leaves it to the cluster's default class.

@@ -45,8 +45,8 @@ func (b *builder) metrics(metrics *v1alpha1.Metrics) {
 	setNonZero(b, metrics.ScrapeInterval, "metrics", "serviceMonitor", "interval")
 }
 
-// probe writes the image that new pods must serve. Period and threshold are those of the
-// operator's requests.
+// probe writes the image that new pods must serve. Period and threshold are the
+// same as for the operator's own requests.
 func (b *builder) probe(probe *v1alpha1.Probe) {
 	if probe == nil {
 		return

@@ -66,8 +66,8 @@ func leavesOf(of *schema, path []string) (leaves [][]string) {
 type walker struct {
 	*rapid.T
 
-	// texts are those that mean something, and named those of them that the objects of a Darkroom have in a field
-	// of a name.
+	// texts are strings with a meaning. named has the ones that a Darkroom's objects have in a field, by the field's
+	// name.
 	texts []string
 	named map[string][]string
 	// items are the items of the lists of all cases, by their paths.
@@ -205,7 +205,7 @@ func fieldsOf(t interface{ Fatal(args ...any) }, value any) (fields map[string]a
 
 // TestEachDarkroomThatIsAllowedCanBeInstalled walks the schema: a Darkroom that its definition allows is
 // refused by the translator, by name, or rendered to objects that the API server takes. The texts are hostile,
-// or those of the objects, so that names clash.
+// or taken from the objects, so that names clash.
 func TestEachDarkroomThatIsAllowedCanBeInstalled(t *testing.T) {
 	if !controlplane.Available() {
 		t.Skip(controlplane.Missing)

@@ -185,9 +185,9 @@ func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
 	return volumes
 }
 
-// podMetadata sets the labels and annotations of the pods: those of the pod template, over those
-// that the Darkroom hands down, and the version of the Secrets that it references: a change of the
-// version rolls the pods.
+// podMetadata sets the labels and annotations of the pods. The pod template takes precedence over
+// labels and annotations that the Darkroom hands down. The version of the referenced Secrets is an
+// annotation too, so that a change of their data rolls the pods.
 func (b *builder) podMetadata(
 	spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string,
 ) {

@@ -10,8 +10,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// The resources of the pods count, after Helm has merged the values into those of the
-// chart.
+// What counts are the resources after Helm has merged the values of the Darkroom into the
+// values of the chart.
 func TestResourcesOfThePods(t *testing.T) {
 	const cpu, memory = corev1.ResourceCPU, corev1.ResourceMemory
 	type list = map[corev1.ResourceName]string

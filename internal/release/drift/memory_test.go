@@ -175,7 +175,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 			t.Fatal("the next process knows something else")
 		}
 		if got := len(strings.Fields(next.Digest())); got != known {
-			t.Fatalf("its own digest is %q, want those of %d objects", next.Digest(), known)
+			t.Fatalf("its own digest is %q, want the digests of %d objects", next.Digest(), known)
 		}
 	})
 }

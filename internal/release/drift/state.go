@@ -60,8 +60,8 @@ func Differ(before, after metav1.Object) bool {
 
 var autoscalers = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind()
 
-// SpecificationWriters returns an object's managed fields without those of its status, if it is of
-// a kind whose changes neither generation nor resourceVersion shows; else none. Autoscalers have
+// SpecificationWriters returns the managed fields of an object outside its status. It returns none
+// for kinds whose generation or resourceVersion shows a change. Autoscalers have
 // no generation in Kubernetes 1.36, and their status is written several times a minute. Each
 // change of a field changes its writer's time, or takes the field from another writer.
 func SpecificationWriters(object metav1.Object) []metav1.ManagedFieldsEntry {

@@ -41,9 +41,9 @@ func IndexFunc(object client.Object) []string {
 // or OwnsRevision. With a key for each, 10,000 Darkrooms would take 46 MiB more.
 func IndexKey(uid types.UID) string { return string(uid[:min(2, len(uid))]) }
 
-// UID returns the UID of the Darkroom that an object names as its owner: that of its
-// controller, or, for Secrets of Helm that lost their owner reference because a Helm
-// client rewrote them, that of the label LabelDarkroomUID. It is empty if there is none.
+// UID returns the UID of the Darkroom that an object names as its owner, or "". It is the UID in the
+// controller owner reference. Secrets of Helm lose this reference when a Helm client rewrites them;
+// for these it is the value of the label LabelDarkroomUID.
 func UID(object metav1.Object) types.UID {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		if controller.Kind == v1alpha1.Kind && controller.APIVersion == v1alpha1.GroupVersion.String() {
