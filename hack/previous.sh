@@ -12,7 +12,7 @@ folder=bin/previous
 # template of today: those of earlier commits lack the selector of Linux nodes, so that an upgrade
 # replaces them. So has its CRD the descriptions and rules of today: OLM v1 refuses an upgrade that
 # changes them.
-unreleased=83f65fa08949b7d473711ee408d6b29877c8b44e
+unreleased=2f0d08dd3f8666b95147ff7daaf71fb947653969
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }
