@@ -163,7 +163,7 @@ type SigningSecretRef struct {
 	Key string `json:"key,omitempty"`
 }
 
-// SigningMode is what happens to requests without a valid signature.
+// SigningMode selects how requests without a valid signature are handled.
 //
 // +kubebuilder:validation:Enum=Require;Report
 type SigningMode string

@@ -126,8 +126,8 @@ type AdditionalSource struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must consist of lower-case letters, digits and '-', and start and end with a letter or digit"
 	Name string `json:"name"`
 
-	// path is that below which images are read from this source, and from no other. Of several
-	// sources the one with the longest path counts. A fallback without a path is asked for all
+	// path is the path below which images are read from this source only. If several sources have a
+	// matching path, the longest path is used. A fallback without a path is asked for all
 	// images of source.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

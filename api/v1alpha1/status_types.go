@@ -26,8 +26,8 @@ type DarkroomStatus struct {
 	// +listType=atomic
 	Domains []string `json:"domains,omitempty"`
 
-	// baseDomain is what was appended to the subDomains of this generation. It stays until the spec changes, also
-	// if the default of the operator does.
+	// baseDomain is the domain below which the subDomains of this generation are. It stays until the spec changes,
+	// even if the operator's default changes.
 	// +optional
 	BaseDomain string `json:"baseDomain,omitempty"`
 

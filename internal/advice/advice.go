@@ -1,4 +1,4 @@
-// Package advice says what each phase, condition, reason and event of a Darkroom means, and what to do about it.
+// Package advice explains each phase, condition, reason and event of a Darkroom, and what to do about it.
 // docs/conditions.md and the page's advice are generated from it (hack/advice).
 package advice
 
@@ -13,11 +13,11 @@ import (
 // Entry describes a phase, condition, reason or event, in Markdown.
 type Entry struct {
 	Name, Meaning string
-	// Remedy is what to do: at least "Nothing.".
+	// Remedy tells users what to do; never empty, but possibly "Nothing.".
 	Remedy string
 }
 
-// Table is what docs/conditions.md has under a heading.
+// Table is a table of docs/conditions.md with its heading.
 type Table struct {
 	Heading string
 	Entries []Entry

@@ -18,7 +18,7 @@ type Kind struct {
 	schema.GroupVersionKind
 
 	// Typed and TypedList are set for kinds that are cached in full, because the status
-	// controller reads them. Of the others, in particular Secrets, only metadata is cached.
+	// controller reads them. Only the metadata of other kinds, such as Secrets, is cached.
 	Typed     client.Object
 	TypedList client.ObjectList
 }

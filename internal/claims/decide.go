@@ -1,5 +1,5 @@
-// Package claims decides which Darkroom has a host: the first that creates the host's Lease. It keeps the host until
-// it no longer wants it, or is gone, and no route of it has the host any more.
+// Package claims decides which Darkroom holds a host: the first that creates the host's Lease. The holder keeps the
+// host until it drops the host or is deleted, and none of its routes has the host any more.
 //
 // The decisions are pure functions (decide.go). Leases are read and written in hosts.go. Wherever two writers could
 // disagree, the API server decides: one of them creates the Lease, or changes the version that it has read.
@@ -28,15 +28,15 @@ type Refusal struct {
 	Leaving bool
 }
 
-// step is what a Darkroom does about the Lease of a host that it wants.
+// step is the next action of a Darkroom on the Lease of a host in its spec.
 type step int
 
 const (
 	// keep: the Lease proves that the Darkroom has the host.
 	keep step = iota
-	// create: nobody has the host.
+	// create: no Darkroom holds the host.
 	create
-	// renew: the Darkroom has the host, but the Lease is from an earlier spec. Whoever releases that one must fail.
+	// renew: the Darkroom has the host, but the Lease is from an earlier spec. A release of the earlier claim must fail.
 	renew
 	// contend: another Darkroom has the host, unless it is gone.
 	contend

@@ -146,8 +146,9 @@ func (h *Hosts) lease(ctx context.Context, reader client.Reader, host string) (*
 	return lease, err
 }
 
-// stateOf reports whether a Darkroom exists and wants a host, and whether a route of it has the host. The caches
-// suffice for one that wants it; otherwise the API server decides. What may not be read counts as wanted.
+// stateOf reports whether a Darkroom exists and wants a host, and whether a route of it has the host. If the
+// caches show that it wants the host, they suffice; otherwise the API server decides. A Darkroom that may not be read
+// counts as wanting the host.
 func (h *Hosts) stateOf(
 	ctx context.Context, key types.NamespacedName, host string,
 ) (exists, wants, isRouted bool, err error) {

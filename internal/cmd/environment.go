@@ -101,8 +101,8 @@ func contextNamespace() string {
 	return namespace
 }
 
-// checkKubeconfig returns an error if KUBECONFIG names no file that exists. Otherwise it would be reported that no
-// configuration was given.
+// checkKubeconfig returns an error if no file in KUBECONFIG exists. Without this check, the error would be that no
+// configuration was provided.
 func checkKubeconfig() error {
 	files := os.Getenv("KUBECONFIG")
 	if files != "" && !slices.ContainsFunc(filepath.SplitList(files), exists) {

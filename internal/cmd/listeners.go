@@ -23,9 +23,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
 
-// addListeners adds the servers of health, metrics and profiles to a manager. Those of
-// controller-runtime bound neither connections nor the size of headers, so that anybody who reaches
-// their ports could use up the memory of the manager.
+// addListeners adds the servers of health, metrics and profiles to a manager. The servers of
+// controller-runtime limit neither connections nor the size of headers, so any client that reaches
+// their ports could exhaust the memory of the manager.
 func (o *managerOptions) addListeners(ctx context.Context, mgr manager.Manager, darkrooms *metrics.Darkrooms) error {
 	if isOn(o.healthAddress) {
 		if err := addServer(ctx, mgr, "health", o.healthAddress, health(mgr), nil); err != nil {

@@ -28,8 +28,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// kubeVersion is what manifests are rendered for without a cluster. The chart renders the same
-// for every version that it supports.
+// kubeVersion is the version of Kubernetes that manifests are rendered for without a cluster. The
+// chart renders the same for every version that it supports.
 const kubeVersion = "v1.36.0"
 
 // templateOptions are the flags of the preview.

@@ -87,7 +87,7 @@ func addArrivals(mgr manager.Manager, api Discovery, watches *objectWatches, opt
 	return nil
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: managers that stand by watch the kind, too.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: standby managers also watch the kind.
 func (*arrival) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable.
@@ -102,8 +102,8 @@ func (a *arrival) Start(ctx context.Context) error {
 	return err
 }
 
-// use watches the kind. What uses it is ready before the cluster counts as serving it, and everything is reconciled
-// afterwards.
+// use starts to watch the kind. The cluster counts as serving it once indexes, watches and cache are ready. Then all
+// Darkrooms are reconciled.
 func (a *arrival) use(ctx context.Context) error {
 	if err := caches.IndexOwners(ctx, a.cache, []caches.Kind{a.kind}); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (a *arrival) use(ctx context.Context) error {
 	return a.watches.enqueueAll()
 }
 
-// hasCome reports whether the cluster serves the kind. No answer is not one.
+// hasCome reports whether the cluster serves the kind. An error is logged, and counts as no.
 func (a *arrival) hasCome(ctx context.Context) (bool, error) {
 	found, err := isServed(ctx, a.api, resourceOf(a.kind.GroupVersionKind))
 	if err != nil {

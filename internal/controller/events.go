@@ -13,8 +13,8 @@ import (
 // is changed.
 const EventRefused = "Refused"
 
-// EventForeignRelease is the reason of the event on a Darkroom that is named like a Helm
-// release that does not belong to it.
+// EventForeignRelease is the reason of the event on a Darkroom when a Helm release of the same
+// name does not belong to it.
 const EventForeignRelease = "ForeignRelease"
 
 // maxNoteLength is the API's limit for the note of an event, in bytes.

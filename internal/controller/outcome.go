@@ -19,14 +19,14 @@ const (
 	// refusedRetry is the time between two attempts at a write that the API server refuses, until somebody
 	// removes the cause. A changed Darkroom does not wait for it.
 	refusedRetry = retryMost
-	// checkPeriod is the time between two looks at what no event tells: whether a foreign object is gone, a load
-	// balancer has let go of a route, or fewer Darkrooms replace their pods.
+	// checkPeriod is the time between two checks for changes that no event reports: a foreign object is deleted,
+	// a load balancer releases a route, or fewer Darkrooms replace their pods.
 	checkPeriod = 30 * time.Second
 	// jitter is the part of a period by which it is longer at random.
 	jitter = 0.1
 )
 
-// outcome is what follows from the error of a reconcile.
+// outcome is the consequence of the error of a reconcile.
 type outcome struct {
 	// waits is set if nothing failed: something else comes first. The status stays as it is.
 	waits bool
@@ -34,11 +34,11 @@ type outcome struct {
 	final bool
 	// again is the time until the next attempt; 0 means the back-off of the queue.
 	again time.Duration
-	// event is the reason of the event that tells the error; empty if none does.
+	// event is the reason of the event that reports the error; empty for no event.
 	event string
 }
 
-// outcomeOf judges an error: the only place that does.
+// outcomeOf classifies the error of a reconcile. No other place does.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:

@@ -45,7 +45,7 @@ func limitRollouts(limit int, cached client.Reader) func(context.Context, types.
 		}
 		count := 0
 		for i := range list.Items {
-			// Deployments that users label and own as they like do not count.
+			// Users can set the labels of any Deployment. Only Deployments that a Darkroom owns count.
 			key, darkroom := client.ObjectKeyFromObject(&list.Items[i]), &v1alpha1.Darkroom{}
 			err := cached.Get(ctx, key, darkroom, client.UnsafeDisableDeepCopy)
 			if err == nil && key != one && ownership.Owns(darkroom, &list.Items[i]) {

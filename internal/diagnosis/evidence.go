@@ -18,19 +18,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Evidence is what the cluster has on one Darkroom.
+// Evidence is what the caller can read about one Darkroom.
 type Evidence struct {
 	Darkroom *v1alpha1.Darkroom
 	Pods     []corev1.Pod
-	// Events are those on the Darkroom and its pods, the latest last.
+	// Events are the events of the Darkroom and its pods, the latest last.
 	Events []corev1.Event
-	// Objects are those that belong to the Darkroom, except Secrets, whose data is never read.
+	// Objects are the objects that belong to the Darkroom, except Secrets, which are never read.
 	Objects []unstructured.Unstructured
 	// Unread are the kinds that the caller may not read.
 	Unread []string
 }
 
-// Gather reads what there is on a Darkroom, with its objects of some kinds. What the caller may not read is left out.
+// Gather reads a Darkroom, its pods and events, and its objects of some kinds, as far as the caller may read them.
 func Gather(
 	ctx context.Context, cluster client.Client, key types.NamespacedName, kinds []schema.GroupVersionKind,
 ) (*Evidence, error) {

@@ -149,7 +149,7 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 		remedyOf(subject, domains.Reason), "subDomains")
 }
 
-// stranger explains a host that nobody claims whom the caller may see.
+// stranger explains a host that no Darkroom visible to the caller claims.
 func (e *Evidence) stranger(out finding) finding {
 	detail := "no Darkroom that you may see has this host"
 	remedy := "Check the host and the cluster: status.domains of each Darkroom lists its hosts"
@@ -289,7 +289,7 @@ func messageOf(darkroom *v1alpha1.Darkroom, conditionType string) string {
 
 func trimmed(message string) string { return strings.TrimSuffix(message, ".") }
 
-// remedyOf is what to do about the reason of a condition, or about a reason; else how to see more.
+// remedyOf returns what to do about a condition or a reason; if unknown, how to see more.
 func remedyOf(darkroom *v1alpha1.Darkroom, of string) string {
 	if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, of); condition != nil {
 		of = condition.Reason

@@ -27,7 +27,7 @@ type Subject struct {
 	Name      string `json:"name"`
 }
 
-// Kind is what a hop is.
+// Kind is the kind of a hop.
 type Kind string
 
 // The kinds of hops, in the order of a request.
@@ -69,7 +69,7 @@ type Evidence struct {
 	BaseDomains []string
 	// Claimants are the Darkrooms that have or want the host and that the caller may see, in the order of Claimants.
 	Claimants []*v1alpha1.Darkroom
-	// Holder is the Darkroom that has the host, by the Lease that decides; empty if nobody has it. It counts if HolderKnown.
+	// Holder is the Darkroom that holds the host, according to the Lease; empty if none does. It is valid if HolderKnown.
 	Holder      types.NamespacedName
 	HolderKnown bool
 	// Seen is the status that a client got from the host of the URL; 0 if it is not known.
@@ -89,7 +89,7 @@ type Endpoints struct{ Ready, All int }
 // Access is the outcome of a read with the rights of the caller.
 type Access int
 
-// Outcomes of reads. Unread is also what the caller may not read.
+// Outcomes of reads. Objects that the caller may not read are Unread.
 const (
 	Unread Access = iota
 	Missing

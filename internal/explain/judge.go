@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// inside decides about gate, Darkroom and source, of which only the response of the first is known.
+// inside decides about gate, Darkroom and source. Only the response of the first of them is known.
 func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
 	source, _, _ := e.sourceOf(&subject.Spec)
 	way := []finding{
@@ -180,7 +180,7 @@ func (e *Evidence) sourceOf(spec *v1alpha1.DarkroomSpec) (source *v1alpha1.Sourc
 	return source, field, name
 }
 
-// remedy is what to check of the source.
+// remedy returns what to check about the source.
 func (e *Evidence) remedy(reason string, subject *v1alpha1.Darkroom) string {
 	if _, _, name := e.sourceOf(&subject.Spec); name != "" {
 		return probe.RemedyOfAdditional(name)

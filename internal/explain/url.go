@@ -66,7 +66,7 @@ func Parse(text string) (URL, error) {
 	return out, nil
 }
 
-// String returns the URL without what may be a credential.
+// String returns the URL without the parts that may contain credentials.
 func (u URL) String() string {
 	host := u.Host
 	if port := u.given.Port(); port != "" {

@@ -11,7 +11,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// Hosts returns the hosts of an Ingress or HTTPRoute; none of nil and of other objects.
+// Hosts returns the hosts of an Ingress or HTTPRoute; none for nil and for other kinds.
 func Hosts(route metav1.Object) []string {
 	var hosts []string
 	switch typed := route.(type) {

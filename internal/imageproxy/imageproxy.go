@@ -20,8 +20,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// SignatureTTL is for how long signatures of these requests are valid: the audit log of Kubernetes has their URLs. The
-// clocks of pods and callers must differ by less.
+// SignatureTTL is how long signatures of these requests are valid. It is short, because their URLs are in the audit
+// log. The clocks of pods and callers must differ by less.
 const SignatureTTL = 5 * time.Minute
 
 // Internal are the paths that Darkroom serves in addition to images.

@@ -1,7 +1,8 @@
-// Package listen serves HTTP on listeners whose connections are bounded: as a whole, and those whose
-// callers are not known yet. Where there are too many of these, the oldest of the address that has
-// most of them is closed, so that who fills a listener keeps nobody else out. (A listener that only
-// stops accepting, such as netutil.LimitListener, would make everybody wait for the attacker.)
+// Package listen serves HTTP on listeners with two limits: on all connections, and on connections of
+// callers that are not authenticated yet. At the second limit, the address with the most such
+// connections loses its oldest one, so that a client that fills a listener does not keep others out.
+// (A listener that only stops accepting, such as netutil.LimitListener, would make everybody wait for
+// the attacker.)
 //
 // A connection belongs to a known caller from Keep until the end of the request.
 package listen

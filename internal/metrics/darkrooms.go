@@ -224,7 +224,7 @@ var families = []struct {
 	},
 }
 
-// bufferSize is the number of bytes that are written at one time.
+// bufferSize is the number of bytes in one write.
 const bufferSize = 64 << 10
 
 // text writes gauges in the text format of Prometheus. The buffer keeps the first error.

@@ -1,8 +1,8 @@
-// Package plan says what an operator with this chart and these settings would change in a cluster: it renders each
+// Package plan previews what an operator with this chart and these settings would change in a cluster: it renders each
 // Darkroom, and asks the API server how the objects would look after an apply, in requests that are not persisted.
 //
-// What is applied is what the operator applies (package release), so the API server answers, with
-// its defaults and policies, and no model of it. Secrets of the chart are compared by name, which contains a
+// The requests are the operator's own applies (package release), so the API server answers with its
+// defaults and policies; there is no model of it. Secrets of the chart are compared by name, which contains a
 // digest of their data; those that Darkrooms reference are read for the digest on their pods. No data of a
 // Secret is in a plan.
 package plan

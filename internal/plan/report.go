@@ -11,13 +11,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
-// Plan is what would change.
+// Plan lists the changes that an upgrade of the operator would make.
 type Plan struct {
 	// Darkrooms are all that were compared.
 	Darkrooms []Darkroom `json:"darkrooms"`
 }
 
-// Darkroom is what would change for one Darkroom.
+// Darkroom lists the changes to one Darkroom.
 type Darkroom struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -34,7 +34,7 @@ type Darkroom struct {
 	// Created and Deleted are the objects that would appear and go.
 	Created []string `json:"created,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
-	// LosesHosts and GetsHosts are the hosts that would not be routed to it any more, and from then on.
+	// LosesHosts are the hosts that would no longer be routed to it, and GetsHosts those that would be from then on.
 	LosesHosts []string `json:"losesHosts,omitempty"`
 	GetsHosts  []string `json:"getsHosts,omitempty"`
 	// Dropped are the fields of the Darkroom that the CRD of this version lacks.

@@ -24,7 +24,7 @@ type Result struct {
 	// Status is True if the image is served, False if failureThreshold probes failed
 	// one after the other, and Unknown before.
 	Status metav1.ConditionStatus
-	// Outcome is the one that the status follows from; zero while it is Unknown.
+	// Outcome is the outcome that led to Status; zero while Status is Unknown.
 	Outcome Outcome
 }
 
@@ -32,8 +32,8 @@ type Result struct {
 type Options struct {
 	// Probe sends one probe.
 	Probe func(context.Context, types.NamespacedName, Target) Outcome
-	// Concurrency is the number of probes at one time; at least 1. Targets whose last
-	// probe had no answer get at most half of it, so that they do not hold up others.
+	// Concurrency is the number of concurrent probes; at least 1. Targets whose last
+	// probe had no answer get at most half of it, so that they do not delay others.
 	Concurrency int
 	// Random returns numbers from 0 to 1 for the jitter; nil means pseudo-random ones.
 	Random func() float64

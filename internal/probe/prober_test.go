@@ -36,7 +36,7 @@ type world struct {
 	began  time.Time
 
 	mu sync.Mutex
-	// answers are the outcomes of Darkrooms; without one a probe waits for its end.
+	// answers are the outcomes of probes by Darkroom. A probe without one waits until it is canceled.
 	answers map[types.NamespacedName]Outcome
 	// probed are the probes so far, with the seconds after which they began.
 	probed []string

@@ -35,11 +35,11 @@ type Target struct {
 	Timeout time.Duration
 	// FailureThreshold is the number of consecutive failures that make a Darkroom fail.
 	FailureThreshold int
-	// Pod is the one that is asked; zero means the Service. What was found of one applies to
-	// the others of the same revision.
+	// Pod is the pod to probe; zero means the Service. A result applies to all pods of the
+	// same revision.
 	Pod Pod
-	// Revision identifies the pods. A new one is probed at once, and what was found
-	// of the one before is forgotten.
+	// Revision identifies the pods. A new revision is probed at once, and results of the
+	// previous one are discarded.
 	Revision string
 }
 

@@ -9,8 +9,9 @@ import (
 // parallelism bounds the concurrent requests for one release.
 const parallelism = 8
 
-// inParallel calls do for each item, also after an error. Of several errors it returns the first item's, whichever
-// ends first: a Darkroom with two obstacles says the same at each attempt, so that its status is written once.
+// inParallel calls do for each item, also after an error. If several fail, it returns the error
+// of the first item in order. A Darkroom with two obstacles thus reports the same one at each attempt, and its status
+// is written once.
 func inParallel[T any](items []T, do func(T) error) error {
 	errs := make([]error, len(items))
 	var group errgroup.Group

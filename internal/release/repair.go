@@ -100,7 +100,8 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	return c.restore(object, live, writer, traced)
 }
 
-// restore is the write of repair. A Deployment of which nothing is remembered may have waited, which is no repair.
+// restore writes an object that drifted. A Deployment without a trace may have waited for its rollout, which does not
+// count as a repair.
 func (c *ActionClient) restore(
 	object *unstructured.Unstructured, live metav1.Object, writer string, traced bool,
 ) (bool, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// warnOfStrays records an event that lists the objects of the last revision that are not desired, and belong to
-// nobody: those that a user created by helm upgrade. A revision of the operator has none, and costs no request.
+// warnOfStrays records an event that lists the strays: objects of the last revision that are not desired and have no
+// owner, because a user created them by helm upgrade. A revision of the operator has none, and costs no request.
 func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstructured.Unstructured) error {
 	before, err := manifest.Parse(last.Manifest, c.key.Namespace)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// state is a Deployment that requests pods: how many there are, of the new template, and available.
+// state is a Deployment that wants a number of pods, and has all, updated and available ones.
 func state(wanted, all, updated, available int32, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	out := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 5},

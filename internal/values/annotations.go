@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// DefaultAnnotations is the entry of Options.AllowedAnnotations that stands for the list
+// DefaultAnnotations is an entry of Options.AllowedAnnotations that includes the list
 // defaultAnnotations.
 const DefaultAnnotations = "default"
 

@@ -38,8 +38,8 @@ type Options struct {
 	InheritLabels, InheritAnnotations []string
 	// ReservedHosts are hosts that no Darkroom may have: names, and "*." with a domain for all hosts below it.
 	ReservedHosts []string
-	// Proxy is what Darkrooms fetch images through, unless they set the variables
-	// themselves. The zero value means none.
+	// Proxy is the proxy for requests to sources, unless a Darkroom sets the variables
+	// itself. The zero value means none.
 	Proxy Proxy
 }
 

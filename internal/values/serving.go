@@ -10,8 +10,8 @@ import (
 
 var (
 	paramName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	// variableName is narrower than what Kubernetes admits: it is what a shell and
-	// the chart take too.
+	// variableName is stricter than Kubernetes: the name must work in a shell and in the
+	// chart too.
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 

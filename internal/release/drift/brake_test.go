@@ -143,7 +143,7 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 	}
 }
 
-// A contest is over for those who read the status once applies change nothing.
+// The status no longer shows a contest once applies change nothing.
 func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 	memory, clock := newMemory()
 	fight(memory, clock, time.Minute)

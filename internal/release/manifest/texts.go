@@ -8,7 +8,7 @@ import (
 )
 
 // EachText returns a part of an object with each of its texts replaced, keys of maps included, in the order of
-// the keys. What it is given stays as it is.
+// the keys. The argument is not modified.
 func EachText(value any, replace func(string) string) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -37,7 +37,7 @@ func CheckChart(chrt *Chart) error {
 // Chart is a chart as Helm loads it.
 type Chart = chart.Chart
 
-// Capabilities is what a chart asks of a cluster.
+// Capabilities describes the cluster that a chart is rendered for.
 type Capabilities struct {
 	// Version is the version of Kubernetes, such as v1.36.0.
 	Version string

@@ -139,7 +139,8 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 
 // stored lists the revisions of a Darkroom's release, the newest first, from the API server. It
 // fails unless all belong to the Darkroom: with ErrPredecessor if the others belong to Darkrooms
-// that are gone, because two of one name cannot exist at one time. Those that exceed maxHeld together have no data.
+// that are gone, because two Darkrooms of one name cannot exist at the same time. Secrets
+// that exceed maxHeld together have no data.
 func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error) {
 	held, predecessor := 0, false
 	err = r.each(ctx, func(secret *corev1.Secret) error {

@@ -12,8 +12,8 @@ import (
 )
 
 // Bounds of a release that is decoded, in bytes of JSON, and in names, values and brackets. Users may create
-// Secrets with the labels of a revision, and a megabyte of gzip can be a gigabyte of JSON, of which each three
-// bytes take a hundred. The largest release of a Darkroom has some megabytes and some ten thousand of them.
+// Secrets with the labels of a revision, and a megabyte of gzip can be a gigabyte of JSON. Three bytes of JSON can
+// take a hundred bytes of memory. The largest release of a Darkroom has some megabytes and some ten thousand of them.
 const maxRelease, maxTokens = 8 << 20, 200_000
 
 var errNoRelease = errors.New("it contains no readable release")

@@ -51,7 +51,7 @@ func NewGuardedOperator(ctx context.Context, administrator *rest.Config, reposit
 		func(ctx context.Context) error { return IsGuarded(ctx, own) })
 }
 
-// IsGuarded returns an error unless the guard refuses an object of nobody to the operator.
+// IsGuarded returns an error unless the guard denies the operator an object without an owner.
 func IsGuarded(ctx context.Context, operator client.Client) error {
 	nobodys := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "nobodys"}}
 	switch err := operator.Create(ctx, nobodys, client.DryRunAll); {
