@@ -276,9 +276,8 @@ func IsPaused(darkroom metav1.Object) bool {
 }
 
 // HandledBy returns the installation of the operator that handles a Darkroom; empty if none has claimed it.
-// The annotation AnnotationInstallation claims and moves it. Where a client has removed the annotation, such as
-// `kubectl replace`, the installation that wrote the status keeps it: clients that write Darkrooms do not write
-// their status.
+// The annotation AnnotationInstallation claims and moves it. If a client such as `kubectl replace` removes the
+// annotation, the installation in the status keeps the Darkroom, because such clients do not write the status.
 func HandledBy(darkroom *Darkroom) string {
 	return cmp.Or(darkroom.Annotations[AnnotationInstallation], darkroom.Status.Installation)
 }

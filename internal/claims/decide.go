@@ -56,8 +56,8 @@ func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
 	}
 }
 
-// proof identifies the spec of a Darkroom that a Lease was last written for. A cached Lease of another spec may have
-// been released meanwhile; one of this spec is not, as long as the spec wants the host.
+// proof identifies the spec for which a Lease was last written. A cached Lease of another spec may already be
+// released. A Lease of this spec is not released while the spec has the host.
 func proof(darkroom *v1alpha1.Darkroom) string {
 	return fmt.Sprintf("%s/%d", darkroom.UID, darkroom.Generation)
 }

@@ -33,8 +33,8 @@ func withValues(options values.Options) operatorOption {
 	return func(s *settings) { s.Values = options }
 }
 
-// chartEdits are what another version of the chart does: text of a template and what takes its place. The first
-// version is today's version.
+// chartEdits turn the chart into other versions: a text of a template, and its replacement. The first one is the
+// current version.
 var chartEdits = [][2]string{
 	{},
 	{"revisionHistoryLimit: 3", "revisionHistoryLimit: 4"},                               // replaces no pods

@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// TestADeletionThatKeepsDependentsEnds deletes a Darkroom with --cascade=orphan. The garbage collector does not run
-// here: its patches are sent. It does in test/e2e.
+// TestADeletionThatKeepsDependentsEnds deletes a Darkroom with --cascade=orphan. The test sends the patches of the
+// garbage collector, which runs in test/e2e only.
 func TestADeletionThatKeepsDependentsEnds(t *testing.T) {
 	t.Parallel()
 	for name, encoded := range map[string]string{

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// staleRetry is the time until the next attempt at a Darkroom that was stale in the cache, or whose revision was
-	// deleted meanwhile.
+	// staleRetry is the time until the next attempt if the cached Darkroom was outdated, or its revision was deleted
+	// during the reconcile.
 	staleRetry = 200 * time.Millisecond
-	// refusedRetry is the time between two attempts at a write that the API server refuses, until somebody
-	// removes the cause. A changed Darkroom does not wait for it.
+	// refusedRetry is the time between two attempts at a write that the API server refuses, until a user
+	// removes the cause. A change of the Darkroom is reconciled at once.
 	refusedRetry = retryMost
 	// checkPeriod is the time between two checks for changes that no event reports: a foreign object is deleted,
 	// a load balancer releases a route, or fewer Darkrooms replace their pods.

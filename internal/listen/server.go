@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// headerTimeout and readTimeout bound how long a request is read, and idleTimeout how long a
-	// connection waits for one.
+	// headerTimeout and readTimeout limit the time to read a request, and idleTimeout the time that a
+	// connection waits for the next one.
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
 	writeTimeout  = 60 * time.Second

@@ -90,7 +90,7 @@ type change struct {
 	of             []Darkroom
 }
 
-// changes groups the fields of all Darkrooms that are of pods, or not, by their path.
+// changes groups the fields of all Darkrooms by path: fields of pods, or the others.
 func (p *Plan) changes(ofPods bool) []*change {
 	var all []*change
 	byPath := map[string]*change{}

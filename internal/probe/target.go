@@ -27,7 +27,7 @@ type Target struct {
 	Path string
 	// Source is the type of the source; remedies depend on it.
 	Source v1alpha1.SourceType
-	// Gate is set if a gate answers. It explains failures in sentences of its own.
+	// Gate is set if the Darkroom has a gate, whose responses explain failures.
 	Gate bool
 	// Period is the time between two probes.
 	Period time.Duration

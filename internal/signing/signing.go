@@ -17,7 +17,7 @@ import (
 // minKey is the shortest key that the gate accepts, in bytes.
 const minKey = 16
 
-// FirstKey returns the key that signs, of keys in lines. Its errors have no part of a key.
+// FirstKey returns the key for signatures: the first of the keys, one on each line. Its errors do not contain keys.
 func FirstKey(keys string) (string, error) {
 	for line := range strings.Lines(keys) {
 		switch key := strings.TrimSpace(line); {

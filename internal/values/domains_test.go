@@ -93,7 +93,7 @@ func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T)
 	})
 }
 
-// Where each namespace has a domain, the hosts below it belong to its Darkrooms, and all others are anybody's.
+// Where each namespace has a domain, the hosts below it are reserved for its Darkrooms, and all others are free.
 func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		options, darkroom := drawOptions(t, "options"), drawDarkroom(t, "Darkroom")

@@ -88,8 +88,8 @@ func TestEveryObjectAndPodTemplateInheritsFromTheDarkroom(t *testing.T) {
 	}
 }
 
-// A tenant chooses the labels and annotations. None of them may take an object out of the release or
-// change what it is.
+// A tenant chooses the labels and annotations. None of them may remove an object from the release or
+// change its identity.
 func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 	chrt, err := darkroomChart()
 	expect.NoError(t, err)

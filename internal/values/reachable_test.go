@@ -10,7 +10,7 @@ import (
 )
 
 // unreachable are the values of the chart that no field of a Darkroom and no setting of the
-// operator sets, with the reason. A key stands for all values below it.
+// operator sets, with the reason. A key includes all values below it.
 var unreachable = map[string]string{
 	"nameOverride":        "the operator finds objects by their labels",
 	"image.digest":        "part of the image that the operator is configured with; spec.version is a tag",

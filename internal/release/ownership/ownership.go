@@ -3,7 +3,7 @@
 // An object belongs to a Darkroom if it carries the label LabelDarkroom with the
 // Darkroom's name and a controller owner reference with the Darkroom's UID. Both are
 // facts in the cluster: neither the name of an object, nor a Helm annotation, nor the
-// history of a release makes an object a Darkroom's.
+// history of a release makes a Darkroom the owner.
 package ownership
 
 import (

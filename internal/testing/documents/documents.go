@@ -1,4 +1,4 @@
-// Package documents reads what the documents tell users to type, so that tests can type it.
+// Package documents reads the commands in the documents, so that tests can run them.
 package documents
 
 import (
