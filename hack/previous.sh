@@ -8,11 +8,9 @@ cd "$(dirname "$0")/.."
 
 next=$1 ref=${2:-}
 folder=bin/previous
-# It works, installs in every way, and reads the settings of today. Its pods have the
-# template of today: those of earlier commits lack the selector of Linux nodes, so that an upgrade
-# replaces them. So has its CRD the descriptions and rules of today: OLM v1 refuses an upgrade that
-# changes them.
-unreleased=2f0d08dd3f8666b95147ff7daaf71fb947653969
+# A commit that works, installs in every way, and reads the settings of today. Its pod template is today's, so that an
+# upgrade replaces no pods. So are its CRD's descriptions and rules, because OLM v1 refuses an upgrade that changes them.
+unreleased=3c3fffe13abecf0cc3350a48e862081e89fb6df9
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }
