@@ -201,13 +201,13 @@ func (h *Hosts) routed(ctx context.Context, key types.NamespacedName) ([]string,
 // Release deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
 // caches show that the Darkroom wants them all.
 func (h *Hosts) Release(ctx context.Context, key types.NamespacedName) error {
-	held := &coordinationv1.LeaseList{}
-	err := h.Client.List(ctx, held, client.InNamespace(h.Namespace), client.MatchingFields{indexHolder: key.String()})
+	leases := &coordinationv1.LeaseList{}
+	err := h.Client.List(ctx, leases, client.InNamespace(h.Namespace), client.MatchingFields{indexHolder: key.String()})
 	if err != nil {
 		return fmt.Errorf("list the hosts of Darkroom %s: %w", key, err)
 	}
-	for i := range held.Items {
-		lease := &held.Items[i]
+	for i := range leases.Items {
+		lease := &leases.Items[i]
 		_, wants, isRouted, err := h.stateOf(ctx, key, lease.Name)
 		if err == nil && !wants && !isRouted {
 			err = h.Client.Delete(ctx, lease,

@@ -114,7 +114,7 @@ func (c *Client) Probe(ctx context.Context, address string, target Target) (outc
 	if err != nil {
 		return target.unanswered(err, true)
 	}
-	return c.judge(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
+	return c.outcomeOf(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
 }
 
 // ProbeDarkroom is Probe of the target's pod, or of the Darkroom's Service, at the address of
@@ -148,8 +148,8 @@ func newRequest(ctx context.Context, address, path string) (*http.Request, error
 	return request, nil
 }
 
-// judge returns the outcome of a complete response.
-func (c *Client) judge(target Target, status int, contentType string, body []byte) Outcome {
+// outcomeOf returns the outcome of a complete response.
+func (c *Client) outcomeOf(target Target, status int, contentType string, body []byte) Outcome {
 	var outcome Outcome
 	switch {
 	case c.base != nil && contentType == "application/json":
@@ -157,7 +157,7 @@ func (c *Client) judge(target Target, status int, contentType string, body []byt
 	case status != http.StatusOK:
 		outcome = target.failed(Classify(status), fmt.Sprintf("HTTP %d", status)+target.explanation(contentType, body))
 	default:
-		outcome = judgeImage(target, contentType, body)
+		outcome = outcomeOfImage(target, contentType, body)
 	}
 	outcome.StatusCode = status
 	return outcome
@@ -178,8 +178,8 @@ func (t Target) explanation(contentType string, body []byte) string {
 	return ": " + problem.Detail
 }
 
-// judgeImage returns the outcome of a response with status 200.
-func judgeImage(target Target, contentType string, body []byte) Outcome {
+// outcomeOfImage returns the outcome of a response with status 200.
+func outcomeOfImage(target Target, contentType string, body []byte) Outcome {
 	finding := "HTTP 200 with content type " + contentType
 	if !strings.HasPrefix(contentType, "image/") {
 		return target.failed(v1alpha1.ReasonNotAnImage, finding)

@@ -37,13 +37,13 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 	if err != nil || !found {
 		return err
 	}
-	held := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
-	held.SetGroupVersionKind(object.GroupVersionKind())
-	held.SetNamespace(object.GetNamespace())
-	held.SetName(object.GetName())
-	held.SetUID(uid)
+	kept := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
+	kept.SetGroupVersionKind(object.GroupVersionKind())
+	kept.SetNamespace(object.GetNamespace())
+	kept.SetName(object.GetName())
+	kept.SetUID(uid)
 	// Without force: if an autoscaler has changed the number meanwhile, it is the owner.
-	err = c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(held), client.FieldOwner(replicasManager))
+	err = c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(kept), client.FieldOwner(replicasManager))
 	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("keep the replicas of %s: %w", manifest.KeyOf(object), err)
 	}

@@ -152,9 +152,9 @@ func hasCertificate(o Observation, host string) bool {
 		})
 }
 
-// attachmentOf returns the worst verdict of the Gateways that the Darkroom names on the route,
+// attachmentOf returns the worst acceptance of the route by the Gateways that the Darkroom names,
 // with a message. The cached route may still have earlier Gateways, which do not count.
-func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (worst gateway.Verdict, message string) {
+func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (worst gateway.Acceptance, message string) {
 	if darkroom.Spec.Gateway == nil {
 		return worst, ""
 	}
@@ -163,12 +163,12 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 			Kind:      cmp.Or(ref.Kind, gateway.KindGateway),
 			Namespace: cmp.Or(ref.Namespace, darkroom.Namespace), Name: ref.Name, Section: ref.SectionName,
 		}
-		verdict, said := gateway.Judge(route, parent)
-		if verdict <= worst {
+		acceptance, said := gateway.AcceptanceBy(route, parent)
+		if acceptance <= worst {
 			continue
 		}
-		worst = verdict
-		switch verdict {
+		worst = acceptance
+		switch acceptance {
 		case gateway.Awaiting:
 			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the %s exists, that its controller runs, "+
 				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)

@@ -318,8 +318,8 @@ func TestURLIsThatOfTheFirstDomain(t *testing.T) {
 
 func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 	type attachment struct {
-		verdict gateway.Verdict
-		message string
+		acceptance gateway.Acceptance
+		message    string
 	}
 	type parents = []gatewayv1.RouteParentStatus
 	awaited := attachment{gateway.Awaiting, awaitedWords}
@@ -391,8 +391,8 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			if test.refs != nil {
 				darkroom.Spec.Gateway.ParentRefs = test.refs
 			}
-			verdict, message := attachmentOf(darkroom, route([]string{host}, test.parents...))
-			if got := (attachment{verdict, message}); got != test.want {
+			acceptance, message := attachmentOf(darkroom, route([]string{host}, test.parents...))
+			if got := (attachment{acceptance, message}); got != test.want {
 				t.Errorf("got %+v\nwant %+v", got, test.want)
 			}
 		})

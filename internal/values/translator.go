@@ -1,7 +1,6 @@
 package values
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -40,10 +39,6 @@ func New(options Options) (*Translator, error) {
 	}
 	return &Translator{options, allowed, labels, annotations}, nil
 }
-
-// AnnotationCredentials is on the pods of a Darkroom that references a Secret. Its
-// value changes when the data that the pods read does, and so the pods are rolled.
-const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
 // ClusterState is the input of the translation that only the operator in the cluster knows.
 // The zero value serves previews.
@@ -87,39 +82,4 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.environment(&darkroom.Spec)
 	b.proxy(t.options.Proxy)
 	return b.build(darkroom.Name)
-}
-
-// Keys of the Secret with credentials, unless the Darkroom names others.
-const (
-	DefaultAccessKeyKey       = "accessKey"
-	DefaultSecretKeyKey       = "secretKey"
-	DefaultCredentialsJSONKey = "credentials.json"
-)
-
-// Credentials are keys of a Secret that the pods of a Darkroom read.
-type Credentials struct {
-	// Name is the name of the Secret, and Field refers to it.
-	Name, Field string
-	Keys        []string
-}
-
-// CredentialsOf returns the credentials that the sources of a Darkroom refer to, in the order of the sources.
-func CredentialsOf(spec *v1alpha1.DarkroomSpec) (found []Credentials) {
-	for source, path := range spec.Sources() {
-		ref := source.CredentialsSecretRef
-		if ref == nil {
-			continue
-		}
-		switch path += ".credentialsSecretRef"; source.Type {
-		case v1alpha1.S3:
-			keys := []string{cmp.Or(ref.AccessKeyKey, DefaultAccessKeyKey), cmp.Or(ref.SecretKeyKey, DefaultSecretKeyKey)}
-			found = append(found, Credentials{ref.Name, path, keys})
-		case v1alpha1.GoogleCloudStorage:
-			found = append(found, Credentials{
-				ref.Name, path,
-				[]string{cmp.Or(ref.CredentialsJSONKey, DefaultCredentialsJSONKey)},
-			})
-		}
-	}
-	return found
 }

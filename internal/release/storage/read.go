@@ -140,16 +140,16 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 // stored lists the revisions of a Darkroom's release, the newest first, from the API server. It
 // fails unless all belong to the Darkroom: with ErrPredecessor if the others belong to Darkrooms
 // that are gone, because two Darkrooms of one name cannot exist at the same time. Secrets
-// that exceed maxHeld together have no data.
+// that exceed maxData together have no data.
 func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error) {
-	held, predecessor := 0, false
+	size, predecessor := 0, false
 	err = r.each(ctx, func(secret *corev1.Secret) error {
 		switch {
 		case ownership.OwnsRevision(r.darkroom, secret):
 			release := secret.Data[dataRelease]
-			if secret.Data = nil; held+len(release) <= maxHeld {
+			if secret.Data = nil; size+len(release) <= maxData {
 				secret.Data = map[string][]byte{dataRelease: release}
-				held += len(release)
+				size += len(release)
 			}
 			own = append(own, *secret)
 		case metav1.GetControllerOfNoCopy(secret) == nil || ownership.UID(secret) == "":
@@ -170,8 +170,8 @@ func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error)
 const (
 	// listPage is how many revisions are read at once: as many as the operator keeps by default.
 	listPage = 10
-	// maxHeld is how much data of revisions is held, in bytes.
-	maxHeld = 8 << 20
+	// maxData is how much data of revisions is kept in memory, in bytes.
+	maxData = 8 << 20
 )
 
 // each visits all revisions of a release's name, including foreign ones, page by page: users may create any number

@@ -1,4 +1,4 @@
-// Package gateway reads the hosts of routes, and the status that Gateways report on an HTTPRoute.
+// Package gateway reads the hosts of routes, and which Gateways have accepted an HTTPRoute.
 package gateway
 
 import (
@@ -29,13 +29,13 @@ func Hosts(route metav1.Object) []string {
 	return hosts
 }
 
-// Verdict is the status of the current generation of a route at a Gateway. Of several, the
-// greatest is reported.
-type Verdict int
+// Acceptance is the status of the current generation of a route at a Gateway. If a route has several,
+// the greatest is reported.
+type Acceptance int
 
 const (
 	// Accepted means that Accepted and ResolvedRefs are True.
-	Accepted Verdict = iota
+	Accepted Acceptance = iota
 	// Awaiting means that there is no status yet, or only one of an earlier generation.
 	Awaiting
 	// Unresolved means that the route is accepted, but ResolvedRefs is not True.
@@ -81,11 +81,10 @@ func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 	}, ptr.Deref(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName && (kind == KindGateway || kind == KindListenerSet)
 }
 
-// Judge returns the verdict of a Gateway on the current generation of a route, and the
-// condition that it follows from; nil if there is none. If several controllers report on
-// one Gateway, the most favorable verdict counts: a Gateway has one controller, so the
-// others are stale.
-func Judge(route *gatewayv1.HTTPRoute, by Parent) (Verdict, *metav1.Condition) {
+// AcceptanceBy returns whether a Gateway has accepted the current generation of a route, and the
+// condition that says why not; nil if there is none. If several controllers report on one Gateway,
+// the most favorable report counts: a Gateway has one controller, so the others are stale.
+func AcceptanceBy(route *gatewayv1.HTTPRoute, by Parent) (Acceptance, *metav1.Condition) {
 	best, why := Awaiting, (*metav1.Condition)(nil)
 	if route == nil {
 		return best, why
@@ -136,7 +135,7 @@ func AcceptedBy(route *gatewayv1.HTTPRoute) (accepted []Parent, all bool) {
 		if !isGateway {
 			continue
 		}
-		if verdict, _ := Judge(route, by); verdict == Accepted {
+		if acceptance, _ := AcceptanceBy(route, by); acceptance == Accepted {
 			accepted = append(accepted, by)
 		} else {
 			all = false
