@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
@@ -23,6 +24,10 @@ type held struct {
 	info      original.Info
 	cache.Origin
 	release admission.Release
+
+	// mu guards batches and what they have.
+	mu      sync.Mutex
+	batches []*batch
 }
 
 // firstRead bounds what is reserved for an original of unknown length. If it is longer, it is
@@ -63,6 +68,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (h *held, err er
 	}
 	sum := sha256.Sum256(h.body)
 	h.Original, h.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(h.body))
+	p.gather(h, r)
 	return h, nil
 }
 

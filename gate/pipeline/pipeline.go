@@ -1,6 +1,6 @@
 // Package pipeline makes responses: from the cache, or by fetching, checking and transforming the
-// original. What requests need at the same time is made once: the result of a request (results),
-// and an original for all results of it (originals).
+// original. What requests need at the same time is made once: the result of a request (results), an original for all
+// results of it (originals), and its pixels (batches).
 package pipeline
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -58,6 +59,8 @@ type Pipeline struct {
 
 	results   share.Group[string, result]
 	originals share.Group[source.Request, *held]
+	wishes    wishes
+	batches   share.Group[*batch, map[render.Plan]rendered]
 	// refreshing has the originals that are checked behind responses.
 	refreshing sync.Map
 	// versions are those that the source has confirmed, by original, without their validators; the zero value is that it

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -12,70 +11,71 @@ import (
 )
 
 // transform applies the transformation of a request to an original, or passes it on. Default parameters
-// never refuse: what they make impossible is done without them. It is late if it should have been WebP.
-func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) (made []byte, late bool, err error) {
-	made, late, err = p.apply(ctx, of, r.Transform, r.WebP)
+// never refuse: what they make impossible is done without them.
+func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) (made, error) {
+	result, err := p.apply(ctx, of, r.Transform, r.WebP)
 	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && r.Own != r.Transform {
-		made, late, err = p.apply(ctx, of, r.Own, r.WebP)
+		result, err = p.apply(ctx, of, r.Own, r.WebP)
 	}
 	if err == nil {
-		return made, late, nil
+		return result, nil
 	}
 	size, status := of.info.Size, problem.Of(err).Status
 	switch asked := r.Own != (request.Transform{}); {
 	case status >= http.StatusInternalServerError,
 		asked && status != http.StatusUnsupportedMediaType,
 		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.Memory/16):
-		return nil, false, err
+		return made{}, err
 	}
 	p.metrics.untransformed.WithLabelValues(of.info.ContentType).Inc()
-	return of.body, false, nil
+	return made{body: of.body}, nil
 }
 
 // apply returns the result of a transformation, as WebP if that is asked for and possible. The gate renders plain
 // transformations, and Darkroom does what only it knows, and what the gate has not the memory for. A problem with
 // status 415 means that the image cannot be transformed.
-func (p *Pipeline) apply(
-	ctx context.Context, of *held, t request.Transform, webp bool,
-) (made []byte, late bool, err error) {
-	info := of.info
-	if info.Format == "" {
+func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, webp bool) (made, error) {
+	if of.info.Format == "" {
 		if t == (request.Transform{}) {
-			return of.body, false, nil
+			return made{body: of.body}, nil
 		}
-		return nil, false, problem.New(http.StatusUnsupportedMediaType,
-			"images of type %s cannot be transformed", info.ContentType)
+		return made{}, problem.New(http.StatusUnsupportedMediaType,
+			"images of type %s cannot be transformed", of.info.ContentType)
 	}
-	t = p.Rules.Resolve(t, info.Size)
+	t = p.Rules.Resolve(t, of.info.Size)
 	if t == (request.Transform{}) {
-		return p.asWebP(ctx, of.body, info, 0, webp)
+		return p.asWebP(ctx, of, 0, webp)
 	}
-	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
-		return nil, false, err
+	if err := p.Rules.Check(t, of.info.Size, p.MaxSourcePixels); err != nil {
+		return made{}, err
 	}
-	if t.Plain() && !p.OnlyDarkroom {
-		if plan, ok := p.plan(info, t, webp); ok {
-			return p.render(ctx, of.body, plan, plan.WithoutWebP().Do)
-		}
+	if plan, ok := p.planned(of.info, t, webp); ok {
+		return p.render(ctx, of, plan)
 	}
 	if !p.OnlyDarkroom {
-		t = t.Sized(info.Size)
+		t = t.Sized(of.info.Size)
 	}
-	made = of.body
-	if asked := t.WithoutQuality(); asked != (request.Transform{}) {
-		if made, err = p.askUpright(ctx, of, asked); err != nil {
-			return nil, false, err
-		}
-		made = original.WithProfile(made, original.Profile(of.body))
-		if info, err = original.Inspect(made); err != nil {
-			return nil, false, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
-		}
+	asked := t.WithoutQuality()
+	if asked == (request.Transform{}) {
+		return p.asWebP(ctx, of, t.Quality, webp)
 	}
-	return p.asWebP(ctx, made, info, t.Quality, webp)
+	body, err := p.askUpright(ctx, of, asked)
+	if err != nil {
+		return made{}, err
+	}
+	body = original.WithProfile(body, original.Profile(of.body))
+	info, err := original.Inspect(body)
+	if err != nil {
+		return made{}, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
+	}
+	return p.asWebP(ctx, &held{body: body, info: info}, t.Quality, webp)
 }
 
-// plan returns how the gate renders a result, and false if that needs too much memory.
-func (p *Pipeline) plan(info original.Info, t request.Transform, webp bool) (plan render.Plan, ok bool) {
+// planned returns how the gate makes a result by itself, and false if it does not.
+func (p *Pipeline) planned(info original.Info, t request.Transform, webp bool) (plan render.Plan, ok bool) {
+	if !t.Plain() || p.OnlyDarkroom {
+		return plan, false
+	}
 	if plan = render.New(info, t, webp); plan.IsWebP() && plan.Weight > p.Memory/5 {
 		plan = render.New(info, t, false)
 	}
@@ -83,50 +83,16 @@ func (p *Pipeline) plan(info original.Info, t request.Transform, webp bool) (pla
 }
 
 // asWebP returns an image as WebP of a quality if that is asked for, possible and smaller.
-func (p *Pipeline) asWebP(
-	ctx context.Context, body []byte, info original.Info, quality int, asked bool,
-) (made []byte, late bool, err error) {
-	if !asked || info.Format == "" {
-		return body, false, nil
+func (p *Pipeline) asWebP(ctx context.Context, of *held, quality int, asked bool) (made, error) {
+	plan, ok := render.AsWebP(of.info, quality)
+	if !asked || of.info.Format == "" || !ok || plan.Weight > p.Memory/5 {
+		return made{body: of.body}, nil
 	}
-	plan, ok := p.plan(info, request.Transform{Quality: quality}, true)
-	if !ok || !plan.IsWebP() {
-		return body, false, nil
-	}
-	made, late, err = p.render(ctx, body, plan, asItIs)
+	result, err := p.render(ctx, of, plan)
 	if problem.Of(err).Status == http.StatusUnsupportedMediaType {
-		return body, false, nil
+		return made{body: of.body}, nil
 	}
-	return made, late, err
-}
-
-// asItIs takes the place of render.Plan.Do.
-func asItIs(_ context.Context, body []byte) ([]byte, error) { return body, nil }
-
-// patience is the time after which WebP is not encoded any more, which takes longer than JPEG or PNG: who waits
-// behind it would be refused.
-const patience = 15 * time.Second
-
-// render does what is planned when there is the memory for it, or something else if it is too late for WebP.
-func (p *Pipeline) render(
-	ctx context.Context, body []byte, plan render.Plan, without func(context.Context, []byte) ([]byte, error),
-) (made []byte, late bool, err error) {
-	asked := time.Now()
-	release, err := p.queues.renders.Acquire(ctx, max(plan.Weight, p.queues.lightestRender))
-	if err != nil {
-		return nil, false, err
-	}
-	defer release(0)
-	do := plan.Do
-	if late = plan.IsWebP() && time.Since(asked) > patience; late {
-		do = without
-	}
-	defer recovered(&err)
-	defer func(start time.Time) {
-		p.metrics.renders.WithLabelValues(outcome(err)).Observe(time.Since(start).Seconds())
-	}(time.Now())
-	made, err = do(ctx, body)
-	return made, late, err
+	return result, err
 }
 
 // askUpright lets Darkroom transform an original, which it gets upright.
@@ -159,12 +125,12 @@ func (p *Pipeline) upright(ctx context.Context, of *held) ([]byte, original.Info
 		return nil, original.Info{}, problem.New(http.StatusRequestEntityTooLarge,
 			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
 	}
-	body, _, err := p.render(ctx, of.body, plan, plan.Do)
+	result, err := p.render(ctx, of, plan)
 	if err != nil {
 		return nil, original.Info{}, err
 	}
-	info, err := original.Inspect(body)
-	return body, info, err
+	info, err := original.Inspect(result.body)
+	return result.body, info, err
 }
 
 // ask lets Darkroom transform an image when it has the memory for it.

@@ -18,12 +18,13 @@ import (
 // refresh asks the source, and makes an entry if the original has changed or none is known.
 func (p *Pipeline) refresh(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
-) (made result, err error) {
+) (_ result, err error) {
 	defer recovered(&err)
-	asked := source.Request{Path: r.Path, Via: r.Via}
+	asked, wanted := source.Request{Path: r.Path, Via: r.Via}, wish{Request: r}
 	if known != nil {
-		asked.Known = known.Source
+		asked.Known, wanted.known = known.Source, known.Original
 	}
+	defer p.wishes.add(asked, wanted)()
 	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (*held, error) {
 		return p.fetch(ctx, asked)
 	})
@@ -38,20 +39,20 @@ func (p *Pipeline) refresh(
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
 	p.confirm(r, fetched.Origin)
-	body, late, err := p.transform(ctx, fetched, r)
+	made, err := p.transform(ctx, fetched, r)
 	if err != nil {
 		return p.recover(key, key, known, err)
 	}
-	contentType := original.Type(body)
+	contentType := original.Type(made.body)
 	if contentType == "" {
 		return p.recover(key, key, known, problem.New(http.StatusBadGateway,
 			"Darkroom returned something that is not an image"))
 	}
-	entry := cache.NewEntry(body, contentType, fetched.Origin)
+	entry := cache.NewEntry(made.body, contentType, fetched.Origin)
 	switch {
 	case fetched.Control.NoStore:
 		p.cache.Remove(key)
-	case late: // the next request may get WebP
+	case made.late: // the next request may get WebP
 		entry.Control = original.Control{Bounded: true}
 	default:
 		p.cache.Put(key, entry)

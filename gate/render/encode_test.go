@@ -59,11 +59,19 @@ func do(t testing.TB, body []byte, transform request.Transform, asWebP bool) []b
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := New(info, transform, asWebP).Do(t.Context(), body)
+	made, err := render(t, body, New(info, transform, asWebP))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made
+}
+
+func render(t testing.TB, body []byte, p Plan) ([]byte, error) {
+	pixels, err := Decode(t.Context(), body, []Plan{p})
+	if err != nil {
+		return nil, err
+	}
+	return pixels.Make(t.Context(), body, p)
 }
 
 // Whatever the image, no result of its size is larger than its file, and a result has its alpha, in the eyes of another
@@ -205,7 +213,7 @@ func FuzzDo(f *testing.F) {
 		if want.Pixels() > 1<<16 {
 			return
 		}
-		made, err := New(info, transform, asWebP).Do(t.Context(), body)
+		made, err := render(t, body, New(info, transform, asWebP))
 		if err != nil {
 			return
 		}

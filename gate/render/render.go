@@ -9,8 +9,10 @@ package render
 
 import (
 	"context"
+	"image"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,8 @@ type Plan struct {
 	webp        bool
 	// lossless and whole files are for Darkroom.
 	forDarkroom bool
+	// asItIs results are WebP, or the original.
+	asItIs bool
 	// Weight is the memory that is needed, in bytes.
 	Weight int64
 }
@@ -67,6 +71,13 @@ func Upright(info original.Info) Plan {
 	return p
 }
 
+// AsWebP returns the plan for the same image as WebP, and false if that is not possible.
+func AsWebP(info original.Info, quality int) (Plan, bool) {
+	p := New(info, request.Transform{Quality: quality}, true)
+	p.asItIs = true
+	return p, p.webp
+}
+
 // IsWebP reports whether the result may be a WebP file in place of another format.
 func (p Plan) IsWebP() bool { return p.webp }
 
@@ -76,23 +87,61 @@ func (p Plan) WithoutWebP() Plan {
 	return p
 }
 
-// Do returns the result, with the color profile of the original. An original that is as good, and not larger, is
-// returned itself. A problem with status 415 means that the original cannot be decoded.
-func (p Plan) Do(ctx context.Context, body []byte) ([]byte, error) {
-	start := time.Now()
-	measure := func(part string) {
-		timing.Add(ctx, part, time.Since(start))
-		start = time.Now()
+// at returns the plan for pixels of another scale.
+func (p Plan) at(denominator int) Plan {
+	p.denominator = denominator
+	p.Weight = p.weigh()
+	return p
+}
+
+// Weight returns the memory that is needed to make results of the same original one after another, in bytes.
+func Weight(plans []Plan) (most int64) {
+	denominator := together(plans)
+	for _, p := range plans {
+		most = max(most, p.at(denominator).Weight)
 	}
-	img, err := decode(body, p.info, p.denominator)
-	measure("decode")
+	return most
+}
+
+// together returns the scale at which all results can be made.
+func together(plans []Plan) int {
+	return slices.MinFunc(plans, func(a, b Plan) int { return a.denominator - b.denominator }).denominator
+}
+
+// Pixels are those of a decoded original.
+type Pixels struct {
+	img         image.Image
+	denominator int
+}
+
+// Decode returns the pixels for results of the same original. A problem with status 415 means that it cannot be decoded.
+func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
+	defer measure(ctx, "decode")()
+	denominator := together(plans)
+	img, err := decode(body, plans[0].info, denominator)
 	if err != nil {
-		return nil, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+		return Pixels{}, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
 	}
-	resized := p.resize(img)
-	measure("resize")
-	defer measure("encode")
+	return Pixels{img, denominator}, nil
+}
+
+// Make returns a result, with the color profile of the original. An original that is as good, and not larger, is
+// returned itself.
+func (from Pixels) Make(ctx context.Context, body []byte, p Plan) ([]byte, error) {
+	if p.asItIs && !p.webp {
+		return body, nil
+	}
+	end := measure(ctx, "resize")
+	resized := p.at(from.denominator).resize(from.img)
+	end()
+	defer measure(ctx, "encode")()
 	return p.encode(resized, body)
+}
+
+// measure adds to the time of a part until it is called.
+func measure(ctx context.Context, part string) func() {
+	start := time.Now()
+	return func() { timing.Add(ctx, part, time.Since(start)) }
 }
 
 // offset returns where a part begins of which a rest is cut off.

@@ -1,0 +1,123 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
+	"github.com/darkroom-operator/darkroom-operator/gate/source"
+)
+
+// photo returns a JPEG file without sharp edges, whose likeness at another scale is bounded.
+func photo(size image.Point) []byte {
+	img := image.NewGray(image.Rectangle{Max: size})
+	for y := range size.Y {
+		for x := range size.X {
+			img.SetGray(x, y, color.Gray{Y: byte(128 + 60*math.Sin(float64(x)/40) + 60*math.Cos(float64(y)/30))})
+		}
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, img, &jpeg.Options{Quality: 95}); err != nil {
+		panic(err)
+	}
+	return file.Bytes()
+}
+
+// likeness returns the ratio of signal to noise of two gray JPEG files, in decibels.
+func likeness(t *rapid.T, one, other []byte) float64 {
+	a, err := jpeg.Decode(bytes.NewReader(one))
+	b, err2 := jpeg.Decode(bytes.NewReader(other))
+	if err != nil || err2 != nil || a.Bounds() != b.Bounds() {
+		t.Fatalf("%v, %v", err, err2)
+	}
+	var sum float64
+	for i, value := range a.(*image.Gray).Pix {
+		d := float64(value) - float64(b.(*image.Gray).Pix[i])
+		sum += d * d
+	}
+	return 10 * math.Log10(255*255*float64(len(a.(*image.Gray).Pix))/max(sum, 1e-9))
+}
+
+// renderings returns how often an image was decoded.
+func renderings(t *testing.T, p *Pipeline) (count int) {
+	t.Helper()
+	families, err := p.metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == namespace+"_render_duration_seconds" {
+			for _, metric := range family.GetMetric() {
+				count += int(metric.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return count
+}
+
+// Whatever the sizes that wait for a photo at the same time, and whoever leaves: it is decoded once, and each result is
+// like the result that is made alone.
+func TestResultsThatWaitForAPhotoAreMadeOfItsPixelsTogether(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(rt, name) }
+		file := photo(image.Pt(draw("width", 200, 900), draw("height", 200, 900)))
+		widths := rapid.SliceOfNDistinct(rapid.IntRange(20, 190), 2, 8, rapid.ID).Draw(rt, "widths")
+		leaves := draw("one that leaves", 0, len(widths)) // or none
+		made := func(widths []int, leaves int) (bodies [][]byte, decoded int) {
+			bodies = make([][]byte, len(widths))
+			synctest.Test(t, func(t *testing.T) {
+				sent := make(chan bool)
+				o := options(func(context.Context, source.Request) (*source.Response, error) {
+					<-sent
+					return respond(file, nil)
+				})
+				o.Rules, o.MaxSourcePixels = request.Rules{MaxWidth: 1000, MaxHeight: 1000}, 1e6
+				p := newPipelineWith(o, cache.Options{Memory: memory / 4})
+				defer p.failures.StopAllGoroutines()
+				for i, width := range widths {
+					ctx, leave := context.WithCancel(t.Context())
+					defer leave()
+					go func() {
+						entry, _, err := p.Get(ctx, "a", resized("/a.jpg", width))
+						if err == nil {
+							bodies[i] = entry.Body
+						} else if i != leaves {
+							t.Errorf("w=%d: %v", width, problem.Of(err))
+						}
+					}()
+					synctest.Wait()
+					if i == leaves {
+						leave()
+					}
+				}
+				close(sent)
+				synctest.Wait()
+				decoded = renderings(t, p)
+			})
+			return bodies, decoded
+		}
+		together, decoded := made(widths, leaves)
+		if decoded != 1 {
+			rt.Fatalf("decoded %d times for %v", decoded, widths)
+		}
+		for i, width := range widths {
+			if i == leaves {
+				continue
+			}
+			alone, _ := made([]int{width}, -1)
+			if got := likeness(rt, together[i], alone[0]); got < 38 {
+				rt.Errorf("w=%d of %v: %.1f dB", width, widths, got)
+			}
+		}
+	})
+}
