@@ -108,7 +108,8 @@ func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
 			for _, namespaces := range [][]string{nil, {"a"}, {"a", "b"}} {
 				id := leaderElectionID(installation, darkrooms, namespaces)
 				if seen[id] || len(validation.IsDNS1123Subdomain(id)) > 0 {
-					t.Errorf("installation %s, shard %s, namespaces %v: %s", installation, darkrooms, namespaces, id)
+					t.Errorf("installation %s, shard %s, namespaces %v: got the name %s, want a valid one of its own",
+						installation, darkrooms, namespaces, id)
 				}
 				seen[id] = true
 			}

@@ -242,13 +242,13 @@ func TestADarkroomWithoutSecretsHasNoVersionAndNoMemory(t *testing.T) {
 	_, err := versions.Version(t.Context(), twoSources())
 	expect.NoError(t, err)
 	if _, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"}); !remembered {
-		t.Error("nothing is remembered")
+		t.Error("nothing is remembered of a Darkroom with Secrets")
 	}
 	version, err := versions.Version(t.Context(), darkrooms.New("photos", "team-a").Obj())
 	expect.NoError(t, err)
 	_, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"})
 	if remembered || version != "" {
-		t.Errorf("version %q, remembered %t", version, remembered)
+		t.Errorf("got the version %q, remembered: %t; want none, and nothing remembered", version, remembered)
 	}
 }
 

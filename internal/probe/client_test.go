@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
 // secret is in every body; no message may hold it.
@@ -421,20 +422,24 @@ func TestProbesGoToTheAddressOfTheServiceOrThePod(t *testing.T) {
 		"a pod":       func(target *Target) { target.Pod = Pod{Name: "photos-1", IP: host, Port: port} },
 	} {
 		if got := client.ProbeDarkroom(t.Context(), photos, cat(to)); !got.Served() {
-			t.Errorf("%s: got %+v", name, got)
+			t.Errorf("%s: got %+v, want an image", name, got)
 		}
 	}
-	if got := client.ProbeDarkroom(t.Context(), photos, cat()); got.Reason != v1alpha1.ReasonUnreachable {
-		t.Errorf("without an address: got %+v", got)
+}
+
+func TestADarkroomWithoutAnAddressIsUnreachable(t *testing.T) {
+	if got := NewClient().ProbeDarkroom(t.Context(), photos, cat()); got.Reason != v1alpha1.ReasonUnreachable {
+		t.Errorf("got %+v, want the reason %s", got, v1alpha1.ReasonUnreachable)
 	}
+}
+
+func TestProbesFromOutsideTheClusterGoThroughTheAPIServer(t *testing.T) {
 	proxy, err := NewProxyClient(&rest.Config{Host: "https://api.example.com"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := proxy.podAddress("team-a", Pod{Name: "photos-1", Port: "3000"})
-	if got != "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy" {
-		t.Errorf("through the API server: %s", got)
-	}
+	expect.Equal(t, "the address", "https://api.example.com/api/v1/namespaces/team-a/pods/http:photos-1:3000/proxy", got)
 }
 
 func TestPodsAndServicesWithIPv6AreProbed(t *testing.T) {

@@ -210,7 +210,7 @@ func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 
 // What the API server stores must be refused with the name of its field: a refusal
 // by the chart names a value that the author of the resource has never seen, and
-// is tried again and again.
+// is retried forever.
 func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	for _, test := range []struct {
@@ -218,70 +218,83 @@ func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 		darkroom *darkrooms.Builder
 		advice   string
 	}{
-		{"spec.image.pullSecrets[0].name", photos().PullSecrets(""), "the name of a Secret"},
-		{"spec.ingress.className", photos().Ingress(v1alpha1.Ingress{ClassName: "My Class"}), "an IngressClass"},
-		{"spec.ingress.tlsSecretName", photos().Ingress(v1alpha1.Ingress{TLSSecretName: "My Cert"}), "a Secret"},
+		{field: "spec.image.pullSecrets[0].name", darkroom: photos().PullSecrets(""), advice: "the name of a Secret"},
 		{
-			"spec.podTemplate.serviceAccountName", photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}),
-			"a ServiceAccount",
+			field:    "spec.ingress.className",
+			darkroom: photos().Ingress(v1alpha1.Ingress{ClassName: "My Class"}), advice: "an IngressClass",
 		},
 		{
-			"spec.podTemplate.volumes[0].name",
-			photos().PodTemplate(v1alpha1.PodTemplate{Volumes: []v1alpha1.Volume{{Name: "My Volume"}}}), "",
+			field:    "spec.ingress.tlsSecretName",
+			darkroom: photos().Ingress(v1alpha1.Ingress{TLSSecretName: "My Cert"}), advice: "a Secret",
 		},
 		{
-			"spec.podTemplate.labels[a b]", photos().PodTemplate(v1alpha1.PodTemplate{Labels: map[string]string{"a b": ""}}),
-			"must be the key of a label",
-		},
-		{"spec.podTemplate.nodeSelector[disk]", photos().
-			PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"disk": "a b"}}), "must be the value of a label"},
-		{"spec.extraEnv[0].name", photos().Env("MY VARIABLE", ""), "must be the name of a variable"},
-		{"spec.defaultParams[w;h]", photos().DefaultParam("w;h", "1"), "names may contain"},
-		{"spec.source.type", photos().Source(v1alpha1.Source{Type: "FTP"}), "CloudFront"},
-		{
-			"spec.subDomains[1]", photos().SubDomains("photos", strings.Join([]string{label, label, label, label[:42]}, ".")),
-			"would have 255 characters, and DNS allows 253",
+			field:    "spec.podTemplate.serviceAccountName",
+			darkroom: photos().PodTemplate(v1alpha1.PodTemplate{ServiceAccountName: "My Robot"}), advice: "a ServiceAccount",
 		},
 		{
-			"spec.resources.requests[cpu]", photos().Request(corev1.ResourceCPU, "1001m").Limit(corev1.ResourceCPU, "1"),
-			"not exceed the limit of 1",
-		},
-		{"spec.ingress.annotations[a b]", annotated("a b"), "must be the key of an annotation"},
-		{
-			"spec.ingress.annotations[konghq.com/plugins]", annotated("konghq.com/plugins"),
-			"ask the administrator to allow it with --ingress-annotations",
+			field:    "spec.podTemplate.volumes[0].name",
+			darkroom: photos().PodTemplate(v1alpha1.PodTemplate{Volumes: []v1alpha1.Volume{{Name: "My Volume"}}}),
 		},
 		{
-			"spec.ingress.annotations[kubernetes.io/ingress.class]", annotated("kubernetes.io/ingress.class"),
-			"set spec.ingress.className instead",
+			field:    "spec.podTemplate.labels[a b]",
+			darkroom: photos().PodTemplate(v1alpha1.PodTemplate{Labels: map[string]string{"a b": ""}}),
+			advice:   "must be the key of a label",
 		},
 		{
-			"spec.ingress.annotations",
-			photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{
+			field:    "spec.podTemplate.nodeSelector[disk]",
+			darkroom: photos().PodTemplate(v1alpha1.PodTemplate{NodeSelector: map[string]string{"disk": "a b"}}),
+			advice:   "must be the value of a label",
+		},
+		{field: "spec.extraEnv[0].name", darkroom: photos().Env("MY VARIABLE", ""), advice: "must be the name of a variable"},
+		{field: "spec.defaultParams[w;h]", darkroom: photos().DefaultParam("w;h", "1"), advice: "names may contain"},
+		{field: "spec.source.type", darkroom: photos().Source(v1alpha1.Source{Type: "FTP"}), advice: "CloudFront"},
+		{
+			field:    "spec.subDomains[1]",
+			darkroom: photos().SubDomains("photos", strings.Join([]string{label, label, label, label[:42]}, ".")),
+			advice:   "would have 255 characters, and DNS allows 253",
+		},
+		{
+			field:    "spec.resources.requests[cpu]",
+			darkroom: photos().Request(corev1.ResourceCPU, "1001m").Limit(corev1.ResourceCPU, "1"),
+			advice:   "not exceed the limit of 1",
+		},
+		{field: "spec.ingress.annotations[a b]", darkroom: annotated("a b"), advice: "must be the key of an annotation"},
+		{
+			field: "spec.ingress.annotations[konghq.com/plugins]", darkroom: annotated("konghq.com/plugins"),
+			advice: "ask the administrator to allow it with --ingress-annotations",
+		},
+		{
+			field:    "spec.ingress.annotations[kubernetes.io/ingress.class]",
+			darkroom: annotated("kubernetes.io/ingress.class"), advice: "set spec.ingress.className instead",
+		},
+		{
+			field: "spec.ingress.annotations",
+			darkroom: photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{
 				"cert-manager.io/issuer": strings.Repeat("x", 1<<18),
-			}}), "may not be more than 262144",
+			}}),
+			advice: "may not be more than 262144",
 		},
 		// YAML cannot carry them: toYaml returns nothing on an error, so that one such character in a
 		// variable would silently remove all variables. The second is the line break of EBCDIC.
-		{"spec.extraEnv", photos().Env("FINE", "1").Env("NOTE", "\x7f"), ""},
-		{"spec.extraEnv", photos().Env("NOTE", "a\u0085b"), ""},
+		{field: "spec.extraEnv", darkroom: photos().Env("FINE", "1").Env("NOTE", "\x7f")},
+		{field: "spec.extraEnv", darkroom: photos().Env("NOTE", "a\u0085b")},
 		{
-			"spec.ingress.annotations",
-			photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "\x7f"}}), "",
+			field:    "spec.ingress.annotations",
+			darkroom: photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{"cert-manager.io/issuer": "\x7f"}}),
 		},
 		{
-			"spec.podTemplate.annotations",
-			photos().PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{"<<": "a"}}), "",
+			field:    "spec.podTemplate.annotations",
+			darkroom: photos().PodTemplate(v1alpha1.PodTemplate{Annotations: map[string]string{"<<": "a"}}),
 		},
 	} {
 		t.Run(test.field, func(t *testing.T) {
 			wrong := refusalOf(t, test.darkroom.Obj()).Fields
 			if last := wrong[len(wrong)-1]; last.Field != test.field || !strings.Contains(last.ErrorBody(), test.advice) {
-				t.Errorf("want %s named, with %q in: %v", test.field, test.advice, last)
+				t.Errorf("got %v, want the field %s with %q", last, test.field, test.advice)
 			}
 			for _, other := range wrong[:len(wrong)-1] {
 				if !strings.HasPrefix(other.Field, test.field+"[") {
-					t.Errorf("%s is named, but is not wrong: %v", other.Field, other)
+					t.Errorf("got also %v, want only the field %s", other, test.field)
 				}
 			}
 		})
