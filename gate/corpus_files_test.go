@@ -15,6 +15,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -74,6 +75,7 @@ var corpus = sync.OnceValue(func() map[string][]byte {
 	files["animated.gif"] = asGIF(paletted, paletted, paletted)
 	files["icon.svg"] = []byte("\ufeff<?xml version=\"1.0\"?>\n<!-- drawn -->\n<!DOCTYPE svg>\n" +
 		`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>`)
+	files["animated.png"] = asAPNG(asPNG(small))
 	files["empty.jpg"], files["page.jpg"] = nil, []byte("<!DOCTYPE html><html><body><svg/></body></html>")
 	return files
 })
@@ -214,6 +216,23 @@ func withChunk(file []byte, kind string, data []byte) []byte {
 	chunk = append(append(chunk, kind...), data...)
 	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
 	return append(append(bytes.Clone(file[:33]), chunk...), file[33:]...)
+}
+
+// asAPNG returns an animation of two frames, of which the second one is transparent.
+func asAPNG(file []byte) []byte {
+	control := func(sequence uint32, size image.Point) []byte {
+		data := binary.BigEndian.AppendUint32(nil, sequence)
+		data = binary.BigEndian.AppendUint32(data, uint32(size.X))
+		data = binary.BigEndian.AppendUint32(data, uint32(size.Y))
+		return append(data, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 10, 0, 0)
+	}
+	animated := withChunk(file, "fcTL", control(0, webSize))
+	animated = withChunk(animated, "acTL", []byte{0, 0, 0, 2, 0, 0, 0, 0})
+	frame := withChunk(file, "fdAT", append([]byte{0, 0, 0, 2}, deflate(make([]byte, 5))...))
+	frame = withChunk(frame, "fcTL", control(1, image.Pt(1, 1)))
+	const header, end = 33, 12
+	added := frame[header : len(frame)-(len(file)-header)]
+	return slices.Concat(animated[:len(animated)-end], added, animated[len(animated)-end:])
 }
 
 // withRIFF adds metadata to a simple WebP file.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
 	"maps"
@@ -54,6 +55,37 @@ func TestDamagedFilesThatBrowsersShowAreTransformed(t *testing.T) {
 		found := color.NRGBAModel.Convert(img.At(20, 10)).(color.NRGBA)
 		if d := max(int(want.R)-int(found.R), int(found.R)-int(want.R)); d > 8 {
 			t.Errorf("%s: %v, want %v", name, found, want)
+		}
+	}
+}
+
+// progressive is a photo of 12 megapixels with all colors, on its side, that has one shade.
+func progressive() []byte {
+	const width, height = 4000, 3000
+	file := []byte("\xff\xd8\xff\xdb\x00\x43\x00")
+	file = append(file, bytes.Repeat([]byte{1}, 64)...)
+	file = append(file, "\xff\xc2\x00\x11\x08"...)
+	file = binary.BigEndian.AppendUint16(file, height)
+	file = binary.BigEndian.AppendUint16(file, width)
+	file = append(file, "\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00"...)
+	file = append(file, "\xff\xc4\x00\x14\x00\x01"...) // the code 0 is: as the block before
+	file = append(file, make([]byte, 16)...)
+	file = append(file, "\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x00\x00"...)
+	file = append(file, make([]byte, 3*width*height/64/8)...)
+	file = append(file, "\xff\xd9"...)
+	return withSegments(file, append([]byte("Exif\x00\x00"), exifOf(6, nil)...))
+}
+
+func TestAProgressivePhotoOnItsSideFitsIntoTheDefaultMemory(t *testing.T) {
+	o, photo := newOrigin(t), progressive()
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(photo) })
+	g := start(t, o.url, nil)
+	for query, size := range map[string]image.Point{
+		"w=300": {300, 400}, "w=1200": {1200, 1600}, "h=1999&auto=compress": {1499, 1999}, "w=300&blur=1": {300, 400},
+	} {
+		got := g.expect("/a.jpg?"+query, http.StatusOK)
+		if img, _, err := image.Decode(bytes.NewReader(got.body)); err != nil || img.Bounds().Size() != size {
+			t.Errorf("%s: %v, %v", query, got.header, err)
 		}
 	}
 }
