@@ -42,9 +42,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// finalizer is the finalizer of the Helm reconciler.
-const finalizer = "uninstall-helm-release"
-
 // helmReconciler drives the reconciler of helm-operator-plugins: it opens a session for each
 // reconcile, reports once at the end, and decides on retries.
 type helmReconciler struct {

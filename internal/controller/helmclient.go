@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gomodules.xyz/jsonpatch/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -51,50 +50,12 @@ func (c *helmClient) Get(
 	return nil
 }
 
-// Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or
-// remove its finalizer. The patch tests UID and finalizers. It neither fails because the
-// status changed nor reverts changes by others.
+// Update implements client.Writer. The Helm reconciler updates a Darkroom only to add or remove its finalizer.
 func (c *helmClient) Update(ctx context.Context, object client.Object, _ ...client.UpdateOption) error {
-	s := c.session
-	if !s.isAbout(object, client.ObjectKeyFromObject(object)) {
+	if !c.session.isAbout(object, client.ObjectKeyFromObject(object)) {
 		return errRefused
 	}
-	if c.refusal != nil {
-		return c.refusal
-	}
-	if s.darkroom.DeletionTimestamp != nil {
-		// While the Darkroom exists: nothing tells of its hosts afterwards.
-		if err := s.parts.hosts.Release(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
-			return err
-		}
-	}
-	const path = "/metadata/finalizers"
-	test := jsonpatch.NewOperation("test", "/metadata/resourceVersion", s.darkroom.ResourceVersion)
-	if before := s.darkroom.Finalizers; len(before) > 0 {
-		test = jsonpatch.NewOperation("test", path, before)
-	}
-	change := jsonpatch.NewOperation("remove", path, nil)
-	if after := object.GetFinalizers(); len(after) > 0 {
-		change = jsonpatch.NewOperation("add", path, after)
-	}
-	patched, err := s.parts.patcher.patch(ctx, s.darkroom, test, change)
-	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
-		// It is gone already, and the cache does not show it yet.
-		s.uninstalled, s.released = true, true
-		return nil
-	}
-	if isRefusal(err) {
-		c.refusal = err
-	}
-	if err != nil {
-		return err
-	}
-	s.uninstalled = patched.DeletionTimestamp != nil
-	s.released = s.uninstalled && len(patched.Finalizers) == 0
-	s.darkroom.Finalizers = patched.Finalizers
-	s.darkroom.ResourceVersion = patched.ResourceVersion
-	object.SetResourceVersion(patched.ResourceVersion)
-	return nil
+	return c.writeFinalizers(ctx, object)
 }
 
 // Status implements client.StatusClient.

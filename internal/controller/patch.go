@@ -19,8 +19,8 @@ var errStale = errors.New("the Darkroom has changed since it was read")
 
 // patcher patches the metadata of Darkrooms.
 type patcher struct {
-	client client.Client
-	live   client.Reader // not cached
+	client   client.Client
+	uncached client.Reader
 }
 
 // patch applies a JSON patch that tests what it replaces, and the UID, to the metadata of a Darkroom.
@@ -41,7 +41,7 @@ func (p patcher) patch(
 		return patched, refusal
 	}
 	now := &v1alpha1.Darkroom{}
-	switch err := p.live.Get(ctx, client.ObjectKeyFromObject(darkroom), now); {
+	switch err := p.uncached.Get(ctx, client.ObjectKeyFromObject(darkroom), now); {
 	case err != nil:
 		return nil, err
 	case now.UID != darkroom.UID || now.ResourceVersion != darkroom.ResourceVersion:
