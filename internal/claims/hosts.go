@@ -39,8 +39,8 @@ type Hosts struct {
 	Uncached client.Reader
 	// Namespace is the namespace of the Leases.
 	Namespace string
-	// Watched are the namespaces whose Darkrooms are in the caches; none means all. Leases may name others: operators
-	// of other namespaces may share the namespace of Leases.
+	// Watched are the namespaces whose Darkrooms are in the caches; none means all. Leases may name
+	// Darkrooms in other namespaces, whose operators share the namespace of Leases.
 	Watched []string
 	// HostsOf returns the hosts in the spec of a Darkroom.
 	HostsOf func(*v1alpha1.Darkroom) []string

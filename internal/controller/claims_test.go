@@ -229,7 +229,7 @@ func TestALostLeaseIsRestoredForItsHolder(t *testing.T) {
 
 	remove(t, lease)
 	eventually(t, "the Lease", holds(first, host, first+"/holder"))
-	// Not even a paused Darkroom loses it, nor one whose operator starts later.
+	// A paused Darkroom does not lose it either, nor does one whose operator starts later.
 	change(t, holder, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
 	eventuallyStatus(t, holder, "paused", isPaused())
 	operator.kill()

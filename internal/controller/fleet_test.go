@@ -27,7 +27,7 @@ func withIngressClass(class string) operatorOption {
 	return func(s *settings) { s.Values.IngressClassName = class }
 }
 
-// rollingOf returns the names of the Deployments with an image, and of those among them that replace their pods.
+// rollingOf returns the names of the Deployments with an image, and which of them are replacing their pods.
 func rollingOf(ctx context.Context, namespace, image string) (updated, rolling []string, err error) {
 	list := &appsv1.DeploymentList{}
 	err = kube.List(ctx, list, client.InNamespace(namespace))

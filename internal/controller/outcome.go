@@ -22,7 +22,7 @@ const (
 	// checkPeriod is the time between two checks for changes that no event reports: a foreign object is deleted,
 	// a load balancer releases a route, or fewer Darkrooms replace their pods.
 	checkPeriod = 30 * time.Second
-	// jitter is the part of a period by which it is longer at random.
+	// jitter is the largest fraction of a period that is added at random.
 	jitter = 0.1
 )
 

@@ -390,7 +390,7 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 	eventually(t, "an attempt", attempts(1))
 	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
 	for attempt := range 3 {
-		// Nothing but a change by somebody is a reason for another attempt.
+		// Only a change by a user causes another attempt.
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations["example.com/attempt"] = strconv.Itoa(attempt) })
 		eventually(t, "another attempt", attempts(2+attempt))
 	}

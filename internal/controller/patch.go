@@ -24,8 +24,8 @@ type patcher struct {
 }
 
 // patch applies a JSON patch that tests what it replaces, and the UID, to the metadata of a Darkroom.
-// The error is errStale if the Darkroom is no longer as it was read. The API server has one status for
-// that and for the refusals of policies, so it is asked which of both it is.
+// The error is errStale if the Darkroom is no longer as it was read. The API server returns
+// the same status for refusals of policies, so the Darkroom is read to tell them apart.
 func (p patcher) patch(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, operations ...jsonpatch.Operation,
 ) (*v1alpha1.Darkroom, error) {
@@ -50,8 +50,8 @@ func (p patcher) patch(
 	return nil, refusal
 }
 
-// isRefusal reports whether the API server refuses a write until somebody changes something: a policy,
-// a quota, permissions, or the Darkroom.
+// isRefusal reports whether the API server will refuse a write until a user changes a policy, a quota,
+// permissions, or the Darkroom.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

@@ -36,8 +36,8 @@ func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// asTenant runs an operator as a user who has the manager's permissions in some namespaces, and those for Leases in the
-// first, by Roles, and no others.
+// asTenant runs an operator as a user whose Roles grant only the manager's permissions in some namespaces, and its
+// permissions for Leases in the first of them.
 func asTenant(t *testing.T, namespaces ...string) operatorOption {
 	t.Helper()
 	user := "operator-of-" + namespaces[0]

@@ -4,9 +4,8 @@
 // The pods carry a version, which changes exactly if the Secret is replaced or the data that
 // they read of it changes. It is a digest of that data, keyed with the UID of the Secret. It
 // therefore needs no state in the cluster: a restarted operator reads the Secret once and finds
-// the same version. The key keeps users who may read pods, but not Secrets, from testing
-// guesses of a weak password, because the UID of a Secret is random, and only those who may
-// read the Secret can read it.
+// the same version. The key protects weak passwords from users who may read pods, but not
+// Secrets: they cannot test a guess without the UID of the Secret, which is random.
 package credentials
 
 import (
@@ -35,9 +34,9 @@ const index = "credentials"
 
 // Versions finds the versions of the credentials of Darkrooms.
 //
-// For each Darkroom that references Secrets it remembers the version, and which versions of the
-// Secrets that was found at. Version fills this memory, and Forget drops it. Without it, each
-// reconcile would read the Secret.
+// For each Darkroom that references Secrets it remembers the version, and the resourceVersions of the
+// Secrets from which it was computed. Version fills this memory, and Forget drops it. Without it, each
+// reconcile would read the Secrets.
 type Versions struct {
 	// Find returns the metadata of a Secret from the caches; nil if they do not have it. Without Find, no cache has any.
 	Find func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
@@ -116,8 +115,8 @@ func (v *Versions) find(
 		}
 		now.digest = was.digest
 	}
-	// Also if the caches do not have the Secret: it may have been created together with the
-	// Darkroom.
+	// The Secret is read even if it is not in the caches, because it may have been created together
+	// with the Darkroom.
 	secret := &corev1.Secret{}
 	err = v.Uncached.Get(ctx, key, secret)
 	if client.IgnoreNotFound(err) != nil {

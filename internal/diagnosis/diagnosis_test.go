@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// canary is a credential of the Darkroom, and foreign one that only a variable of a pod has.
+// canary is a credential of the Darkroom. foreign is a credential that is only in a variable of a pod.
 const (
 	canary  = "kanarien  vogel/+42=x"
 	foreign = "papagei-of-a-webhook"
@@ -153,8 +153,8 @@ func TestTextsOfOthersDoNotControlTheTerminal(t *testing.T) {
 // words is a text whose white space does not matter.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// TestNoCredentialIsShown puts a credential of the Darkroom into any text that the cluster has on it, as a
-// controller may that quotes it.
+// TestNoCredentialIsShown puts a credential of the Darkroom into the texts of its objects and events, because
+// controllers may quote it there.
 func TestNoCredentialIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := suspect()

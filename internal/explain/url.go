@@ -15,7 +15,7 @@ import (
 // MaxURL bounds the length of a URL, in bytes.
 const MaxURL = 4096
 
-// parameters are those that the gate or Darkroom know. Others may be credentials, and are dropped.
+// parameters are the parameters that the gate or Darkroom knows. Others may be credentials, and are dropped.
 var parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "preset", "q", "rot", "w"}
 
 // URL is the URL of an image.

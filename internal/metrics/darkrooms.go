@@ -34,8 +34,8 @@ type Darkrooms struct {
 	// Leads reports whether this process is the leader. A standby process has the same
 	// Darkrooms in its cache, and sums over all processes would count them twice.
 	Leads func() bool
-	// Installation is the name of the operator's installation. Darkrooms of others are only
-	// counted.
+	// Installation is the name of the operator's installation. Darkrooms of other installations
+	// are only counted.
 	Installation string
 	// Probe returns the last probe of a Darkroom, and whether there was one; nil means
 	// that none is probed.

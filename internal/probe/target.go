@@ -20,8 +20,8 @@ const (
 
 // Target describes the requests of a Darkroom's probes. Targets are comparable.
 type Target struct {
-	// Address is host and port of the Darkroom's Service. Its name could lead to what a tenant
-	// has put in its place.
+	// Address is the IP address and port of the Darkroom's Service. A tenant could make its DNS name lead
+	// elsewhere.
 	Address string
 	// Path is the path of the image, unescaped, with a leading slash.
 	Path string
@@ -53,7 +53,7 @@ type Pod struct {
 	Port string
 }
 
-// PodOf returns how to ask a pod.
+// PodOf returns the name and address of a pod, for probes of it.
 func PodOf(pod *corev1.Pod) Pod {
 	out := Pod{Name: pod.Name, IP: pod.Status.PodIP, Port: defaultPort}
 	for i := range pod.Spec.Containers {

@@ -1,6 +1,5 @@
-// Package terminal makes text that others wrote safe to print. Events, messages of pods, responses of sources
-// and fields of objects have what tenants wrote into them, and those who read them on a terminal are often
-// administrators.
+// Package terminal makes text by tenants safe to print. Events, messages of pods, responses of sources and
+// fields of objects contain such text, and their readers are often administrators.
 package terminal
 
 import (

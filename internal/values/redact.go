@@ -33,9 +33,9 @@ var words = []string{
 // Redact removes the secrets of a Darkroom from a message, such as an error that quotes a
 // rejected object: its inline keys, and the literal values of its environment variables,
 // which may be secrets. A secret is found as it is, quoted as in Go or JSON, escaped as in
-// a URL, and in base64, as in the data of a Secret. Those of fewer than eight bytes must be whole
-// words. Of variables, values of fewer than four bytes, numbers, durations, common words and the
-// Darkroom's own name and namespace are not secrets.
+// a URL, and in base64, as in the data of a Secret. A secret of fewer than eight bytes
+// is only found as a whole word. Values of variables are not secrets if they have fewer than four
+// bytes, or are numbers, durations, common words or the Darkroom's own name or namespace.
 func Redact(darkroom *v1alpha1.Darkroom, message string) string {
 	var patterns []string
 	add := func(secret string) {

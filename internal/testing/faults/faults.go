@@ -34,7 +34,7 @@ func All() []string {
 // slowness is how much later a slow request reaches the API server.
 const slowness = time.Second
 
-// lag is how much later events arrive while watches lag, and how long watches last while they break.
+// lag is the delay of events in slow watches, and the lifetime of watches that break.
 const lag = 500 * time.Millisecond
 
 // Faults injects one fault at a time. The zero value injects none.
