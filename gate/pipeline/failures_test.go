@@ -80,6 +80,31 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
+// In an outage the source of a known image is asked once in ten seconds, and that of an unknown one in three.
+func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
+	for path, most := range map[string]int{"/known.png": 6, "/unknown.png": 20} {
+		asked, fails := 0, false
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
+			if asked++; fails {
+				return nil, source.Failure(errors.New("down"))
+			}
+			return respond(pixel(1), nil)
+		})
+		synctest.Test(t, func(t *testing.T) {
+			get(t, p, "/known.png")
+			asked, fails = 0, true
+			time.Sleep(time.Hour)
+			for range 600 {
+				get(t, p, path)
+				time.Sleep(100 * time.Millisecond)
+			}
+			if asked < most-1 || asked > most {
+				t.Errorf("%s: asked %d times in a minute, want %d", path, asked, most)
+			}
+		})
+	}
+}
+
 // A page about maintenance, a file that is being written and credentials that are refused take no known image away.
 func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 	refused := problem.New(http.StatusForbidden, "the credentials have expired")

@@ -379,3 +379,22 @@ func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 		}
 	})
 }
+
+// What is cut off is not blurred, and costs nothing.
+func TestABlurIsBoundedByThePixelsOfTheResult(t *testing.T) {
+	original := Size{Width: 20_000, Height: 1000}
+	for _, test := range []struct {
+		transform Transform
+		fits      bool
+	}{
+		{Transform{Width: 1000, Height: 1000, Fit: FitCrop, Blur: 100}, true},
+		{Transform{Width: 1000, Height: 1001, Fit: FitCrop, Blur: 100}, false},
+		{Transform{Blur: 5}, true},
+		{Transform{Blur: 5.1}, false},
+	} {
+		err := Rules{MaxWidth: 2000, MaxHeight: 2000}.Check(test.transform, original, 50_000_000)
+		if fits := err == nil; fits != test.fits {
+			t.Errorf("%+v: %v", test.transform, err)
+		}
+	}
+}
