@@ -27,3 +27,25 @@ func TestResultsThatAreTooLargeAreRefused(t *testing.T) {
 		t.Errorf("a result of more than 10 bytes: %v", err)
 	}
 }
+
+// Darkroom responds with 422 to what it cannot decode, and to all requests after failures of its source.
+func TestOnlyAnImageThatDarkroomHasReadIsRefused(t *testing.T) {
+	for reads, want := range map[bool]int{true: http.StatusUnsupportedMediaType, false: http.StatusBadGateway} {
+		var d *Darkroom
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if reads {
+				d.ServeHTTP(httptest.NewRecorder(), r)
+			}
+			w.WriteHeader(http.StatusUnprocessableEntity)
+		}))
+		base, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = New(base, 10)
+		if _, err := d.Transform(t.Context(), nil, "blur=1"); problem.Of(err).Status != want {
+			t.Errorf("it has read the image: %t: %v, want %d", reads, err, want)
+		}
+		server.Close()
+	}
+}

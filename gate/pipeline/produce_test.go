@@ -116,6 +116,25 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 	})
 }
 
+func TestAnImpossibleDefaultLeavesWhatTheClientAsksFor(t *testing.T) {
+	var file bytes.Buffer
+	_ = png.Encode(&file, image.NewPaletted(image.Rect(0, 0, 1200, 1000), color.Palette{color.Black}))
+	for own, width := range map[request.Transform]int{{Width: 60}: 60, {}: 1200} {
+		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(file.Bytes(), nil) })
+		p.MaxSourcePixels, p.Rules = 2_000_000, request.Rules{MaxWidth: 2000, MaxHeight: 2000}
+		all := own
+		all.Fit, all.Width, all.Height, all.Blur = request.FitScale, 1200, 1000, 100 // too much to blur
+		entry, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", Transform: all, Own: own})
+		if err != nil {
+			t.Errorf("%+v: %v", own, err)
+			continue
+		}
+		if info, err := original.Inspect(entry.Body); err != nil || info.Size.Width != width {
+			t.Errorf("%+v: %+v, %v", own, info.Size, err)
+		}
+	}
+}
+
 // Darkroom receives an image that needs no preparation as it is, without what is behind the image of a JPEG
 // file, and one that is stored on its side upright, however it is shared.
 func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
