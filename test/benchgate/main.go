@@ -2,7 +2,7 @@
 // the loads that bring Darkroom down. It prints a table in Markdown.
 //
 // Each row starts new processes, since it reports peaks of memory. All traffic stays on
-// loopback. stack.go starts and measures processes, source.go serves originals, and
+// loopback. stack.go starts and measures processes, peer.go has another proxy, source.go serves originals, and
 // rows.go, formats.go and flood.go have the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
@@ -25,6 +25,7 @@ func main() {
 
 func run() error {
 	var programs programs
+	var other peer
 	flag.StringVar(&programs.darkroom, "darkroom", "bin/darkroom", "Darkroom or its test double")
 	flag.StringVar(&programs.gate, "gate", "bin/gate", "the gate")
 	span := flag.Duration("soak", 0,
@@ -33,6 +34,10 @@ func run() error {
 	flag.IntVar(&urls, "urls", 5000, "number of different URLs in the row about many different URLs")
 	only := flag.String("run", ".", "regular expression of the rows to run")
 	behind := flag.String("behind", ".", "regular expression of the columns to run")
+	flag.StringVar(&other.url, "peer", "", "URL of another proxy that runs, in which {w}, {format} and {url}, "+
+		"the URL of the original, are replaced, such as http://127.0.0.1:8000/unsafe/{w}x0/filters:format({format})/{url}; "+
+		"only rows of photos are run")
+	flag.IntVar(&other.pid, "peer-pid", 0, "process of the other proxy, whose processor time and memory count")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
 	if err != nil {
@@ -53,6 +58,10 @@ func run() error {
 		fmt.Fprintln(os.Stderr, "nginx is not installed and is left out")
 	}
 	contenders = append(contenders, contender{"behind the gate", startGate})
+	if other.url != "" {
+		contenders = []contender{{"the other proxy", other.start}}
+		rows = slices.DeleteFunc(rows, func(r row) bool { return !r.plain })
+	}
 	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return !columns.MatchString(c.name) })
 
 	origin, err := newOrigin()

@@ -16,23 +16,28 @@ type row struct {
 	load func(*stack, *origin) string
 	// environ has variables of the gate, in which $SOURCE is the URL of the source.
 	environ []string
+	// plain rows have images and sizes that other proxies can make too.
+	plain bool
 }
 
 var rows = []row{
-	{name: "40 different 12-megapixel photos at once, `w=300`", load: photos("/large%d.jpg?w=300", nil)},
-	{name: "40 different 12-megapixel photos at once, `w=800`", load: photos("/large%d.jpg?w=800", nil)},
-	{name: "40 different 12-megapixel photos at once, `w=1200`", load: photos("/large%d.jpg?w=1200", nil)},
-	{name: "40 different 12-megapixel photos at once, `w=300` as WebP", load: photos("/large%d.jpg?auto=format&w=300", webp)},
-	{name: "40 different 12-megapixel photos at once, `w=800` as WebP", load: photos("/large%d.jpg?auto=format&w=800", webp)},
+	{name: "40 different 12-megapixel photos at once, `w=300`", load: photos("/large%d.jpg?w=300", nil), plain: true},
+	{name: "40 different 12-megapixel photos at once, `w=800`", load: photos("/large%d.jpg?w=800", nil), plain: true},
+	{name: "40 different 12-megapixel photos at once, `w=1200`", load: photos("/large%d.jpg?w=1200", nil), plain: true},
+	{name: "40 different 12-megapixel photos at once, `w=300` as WebP", load: photos("/large%d.jpg?auto=format&w=300", webp), plain: true},
+	{name: "40 different 12-megapixel photos at once, `w=800` as WebP", load: photos("/large%d.jpg?auto=format&w=800", webp), plain: true},
 	{
-		name: "40 different 12-megapixel photos at once, `w=1200` as WebP",
-		load: photos("/large%d.jpg?auto=format&w=1200", webp),
+		name:  "40 different 12-megapixel photos at once, `w=1200` as WebP",
+		load:  photos("/large%d.jpg?auto=format&w=1200", webp),
+		plain: true,
 	},
 	{
-		name: "40 different progressive photos of one megapixel at once, `w=300`",
-		load: photos("/corpus/%d/progressive.jpg?w=300", nil),
+		name:  "40 different progressive photos of one megapixel at once, `w=300`",
+		load:  photos("/corpus/%d/progressive.jpg?w=300", nil),
+		plain: true,
 	},
-	{name: "40 different PNG files of 1200×800 at once, `w=300`", load: photos("/png%d.png?w=300", nil)},
+	{name: "40 different PNG files of 1200×800 at once, `w=300`", load: photos("/png%d.png?w=300", nil), plain: true},
+	{name: "8 sizes of one 12-megapixel photo at once", load: sizes, plain: true},
 	{name: "200 requests of one URL at once", load: func(s *stack, o *origin) string {
 		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
 		return fmt.Sprintf("%s, source asked %d times", codes, o.requests.Load())
@@ -71,14 +76,14 @@ var rows = []row{
 		o.setDown(true)
 		return fmt.Sprintf("%d · %d", get(s, "/small.jpg?w=300").code, get(s, "/small2.jpg?w=300").code)
 	}},
-	{name: "one URL again and again, 8 at a time", load: repeat("/small.jpg?w=300")},
+	{name: "one URL again and again, 8 at a time", load: repeat("/small.jpg?w=300"), plain: true},
 	{name: "one signed URL again and again, 8 at a time", load: repeat(signed("/small.jpg?w=300")), environ: signing()},
-	{name: "400 different resizes, one after the other", load: resizes("w=300", nil)},
+	{name: "400 different resizes, one after the other", load: resizes("w=300", nil), plain: true},
 	{name: "400 different resizes of a fallback, one after the other", load: resizes("w=300", nil), environ: []string{
 		"SOURCE_BASEURL=$SOURCE/none", "GATE_ADDITIONAL_SOURCES=former", "GATE_SOURCE_1_FALLBACK=true",
 		"SOURCE_1_KIND=webfolder", "SOURCE_1_BASEURL=$SOURCE",
 	}},
-	{name: "400 different resizes as WebP, one after the other", load: resizes("auto=format&w=300", webp)},
+	{name: "400 different resizes as WebP, one after the other", load: resizes("auto=format&w=300", webp), plain: true},
 	{name: "40 different photos of 1200×800 as WebP at once", load: photosAsWebP},
 	{name: "100 images for two kinds of clients, JPEG first", load: twoKinds},
 	{name: "a known image, while 40 others are encoded", load: knownMeanwhile},
@@ -90,11 +95,21 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 // photos asks for a size of 40 originals at once.
 func photos(path string, header http.Header) func(*stack, *origin) string {
 	return func(s *stack, _ *origin) string {
-		start, before := time.Now(), s.cpu()
-		codes := together(40, func(i int) answer { return do(s, http.MethodGet, fmt.Sprintf(path, i), header) })
-		return fmt.Sprintf("%s, %.1f s, %.1f CPU-s, %s", codes, time.Since(start).Seconds(), (s.cpu() - before).Seconds(),
-			s.peak())
+		return burst(s, 40, func(i int) answer { return do(s, http.MethodGet, fmt.Sprintf(path, i), header) })
 	}
+}
+
+// sizes asks for sizes of one original at once.
+func sizes(s *stack, _ *origin) string {
+	return burst(s, 8, func(i int) answer { return get(s, fmt.Sprintf("/large.jpg?w=%d", 150*(i+1))) })
+}
+
+// burst sends requests at once.
+func burst(s *stack, n int, send func(int) answer) string {
+	start, before := time.Now(), s.cpu()
+	codes := together(n, send)
+	return fmt.Sprintf("%s, %.1f s, %.1f CPU-s, %s", codes, time.Since(start).Seconds(), (s.cpu() - before).Seconds(),
+		s.peak())
 }
 
 // once measures a single request. The processor time includes what goes on after it.
@@ -150,7 +165,7 @@ func get(s *stack, path string) answer { return do(s, http.MethodGet, path, nil)
 
 // do returns the code 0 if there is no answer.
 func do(s *stack, method, path string, header http.Header) answer {
-	request, err := http.NewRequest(method, s.url+path, nil)
+	request, err := http.NewRequest(method, s.at(path), nil)
 	if err != nil {
 		return answer{}
 	}

@@ -142,8 +142,8 @@ var sampleNames = [len(sample{})]string{
 func (s *stack) sample() sample {
 	heap, cached := s.liveHeap(), s.cached()
 	return sample{
-		field(s.gate, "VmRSS"), heap, cached, heap - cached,
-		field(s.darkroom, "VmRSS"), descriptors(s.gate), descriptors(s.darkroom), s.disk(),
+		field(s.gate.Process.Pid, "VmRSS"), heap, cached, heap - cached,
+		field(s.darkroom.Process.Pid, "VmRSS"), descriptors(s.gate), descriptors(s.darkroom), s.disk(),
 	}
 }
 

@@ -32,11 +32,22 @@ type stack struct {
 	darkroom  *exec.Cmd
 	gate      *exec.Cmd // nil if there is none
 	processes []*exec.Cmd
+	// rewrite returns the URL of an image that another proxy serves, whose processes are not started here.
+	rewrite func(path string) string
+	others  []int
 }
 
 func newStack() (*stack, error) {
 	folder, err := os.MkdirTemp("", "benchgate")
 	return &stack{folder: folder}, err
+}
+
+// at returns the URL of a path and its parameters.
+func (s *stack) at(path string) string {
+	if s.rewrite != nil {
+		return s.rewrite(path)
+	}
+	return s.url + path
 }
 
 func (s *stack) cacheFolder() string { return filepath.Join(s.folder, "cache") }
@@ -193,8 +204,8 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 }
 
 // field returns a number of /proc/PID/status in MiB, such as VmHWM, the peak of the memory.
-func field(cmd *exec.Cmd, name string) int {
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+func field(pid int, name string) int {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
@@ -207,23 +218,31 @@ func field(cmd *exec.Cmd, name string) int {
 	return 0
 }
 
+func (s *stack) pids() []int {
+	pids := slices.Clone(s.others)
+	for _, p := range s.processes {
+		pids = append(pids, p.Process.Pid)
+	}
+	return pids
+}
+
 // peak is the peak memory of Darkroom, and of all processes.
 func (s *stack) peak() string {
 	var all int
-	for _, p := range s.processes {
-		all += field(p, "VmHWM")
+	for _, pid := range s.pids() {
+		all += field(pid, "VmHWM")
 	}
-	if len(s.processes) == 1 {
+	if s.darkroom == nil || len(s.pids()) == 1 {
 		return fmt.Sprintf("%d MiB", all)
 	}
-	return fmt.Sprintf("%d MiB (pod %d)", field(s.darkroom, "VmHWM"), all)
+	return fmt.Sprintf("%d MiB (pod %d)", field(s.darkroom.Process.Pid, "VmHWM"), all)
 }
 
 // cpu is the processor time of all processes and their children.
 func (s *stack) cpu() time.Duration {
 	var ticks int
-	for _, p := range s.processes {
-		for _, pid := range append(children(p.Process.Pid), p.Process.Pid) {
+	for _, parent := range s.pids() {
+		for _, pid := range append(children(parent), parent) {
 			content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 			if err != nil {
 				continue
