@@ -99,6 +99,8 @@ func (i *Info) add(kind string, data []byte) (possible bool) {
 		}
 	case "acTL", "ANIM": // animated
 		return false
+	case "cICP": // results have no such chunk
+		return isScreen(data)
 	case "IHDR":
 		if len(data) == 13 && data[12] != 0 { // interlaced: each pass is an image of its own, before it is merged
 			i.BytesPerPixel *= 2

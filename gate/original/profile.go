@@ -18,11 +18,14 @@ import (
 // kilobytes; larger ones describe printers.
 const maxProfile = 60 << 10
 
-// Profile returns the color profile of an image (ICC); nil if it has none.
+// Profile returns the color profile of an image (ICC), or one for the gamma and the primaries of a PNG file; nil if it
+// has neither, or they are those of sRGB.
 func Profile(body []byte) []byte {
 	var profile []byte
 	var numbered [][]byte
+	plain := sRGB
 	parts(body, func(kind string, data []byte) {
+		plain.add(kind, data)
 		switch kind {
 		case profileData:
 			if rest, ok := bytes.CutPrefix(data, []byte("ICC_PROFILE\x00")); ok && len(rest) > 2 {
@@ -39,6 +42,9 @@ func Profile(body []byte) []byte {
 	slices.SortStableFunc(numbered, func(a, b []byte) int { return cmp.Compare(a[0], b[0]) })
 	for _, part := range numbered {
 		profile = append(profile, part[2:]...)
+	}
+	if profile == nil {
+		profile = plain.profile()
 	}
 	if len(profile) < 128 || len(profile) > maxProfile {
 		return nil
