@@ -1,11 +1,14 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // DarkroomStatus is the observed state of a Darkroom.
 //
-// Two controllers write it by server-side apply: the Helm reconciler owns its
-// conditions and deployedRelease, the status controller all other fields.
+// Two controllers write it by server-side apply: the Helm controller owns the conditions of
+// the release and deployedRelease, the status controller all other fields.
 type DarkroomStatus struct {
 	// observedGeneration is the metadata.generation that this status describes; -1
 	// before the first observation.
@@ -89,6 +92,22 @@ type DeployedRelease struct {
 	// operator knows which have not changed.
 	// +optional
 	Digest string `json:"digest,omitempty"`
+
+	// deployment is the Deployment as the operator applied it last. What an older one
+	// reports does not count.
+	// +optional
+	Deployment *AppliedDeployment `json:"deployment,omitempty"`
+}
+
+// AppliedDeployment identifies a Deployment as it was applied.
+type AppliedDeployment struct {
+	// uid is the UID of the Deployment.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+
+	// generation is the metadata.generation of the Deployment after the apply.
+	// +optional
+	Generation int64 `json:"generation,omitempty"`
 }
 
 // Condition is one aspect of the state of a Darkroom. Unlike in metav1.Condition,

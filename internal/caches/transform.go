@@ -14,7 +14,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -27,7 +26,7 @@ func withoutManagedFields(object any) (any, error) {
 	}
 	var kept []metav1.ManagedFieldsEntry
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
-		kept = storage.LastWriter(metadata.GetManagedFields())
+		kept = v1alpha1.LastWriter(metadata.GetManagedFields())
 	} else {
 		kept = drift.SpecificationWriters(metadata)
 	}

@@ -86,7 +86,7 @@ func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 		"GET secrets":  2, // the second if the cache lags at the reconcile after the upgrade
 		"POST secrets": 1, "PATCH secrets": 2, "POST controllerrevisions": 1,
 		"PUT leases":             1, // the Lease of its host is one of the new spec
-		"PATCH darkrooms/status": 2, // one more if the upgrade takes longer than half a second
+		"PATCH darkrooms/status": 3, // of the Helm controller, of the rollout, and of its end
 		"POST events":            1,
 	}
 	for kind, count := range found {

@@ -1,8 +1,8 @@
 // Package controller wires the two controllers of the operator.
 //
 // The Helm controller (helm.go) drives the reconciler of helm-operator-plugins, which turns
-// a Darkroom into a release. Its client (session.go) reads Darkrooms from the typed cache
-// and writes the status with one server-side apply of the controller's own fields.
+// a Darkroom into a release. Its client (helmclient.go) reads Darkrooms from the typed cache
+// and writes its part of the status by server-side apply.
 //
 // The status controller (package status) reports the observed state.
 //
@@ -58,7 +58,6 @@ type helmReconciler struct {
 	releases     *release.Releases
 	// maxRollouts is how many Darkrooms may replace their pods at once because of the operator; 0 means no limit.
 	maxRollouts int
-	reports     *status.Reports
 	recorder    release.Recorder
 	metrics     *metrics.Metrics
 	period      time.Duration
@@ -130,7 +129,6 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, nil
 	}
 
-	r.reports.Refresh(darkroom)
 	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
 		return r.leave(ctx, darkroom, err)
 	}
@@ -176,7 +174,6 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 // gone, or handled by another shard or installation.
 func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedName) error {
 	r.releases.Forget(darkroom)
-	r.reports.Forget(darkroom)
 	r.credentials.Forget(darkroom)
 	if r.hosts.isSharded {
 		return nil // whether it is gone is for its own shard to say
@@ -195,10 +192,10 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 		return reconcile.Result{RequeueAfter: out.again}, claimsErr
 	}
 	r.announce(s.darkroom, out, err)
-	s.report(err, r.clock.Now())
-	joined := errors.Join(err, claimsErr)
-	if claimsErr != nil {
-		out = outcomeOf(claimsErr) // what err asks for is tried again with it
+	after := errors.Join(claimsErr, s.report(ctx, err, r.clock.Now()))
+	joined := errors.Join(err, after)
+	if after != nil {
+		out = outcomeOf(after) // what err asks for is tried again with it
 	}
 	switch {
 	case joined == nil:

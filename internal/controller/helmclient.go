@@ -78,8 +78,8 @@ func (w *helmStatus) Update(_ context.Context, object client.Object, _ ...client
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &written); err != nil {
 		return fmt.Errorf("read status of Darkroom %s: %w", client.ObjectKeyFromObject(object), err)
 	}
-	part := status.HelmPart(written)
-	w.session.status = &part
+	report := status.HelmReportOf(written)
+	w.session.reported = &report
 	return nil
 }
 

@@ -60,7 +60,8 @@ func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
 				t.Errorf("deployedRelease is %+v", deployed)
 			}
 			for _, entry := range now.ManagedFields {
-				if entry.Subresource == "status" && entry.Manager != status.FieldManager {
+				if entry.Subresource == "status" &&
+					entry.Manager != status.FieldManager && entry.Manager != status.HelmFieldManager {
 					t.Errorf("%s writes the status", entry.Manager)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
 // desiredChanged passes changes of the desired state of a Darkroom: its spec, annotations,
@@ -29,6 +30,31 @@ func isDesiredChanged(e event.UpdateEvent, annotations map[string]string) bool {
 		!maps.Equal(annotations, after.GetAnnotations()) ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
+}
+
+// helmReportChanged passes changes of the Helm controller's report in the status of a Darkroom.
+func helmReportChanged() predicate.Predicate {
+	return onReport(func(before, after v1alpha1.DarkroomStatus) bool {
+		return !status.HelmReportOf(before).Equal(status.HelmReportOf(after))
+	})
+}
+
+// helmReportLost passes Darkrooms whose status has lost a part of the Helm controller's report, because others
+// replaced the status or the controller dropped a condition: it reports again.
+func helmReportLost() predicate.Predicate {
+	return onReport(func(before, after v1alpha1.DarkroomStatus) bool {
+		return !status.HelmReportOf(before).IsPartOf(after)
+	})
+}
+
+// onReport passes updates of Darkrooms by their status before and after.
+func onReport(passes func(before, after v1alpha1.DarkroomStatus) bool) predicate.Predicate {
+	ignored := func(event.CreateEvent) bool { return false }
+	return predicate.Funcs{CreateFunc: ignored, UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isBefore := e.ObjectOld.(*v1alpha1.Darkroom)
+		after, isAfter := e.ObjectNew.(*v1alpha1.Darkroom)
+		return isBefore && isAfter && passes(before.Status, after.Status)
+	}}
 }
 
 // isClaimed passes Darkrooms that an installation handles, and those that it handled

@@ -9,7 +9,6 @@ import (
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,14 +23,14 @@ import (
 
 // session is one reconcile of one Darkroom. It serves the Helm reconciler of
 // helm-operator-plugins as its values translator and its source of action clients, and holds what
-// the reconciler writes with a helmClient: the status is passed to the status controller at the end.
+// the reconciler writes with a helmClient: its report is written at the end.
 type session struct {
 	parts *helmReconciler
 
 	// darkroom is the resource as the cache had it at the start.
 	darkroom *v1alpha1.Darkroom
-	// status is the status that the Helm reconciler wrote; nil if none.
-	status *v1alpha1.DarkroomStatus
+	// reported is what the Helm reconciler wrote into the status; nil if nothing.
+	reported *status.HelmReport
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
 	// being deleted, and released when no other finalizer was left either.
 	uninstalled, released bool
@@ -87,25 +86,25 @@ func (e invalidError) Unwrap() error { return e.error }
 
 func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }
 
-// report passes the status of the Helm reconciler, with its generation, to the status
-// controller, unless the resource has it already.
-func (s *session) report(cause error, now time.Time) {
+// report writes the report of the Helm reconciler, with its generation, into the status of the Darkroom, unless it has
+// it already.
+func (s *session) report(ctx context.Context, cause error, now time.Time) error {
 	if s.released {
-		return
+		return nil
 	}
-	current := status.HelmPart(s.darkroom.Status)
-	part := current
+	current := status.HelmReportOf(s.darkroom.Status)
+	report := current
 	switch {
 	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil: // after the Helm reconciler reported its success
-	case s.status != nil:
-		part = *s.status
+	case s.reported != nil:
+		report = *s.reported
 	case cause != nil:
 		// It failed before it had a status, so the existing one is outdated.
-		return
+		return nil
 	}
-	part = s.complete(part, cause)
-	for i := range part.Conditions {
-		condition := &part.Conditions[i]
+	report = s.complete(report, cause)
+	for i := range report.Conditions {
+		condition := &report.Conditions[i]
 		condition.ObservedGeneration = s.darkroom.Generation
 		condition.Message = values.Quote(s.darkroom, condition.Message)
 		if condition.Type == v1alpha1.ConditionDeployed {
@@ -113,18 +112,32 @@ func (s *session) report(cause error, now time.Time) {
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
 	}
-	if deployed := part.DeployedRelease; deployed != nil {
-		part.DeployedRelease = &v1alpha1.DeployedRelease{Name: deployed.Name, Digest: s.parts.releases.Digest(s.darkroom)}
+	if report.DeployedRelease != nil {
+		report.DeployedRelease = s.deployedRelease()
 	}
-	status.WithTransitionTimes(part.Conditions, current.Conditions, now)
-	if !equality.Semantic.DeepEqual(part, current) {
-		s.parts.reports.Report(s.darkroom, part)
+	status.WithTransitionTimes(report.Conditions, current.Conditions, now)
+	if report.Equal(current) {
+		return nil
 	}
+	return report.Apply(ctx, s.parts.client, s.darkroom)
+}
+
+// deployedRelease describes the release with what the next process needs of it. The Deployment is the one that an
+// earlier process applied, if this one has not.
+func (s *session) deployedRelease() *v1alpha1.DeployedRelease {
+	deployed := &v1alpha1.DeployedRelease{
+		Name: s.darkroom.Name, Digest: s.parts.releases.Digest(s.darkroom),
+		Deployment: s.parts.releases.AppliedDeployment(s.darkroom),
+	}
+	if before := s.darkroom.Status.DeployedRelease; deployed.Deployment == nil && before != nil {
+		deployed.Deployment = before.Deployment
+	}
+	return deployed
 }
 
 // complete adds what the Helm reconciler does not know to its report, and corrects what it says wrong.
-func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.DarkroomStatus {
-	conditions := slices.DeleteFunc(slices.Clone(part.Conditions), func(condition v1alpha1.Condition) bool {
+func (s *session) complete(report status.HelmReport, cause error) status.HelmReport {
+	conditions := slices.DeleteFunc(slices.Clone(report.Conditions), func(condition v1alpha1.Condition) bool {
 		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
 	})
 	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
@@ -148,7 +161,7 @@ func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.D
 	if cause != nil && s.release != nil && !s.release.IsDeployed() {
 		// A release that failed is one for the Helm reconciler, also if no revision of it was ever deployed.
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
-		part.DeployedRelease = nil
+		report.DeployedRelease = nil
 	}
 	if s.isPostponed() {
 		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit,
@@ -157,8 +170,10 @@ func (s *session) complete(part v1alpha1.DarkroomStatus, cause error) v1alpha1.D
 	if contests := s.contests(); contests != "" {
 		set(v1alpha1.ConditionContested, metav1.ConditionTrue, v1alpha1.ReasonForeignWriter, contests)
 	}
-	part.Conditions = conditions
-	return status.HelmPart(part)
+	report.Conditions = conditions
+	return status.HelmReportOf(v1alpha1.DarkroomStatus{
+		DeployedRelease: report.DeployedRelease, Conditions: conditions,
+	})
 }
 
 // contests describes the objects that other writers keep changing.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,9 +19,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	runtimecontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
@@ -203,7 +202,6 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			installation: &installation{patcher: patcher, name: options.Installation},
 			releases:     releases,
 			maxRollouts:  options.MaxConcurrentRollouts,
-			reports:      &status.Reports{},
 			recorder:     recorder,
 			metrics:      counters,
 			period:       options.ReconcilePeriod,
@@ -281,7 +279,8 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) (runtimecontrol
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
 		WithOptions(workers(options)).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), notOwnClaim(reconciler.installation)))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(
+			predicate.Or(predicate.And(desiredChanged(), notOwnClaim(reconciler.installation)), helmReportLost())))
 	watchLeases(controller, reconciler.hosts, mgr.GetCache(), false)
 	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(othersDelay, func(wake func(...types.NamespacedName)) {
@@ -291,19 +290,14 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) (runtimecontrol
 }
 
 func addStatus(mgr manager.Manager, parts *parts, options Options) (runtimecontroller.Controller, error) {
-	versions, releases := parts.helm.credentials, parts.helm.releases
+	versions := parts.helm.credentials
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),
 		Handles:    parts.helm.installation.handles,
 		Uncached:   mgr.GetAPIReader(),
 		Refusals:   parts.helm.hosts.Refusals,
 		FindSecret: versions.Find,
-		Shown: func(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) bool {
-			key := client.ObjectKeyFromObject(darkroom)
-			return releases.Shown(key, release.DeploymentOf(key), deployment)
-		},
 		Event:      parts.helm.recorder.Event,
-		Reports:    parts.helm.reports,
 		BaseDomain: parts.helm.values.BaseDomain,
 		Hosts:      parts.helm.values.Hosts,
 		Published:  options.Published,
@@ -313,8 +307,8 @@ func addStatus(mgr manager.Manager, parts *parts, options Options) (runtimecontr
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-status").
 		WithOptions(workers(options)).
-		For(&v1alpha1.Darkroom{}, builder.WithPredicates(desiredChanged(), isClaimed(parts.helm.installation)))
-	controller.WatchesRawSource(wakeBy(0, reconciler.Reports.OnReport))
+		For(&v1alpha1.Darkroom{}, builder.WithPredicates(
+			predicate.Or(desiredChanged(), helmReportChanged()), isClaimed(parts.helm.installation)))
 	if len(options.Namespaces) == 0 {
 		reconciler.HasClass = caches.HasClass(mgr.GetClient())
 		watchClasses(controller, mgr.GetClient())

@@ -178,6 +178,15 @@ func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live met
 // Digest returns the digest of the objects of a release that were applied as they are desired.
 func (r *Releases) Digest(darkroom client.Object) string { return r.of(darkroom).objects.Digest() }
 
+// AppliedDeployment returns the Deployment of a Darkroom as this process applied it last; nil if it has not.
+func (r *Releases) AppliedDeployment(darkroom client.Object) *v1alpha1.AppliedDeployment {
+	trace, found := r.of(darkroom).objects.Trace(DeploymentOf(client.ObjectKeyFromObject(darkroom)))
+	if !found || trace.Generation == 0 {
+		return nil
+	}
+	return &v1alpha1.AppliedDeployment{UID: trace.UID, Generation: trace.Generation}
+}
+
 // ActionClient acts for one Darkroom during one reconcile. It installs, upgrades and repairs what
 // Render has rendered; without that, the release can only be read and uninstalled. The interface
 // that it implements knows no context, so it holds the reconcile's.

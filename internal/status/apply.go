@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -18,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// FieldManager owns the status.
+// FieldManager owns the part of the status that the status controller reports.
 const FieldManager = "darkroom-status"
 
 // ownConditions are the conditions that this package determines.
@@ -46,7 +45,7 @@ func WithTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time
 
 // written returns the fields of a status that the status controller writes.
 func written(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	status.Conditions = conditionsOf(status, slices.Concat(helmConditions, ownConditions))
+	status.DeployedRelease, status.Conditions = nil, conditionsOf(status, ownConditions)
 	return status
 }
 
@@ -57,10 +56,8 @@ func changed(report, current v1alpha1.DarkroomStatus) bool {
 
 // configurationOf returns a report as it is applied. With the UID, it cannot be applied to a recreated Darkroom of
 // the same name.
-func configurationOf(
-	darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus,
-) (*unstructured.Unstructured, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&report)
+func configurationOf(darkroom *v1alpha1.Darkroom, report any) (*unstructured.Unstructured, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
 	if err != nil {
 		return nil, fmt.Errorf("encode status: %w", err)
 	}
@@ -72,17 +69,17 @@ func configurationOf(
 	return out, nil
 }
 
-// apply writes a report. It returns the new resourceVersion of the resource; empty if the
-// resource is gone.
-func (r *Reconciler) apply(
-	ctx context.Context, darkroom *v1alpha1.Darkroom, report v1alpha1.DarkroomStatus,
+// apply writes a report, a pointer, as all that its manager has in the status. It returns the new resourceVersion of
+// the resource; empty if the resource is gone.
+func apply(
+	ctx context.Context, writer client.StatusClient, darkroom *v1alpha1.Darkroom, manager string, report any,
 ) (string, error) {
 	out, err := configurationOf(darkroom, report)
 	if err != nil {
 		return "", err
 	}
-	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
-		client.FieldOwner(FieldManager), client.ForceOwnership)
+	err = writer.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(out),
+		client.FieldOwner(manager), client.ForceOwnership)
 	if err != nil {
 		return "", client.IgnoreNotFound(err)
 	}

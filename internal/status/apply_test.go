@@ -60,7 +60,7 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 		"the same time in another zone": {said(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions[0].LastTransitionTime.Time = s.Conditions[0].LastTransitionTime.In(time.FixedZone("", 3600))
 		}), false},
-		"another report of Helm": {said(func(s *v1alpha1.DarkroomStatus) { s.Conditions[3].Status = no }), true},
+		"another report of Helm": {said(func(s *v1alpha1.DarkroomStatus) { s.Conditions[3].Status = no }), false},
 		"a condition of another": {said(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions = append(s.Conditions, condition("Foreign", yes, 2))
 		}), false},
@@ -77,7 +77,7 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").Generation(2).UID("0c5f").Label("team", "a").Obj()
 	report := Determine(Observation{Darkroom: darkroom, Hosts: []string{host}})
-	got, err := configurationOf(darkroom, report)
+	got, err := configurationOf(darkroom, &report)
 	expect.NoError(t, err)
 	var types []string
 	for _, c := range report.Conditions {

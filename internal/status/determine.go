@@ -46,9 +46,6 @@ type Observation struct {
 	// Starting is a pod of the current template that runs and does not become ready, and that
 	// the prober asks; zero if there is none.
 	Starting probe.Pod
-	// Unseen is set while the cached Deployment is older than the last apply, so that its
-	// status is stale.
-	Unseen bool
 	// Now is the time of the observation.
 	Now time.Time
 	// Probe is the result of the prober; nil if probes are turned off.
@@ -58,6 +55,17 @@ type Observation struct {
 // Problem is a cause: a reason and a message.
 type Problem struct {
 	Reason, Message string
+}
+
+// isOutdated reports whether the Deployment is older than the one that the Helm controller applied last, as its
+// report says: its status says nothing of the change.
+func (o Observation) isOutdated() bool {
+	release := o.Darkroom.Status.DeployedRelease
+	if o.Deployment == nil || release == nil || release.Deployment == nil {
+		return false
+	}
+	applied := release.Deployment
+	return o.Deployment.UID != applied.UID || o.Deployment.Generation < applied.Generation
 }
 
 // verdict is the decision whether a Darkroom is ready, with the reason.
@@ -152,7 +160,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 	if credentials != nil && credentials.Status != metav1.ConditionTrue {
 		return degraded(credentials.Reason, credentials.Message)
 	}
-	if o.Unseen {
+	if o.isOutdated() {
 		return deploying("The last change is being applied.")
 	}
 	pods := determineRollout(o)

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -124,7 +125,18 @@ func seen(darkroom *darkrooms.Builder, deployment *appsv1.Deployment, changes ..
 	return o
 }
 
-func unseen(o *Observation) { o.Unseen = true }
+// outdated has a Darkroom whose Deployment was applied anew since.
+func outdated(o *Observation) {
+	o.Darkroom = o.Darkroom.DeepCopy()
+	o.Darkroom.Status.DeployedRelease = releaseWith(o.Deployment.UID, o.Deployment.Generation+1)
+}
+
+// releaseWith is a release whose Deployment was applied last with a UID and a generation.
+func releaseWith(uid types.UID, generation int64) *v1alpha1.DeployedRelease {
+	return &v1alpha1.DeployedRelease{
+		Name: "photos", Deployment: &v1alpha1.AppliedDeployment{UID: uid, Generation: generation},
+	}
+}
 
 func notRouted(o *Observation) { o.Ingress = nil }
 

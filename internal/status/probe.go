@@ -33,7 +33,7 @@ func determineSource(o Observation) v1alpha1.Condition {
 			"The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.")
 	case o.Deployment != nil && rollout.Wanted(o.Deployment) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
-	case o.Unseen, o.Starting == probe.Pod{} && !canBeProbed(o.Darkroom, o.Deployment):
+	case o.isOutdated(), o.Starting == probe.Pod{} && !canBeProbed(o.Darkroom, o.Deployment):
 		return unknown(v1alpha1.ReasonProbePending,
 			"Images are requested as soon as the change is rolled out and a pod is ready.")
 	case o.Starting == probe.Pod{} && addressOf(o) == "":

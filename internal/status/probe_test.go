@@ -139,7 +139,7 @@ func TestSourceReady(t *testing.T) {
 			verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, ""},
 		},
 		"the Deployment is outdated": {
-			seen(photosWithProbe, deployment(2), served, unseen), unknown, v1alpha1.ReasonProbePending,
+			seen(photosWithProbe, deployment(2), served, outdated), unknown, v1alpha1.ReasonProbePending,
 			waitsForPods, deploying(""),
 		},
 	} {
@@ -212,10 +212,10 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 		"scaled to zero":           {seen(withProbe(photos()), deployment(0)), "", ""},
 		"not installed":            {seen(withProbe(photos()), nil), "", ""},
 		"being deleted":            {seen(withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2)), "", ""},
-		"a Deployment of the past": {seen(withProbe(photos()), deployment(2), unseen), "/before.jpg", "before"},
+		"a Deployment of the past": {seen(withProbe(photos()), deployment(2), outdated), "/before.jpg", "before"},
 	} {
 		source := sourceStub{key: {Path: "/before.jpg", Pod: probe.Pod{Name: "before"}}}
-		reconciler := &Reconciler{Reports: &Reports{}, Source: source}
+		reconciler := &Reconciler{Source: source}
 		if reconciler.probe(test.observation) == nil {
 			t.Errorf("%s: there is no result", name)
 		}

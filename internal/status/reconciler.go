@@ -35,21 +35,6 @@ const (
 	podPeriodMost  = time.Minute
 )
 
-// A report waits for that of the Helm controller, and both are written at once. Usually
-// it takes milliseconds. When the Helm controller is behind, the wait is reported.
-const (
-	// helmTimeout is the longest wait for the report on a change.
-	helmTimeout = 500 * time.Millisecond
-	// newTimeout is the longest wait for the report on a new Darkroom, which has no status
-	// yet.
-	newTimeout = 5 * time.Second
-)
-
-// unseenPeriod is the time between two observations while the cache lags behind the
-// last apply. Its next event wakes the controller sooner; an apply that changes
-// nothing in a Deployment that was recreated by others causes none.
-const unseenPeriod = 5 * time.Second
-
 // Reconciler writes the status of Darkrooms. Its fields are set before first use.
 type Reconciler struct {
 	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
@@ -67,11 +52,6 @@ type Reconciler struct {
 	FindSecret func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
 	// HasClass reports whether an IngressClass exists; nil if the operator may not read them.
 	HasClass func(context.Context, string) (bool, error)
-	// Shown reports whether a cached Deployment is at least as new as the last apply for
-	// the Darkroom, so that its status is not stale. Nil means that it always is. It is
-	// called after the Helm conditions were read. An apply is recorded before it is
-	// reported, so no generation becomes Ready by the Deployment of an earlier one.
-	Shown func(*v1alpha1.Darkroom, *appsv1.Deployment) bool
 	// Event records an event on a Darkroom. Warning marks what went wrong.
 	Event func(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
 	// Source probes Darkrooms; nil if probes are turned off.
@@ -85,15 +65,12 @@ type Reconciler struct {
 	Hosts      func(*v1alpha1.Darkroom) []string
 	// Published describes the URLs of hosts.
 	Published Published
-	// Reports come from the Helm controller.
-	Reports *Reports
 	// Routes reports whether HTTPRoutes are cached.
 	Routes func() bool
 	// Clock sets the time of transitions.
 	Clock clock.PassiveClock
 
-	// behind holds the Darkrooms whose Helm report is due, and diagnoses what was found of the pods of each.
-	behind    sync.Map // types.NamespacedName → turn
+	// diagnoses has what was found of the pods of each Darkroom.
 	diagnoses sync.Map // types.NamespacedName → diagnosis
 }
 
@@ -110,12 +87,6 @@ func (d diagnosis) holds(now time.Time) bool {
 	return !now.Before(d.at) && now.Before(d.due) && now.Sub(d.at) < podPeriodLeast
 }
 
-// turn is when a report is due on a generation of a Darkroom.
-type turn struct {
-	generation int64
-	due        time.Time
-}
-
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
@@ -123,19 +94,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)
-			r.Reports.Forget(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !r.Handles(darkroom) {
 		r.forget(request.NamespacedName)
-		if v1alpha1.HandledBy(darkroom) != "" {
-			r.Reports.Forget(request.NamespacedName)
-		} // Else the cache may not show the claim yet, and there may be a report already.
 		return reconcile.Result{}, nil
 	}
-	stored, part := r.Reports.Refresh(darkroom)
-	if wait := r.waitForHelm(darkroom); wait > 0 {
+	if wait := untilReported(darkroom, r.Clock.Now()); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	observation, err := r.observe(ctx, darkroom)
@@ -148,26 +114,20 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	observation.Probe = r.probe(observation)
 
-	if observation.Unseen {
-		again = Sooner(again, unseenPeriod)
-	}
 	again = Sooner(again, retriedFor(observation))
 
 	report := Determine(observation)
 	WithTransitionTimes(report.Conditions, darkroom.Status.Conditions, r.Clock.Now())
-	report = withHelmPart(report, HelmPart(darkroom.Status))
-	if !changed(report, stored) {
-		r.Reports.done(darkroom, part)
+	if !changed(report, darkroom.Status) {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
-	written, err := r.apply(ctx, darkroom, report)
+	written, err := apply(ctx, r.Client, darkroom, FieldManager, &report)
 	if err == nil {
 		err = r.awaitCache(ctx, request.NamespacedName, darkroom.ResourceVersion, written)
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)
 	}
-	r.Reports.done(darkroom, part)
 	if conflict := conflictOf(report); conflict != "" && conflict != conflictOf(darkroom.Status) {
 		r.Event(darkroom, true, EventDomainConflict, conflict)
 	}
@@ -185,36 +145,13 @@ func Sooner(again, after time.Duration) time.Duration {
 	return again
 }
 
-// forget drops the wait of a Darkroom that is gone or not handled by this installation, and
+// forget drops what was found of the pods of a Darkroom that is gone or not handled by this installation, and
 // stops its probes.
 func (r *Reconciler) forget(key types.NamespacedName) {
-	r.behind.Delete(key)
 	r.diagnoses.Delete(key)
 	if r.Source != nil {
 		r.Source.Remove(key)
 	}
-}
-
-// waitForHelm returns how long to wait for the Helm controller's report on the current
-// generation of a Darkroom.
-func (r *Reconciler) waitForHelm(darkroom *v1alpha1.Darkroom) time.Duration {
-	key := client.ObjectKeyFromObject(darkroom)
-	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) ||
-		reported(darkroom, v1alpha1.ConditionInitialized) != nil {
-		r.behind.Delete(key)
-		return 0
-	}
-	now, timeout := r.Clock.Now(), helmTimeout
-	if darkroom.Status.Phase == "" {
-		timeout = newTimeout
-	}
-	known, _ := r.behind.Load(key)
-	next, found := known.(turn)
-	if !found || next.generation != darkroom.Generation {
-		next = turn{generation: darkroom.Generation, due: now.Add(timeout)}
-		r.behind.Store(key, next)
-	}
-	return max(next.due.Sub(now), 0)
 }
 
 // observe reads the live objects from the caches.
@@ -238,7 +175,6 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	}
 	var errs [4]error
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})
-	o.Unseen = o.Deployment != nil && r.Shown != nil && !r.Shown(darkroom, o.Deployment)
 	if r.Source != nil && canBeProbed(darkroom, o.Deployment) {
 		o.Service, errs[1] = get(ctx, r.Uncached, darkroom, &corev1.Service{})
 	}
@@ -284,7 +220,7 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	}
 	key := client.ObjectKeyFromObject(o.Darkroom)
 	switch {
-	case o.Unseen:
+	case o.isOutdated():
 	case o.Starting != probe.Pod{}, canBeProbed(o.Darkroom, o.Deployment) && addressOf(o) != "":
 		target := targetOf(o)
 		target.Pod = o.Starting

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -60,6 +61,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			if b.failure != nil {
 				return b.failure
 			}
+			keepHelmReport(ctx, kube, configuration)
 			return kube.SubResource(part).Apply(ctx, configuration, options...)
 		},
 	})
@@ -76,7 +78,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		},
 	})
 	b.Reconciler = &Reconciler{
-		Client: kube, Uncached: live, Clock: b.clock, Reports: &Reports{},
+		Client: kube, Uncached: live, Clock: b.clock,
 		Handles:  func(*v1alpha1.Darkroom) bool { return true },
 		Refusals: func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
 		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
@@ -88,6 +90,26 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Routes:     func() bool { return true },
 	}
 	return b
+}
+
+// keepHelmReport adds the Helm controller's report to what is applied: for the fake client the conditions are one field.
+func keepHelmReport(ctx context.Context, kube client.Client, applied runtime.ApplyConfiguration) {
+	fields, isFields := applied.(interface{ UnstructuredContent() map[string]any })
+	stored := &v1alpha1.Darkroom{}
+	if !isFields || kube.Get(ctx, photosKey, stored) != nil {
+		return
+	}
+	report, err := runtime.DefaultUnstructuredConverter.ToUnstructured(ptr.To(HelmReportOf(stored.Status)))
+	status, isStatus := fields.UnstructuredContent()["status"].(map[string]any)
+	if err != nil || !isStatus {
+		return
+	}
+	own, _ := status["conditions"].([]any)
+	helms, _ := report["conditions"].([]any)
+	status["conditions"] = slices.Concat(helms, own)
+	if release, found := report["deployedRelease"]; found {
+		status["deployedRelease"] = release
+	}
 }
 
 // reconcile reconciles photos.
@@ -173,16 +195,26 @@ func TestAServiceIsReadOnlyOfADarkroomThatIsProbed(t *testing.T) {
 	}
 }
 
-// A Deployment that the cache shows as it was before the last apply is not trusted, and observed again.
-func TestADeploymentOfThePastIsObservedAgain(t *testing.T) {
-	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
-	b.Shown = func(*v1alpha1.Darkroom, *appsv1.Deployment) bool { return false }
-	if again, status := b.reconcile(t); again != unseenPeriod || status.Phase != v1alpha1.PhaseDeploying {
-		t.Errorf("phase %s, again after %s", status.Phase, again)
-	}
-	b.Shown = func(*v1alpha1.Darkroom, *appsv1.Deployment) bool { return true }
-	if again, status := b.reconcile(t); again != 0 || status.Phase != v1alpha1.PhaseReady {
-		t.Errorf("phase %s, again after %s once the cache shows it", status.Phase, again)
+// Ready never rests on a Deployment from before the last apply.
+func TestADeploymentOfThePastIsNotJudged(t *testing.T) {
+	const uid = types.UID("d1")
+	for name, test := range map[string]struct {
+		applied *v1alpha1.DeployedRelease
+		phase   v1alpha1.Phase
+	}{
+		"as it was applied":              {releaseWith(uid, 5), v1alpha1.PhaseReady},
+		"as it was changed since":        {releaseWith(uid, 4), v1alpha1.PhaseReady},
+		"as it was before the apply":     {releaseWith(uid, 6), v1alpha1.PhaseDeploying},
+		"another one that was there":     {releaseWith("d0", 1), v1alpha1.PhaseDeploying},
+		"applied by an earlier operator": {&v1alpha1.DeployedRelease{Name: "photos"}, v1alpha1.PhaseReady},
+	} {
+		live := ofPhotos(deployment(2))
+		live.UID = uid
+		darkroom := storedPhotos(func(d *v1alpha1.Darkroom) { d.Status.DeployedRelease = test.applied })
+		b := newBench(t, darkroom, live, ofPhotos(ingress(host)))
+		if _, status := b.reconcile(t); status.Phase != test.phase {
+			t.Errorf("%s: phase %s, want %s", name, status.Phase, test.phase)
+		}
 	}
 }
 
@@ -269,45 +301,31 @@ func TestAWriteThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-// A status report waits for the report of the Helm controller, for a while, and again after a change.
-func TestAReportWaitsForTheHelmController(t *testing.T) {
+// A change is reported with the word of the Helm controller, or without it once that is overdue.
+func TestAStatusWaitsForTheHelmControllerAWhileAfterAChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		clock := clocktesting.NewFakePassiveClock(noon)
-		r := &Reconciler{Clock: clock}
-		darkroom := darkrooms.New("photos", "team-a").Obj()
-		timeout := newTimeout
-		if rapid.Bool().Draw(t, "has a status") {
-			darkroom.Status.Phase, timeout = v1alpha1.PhaseReady, helmTimeout
+		written := noon.Add(-time.Duration(rapid.IntRange(-3, 10).Draw(t, "seconds since the change")) * time.Second)
+		darkroom := darkrooms.New("photos", "team-a").Generation(2).
+			Condition(condition(v1alpha1.ConditionInitialized, yes, 1)).Obj()
+		darkroom.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: "kubectl", Time: &metav1.Time{Time: written}, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`),
+		}}
+		want := max(written.Add(helmPatience).Sub(noon), 0)
+		if written.After(noon) {
+			want = 0 // the clocks differ
 		}
-		due := noon.Add(timeout)
-		if wait := r.waitForHelm(darkroom); wait != timeout {
-			t.Fatalf("at first it waits %s, want %s", wait, timeout)
+		switch rapid.IntRange(0, 4).Draw(t, "end of the wait") {
+		case 0:
+			darkroom.DeletionTimestamp, want = &metav1.Time{Time: noon}, 0
+		case 1:
+			darkroom.Annotations, want = map[string]string{v1alpha1.AnnotationPaused: "true"}, 0
+		case 2:
+			darkroom.Status.Conditions[0].ObservedGeneration, want = 2, 0
+		case 3:
+			darkroom.ManagedFields, want = nil, 0
 		}
-		for range rapid.IntRange(1, 8).Draw(t, "reconciles") {
-			switch rapid.IntRange(0, 3).Draw(t, "change") {
-			case 0:
-				darkroom.Generation++
-				due = clock.Now().Add(timeout)
-			case 1:
-				clock.SetTime(clock.Now().Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond))
-			case 2:
-				done := darkroom.DeepCopy()
-				switch rapid.IntRange(0, 2).Draw(t, "end") {
-				case 0:
-					done.DeletionTimestamp = &metav1.Time{Time: noon}
-				case 1:
-					done.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true"}
-				default:
-					done.Status.Conditions = []v1alpha1.Condition{condition(v1alpha1.ConditionInitialized, yes, done.Generation)}
-				}
-				if wait := r.waitForHelm(done); wait != 0 {
-					t.Fatalf("it waits %s for a report that is there, or will not come", wait)
-				}
-				due = clock.Now().Add(timeout) // the next wait is another
-			}
-			if wait, want := r.waitForHelm(darkroom), max(due.Sub(clock.Now()), 0); wait != want {
-				t.Fatalf("it waits %s, want %s", wait, want)
-			}
+		if wait := untilReported(darkroom, noon); wait != want {
+			t.Fatalf("it waits %s, want %s", wait, want)
 		}
 	})
 }

@@ -1,14 +1,22 @@
 package status
 
 import (
+	"context"
 	"slices"
-	"sync"
+	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
+
+// HelmFieldManager owns the part of the status that the Helm controller reports.
+const HelmFieldManager = "darkroom-helm"
+
+// helmPatience is how long the status controller waits for the Helm controller's report on a change: usually it
+// takes milliseconds, and a status before it would only say that the change is being applied.
+const helmPatience = 5 * time.Second
 
 // helmConditions are the conditions that the Helm controller reports.
 var helmConditions = []string{
@@ -21,12 +29,35 @@ var helmConditions = []string{
 	v1alpha1.ConditionRolloutQueued,
 }
 
-// HelmPart returns the part of a status that the Helm controller reports.
-func HelmPart(status v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	return v1alpha1.DarkroomStatus{
+// HelmReport is the part of the status that the Helm controller reports.
+type HelmReport struct {
+	DeployedRelease *v1alpha1.DeployedRelease `json:"deployedRelease,omitempty"`
+	Conditions      []v1alpha1.Condition      `json:"conditions,omitempty"`
+}
+
+// HelmReportOf returns the report of the Helm controller in a status.
+func HelmReportOf(status v1alpha1.DarkroomStatus) HelmReport {
+	return HelmReport{
 		DeployedRelease: status.DeployedRelease,
 		Conditions:      conditionsOf(status, helmConditions),
 	}
+}
+
+// Equal reports whether two reports say the same.
+func (r HelmReport) Equal(other HelmReport) bool { return equality.Semantic.DeepEqual(r, other) }
+
+// IsPartOf reports whether a status has the release and each condition of the report, whatever they say.
+func (r HelmReport) IsPartOf(status v1alpha1.DarkroomStatus) bool {
+	return (r.DeployedRelease == nil || status.DeployedRelease != nil) &&
+		!slices.ContainsFunc(r.Conditions, func(condition v1alpha1.Condition) bool {
+			return v1alpha1.FindCondition(status.Conditions, condition.Type) == nil
+		})
+}
+
+// Apply writes the report into the status of a Darkroom, unless the Darkroom is gone.
+func (r HelmReport) Apply(ctx context.Context, writer client.StatusClient, darkroom *v1alpha1.Darkroom) error {
+	_, err := apply(ctx, writer, darkroom, HelmFieldManager, &r)
+	return err
 }
 
 // conditionsOf returns the conditions of some types, in their order.
@@ -40,82 +71,18 @@ func conditionsOf(status v1alpha1.DarkroomStatus, types []string) []v1alpha1.Con
 	return found
 }
 
-// withHelmPart returns a status with another report of the Helm controller.
-func withHelmPart(status, part v1alpha1.DarkroomStatus) v1alpha1.DarkroomStatus {
-	status.DeployedRelease = part.DeployedRelease
-	status.Conditions = slices.Concat(part.Conditions, conditionsOf(status, ownConditions))
-	return status
-}
-
-// Reports passes the reports of the Helm controller to the status controller, which writes
-// them together with its own in one request. The zero value is ready for use.
-//
-// A report that is lost with the process is made again: the next operator reconciles every
-// Darkroom.
-type Reports struct {
-	mu    sync.Mutex
-	wake  func(...types.NamespacedName)
-	known map[types.NamespacedName]report
-}
-
-// report is the last report of the Helm controller on a Darkroom, until it is written.
-type report struct {
-	uid  types.UID
-	part *v1alpha1.DarkroomStatus
-}
-
-// OnReport sets the function that is called for each Darkroom with a new report.
-func (r *Reports) OnReport(wake func(...types.NamespacedName)) {
-	r.mu.Lock()
-	r.wake = wake
-	r.mu.Unlock()
-}
-
-// Report passes a report of the Helm controller.
-func (r *Reports) Report(darkroom *v1alpha1.Darkroom, part v1alpha1.DarkroomStatus) {
-	key := client.ObjectKeyFromObject(darkroom)
-	r.mu.Lock()
-	if r.known == nil {
-		r.known = map[types.NamespacedName]report{}
+// untilReported returns how much longer to wait for the Helm controller's report on the current generation of a
+// Darkroom: not if it is there or will not come, and no longer than helmPatience after the last write of the spec. If
+// that time is not known, or in the future because clocks differ, there is no wait.
+func untilReported(darkroom *v1alpha1.Darkroom, now time.Time) time.Duration {
+	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) ||
+		reported(darkroom, v1alpha1.ConditionInitialized) != nil {
+		return 0
 	}
-	r.known[key] = report{uid: darkroom.UID, part: &part}
-	wake := r.wake
-	r.mu.Unlock()
-	if wake != nil {
-		wake(key)
+	for _, writer := range v1alpha1.LastWriter(darkroom.ManagedFields) {
+		if wait := writer.Time.Add(helmPatience).Sub(now); wait <= helmPatience {
+			return max(wait, 0)
+		}
 	}
-}
-
-// Refresh adds the last report of the Helm controller to the status of a Darkroom. It returns
-// the status without the report, and the report; nil if there is none to be written.
-func (r *Reports) Refresh(darkroom *v1alpha1.Darkroom) (stored v1alpha1.DarkroomStatus, part *v1alpha1.DarkroomStatus) {
-	key := client.ObjectKeyFromObject(darkroom)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	stored = darkroom.Status
-	known, found := r.known[key]
-	if !found || known.uid != darkroom.UID {
-		delete(r.known, key)
-		return stored, nil
-	}
-	darkroom.Status = withHelmPart(stored, *known.part.DeepCopy())
-	return stored, known.part
-}
-
-// done records that the cache shows a report, unless another has followed.
-func (r *Reports) done(darkroom *v1alpha1.Darkroom, part *v1alpha1.DarkroomStatus) {
-	key := client.ObjectKeyFromObject(darkroom)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.known[key].part == part {
-		delete(r.known, key)
-	}
-}
-
-// Forget drops what is known of a Darkroom that is gone, or handled by another
-// installation.
-func (r *Reports) Forget(key types.NamespacedName) {
-	r.mu.Lock()
-	delete(r.known, key)
-	r.mu.Unlock()
+	return 0
 }

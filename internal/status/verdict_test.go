@@ -95,7 +95,7 @@ func TestVerdict(t *testing.T) {
 		"all pods ready, all hosts routed": {seen(photos(), deployment(2)), settled(ready("2 of 2 pods are ready."))},
 		// The pods are ready with what was asked for before.
 		"all pods ready, and the cache has not shown the last apply": {
-			seen(photos(), deployment(2), unseen),
+			seen(photos(), deployment(2), outdated),
 			working(applying),
 		},
 

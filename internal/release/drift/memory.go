@@ -52,9 +52,10 @@ type Trace struct {
 	// came back.
 	Desired, State string
 
-	// version and generation describe the object as it came back.
-	version    string
-	generation int64
+	// Generation is the generation of the object as it came back; 0 if an earlier process applied it.
+	Generation int64 `json:"-"`
+	// version is its version.
+	version string
 }
 
 // Key returns the key of the object.
@@ -66,7 +67,7 @@ func traceOf(desired *unstructured.Unstructured, live metav1.Object) Trace {
 	return Trace{
 		Kind: unique.Make(desired.GroupVersionKind()).Value(), Name: desired.GetName(), UID: live.GetUID(),
 		Desired: manifest.Digest(desired), State: stateOf(live),
-		version: live.GetResourceVersion(), generation: live.GetGeneration(),
+		version: live.GetResourceVersion(), Generation: live.GetGeneration(),
 	}
 }
 
@@ -141,7 +142,7 @@ func (t *Trace) Fits(live metav1.Object) bool {
 
 // IsShown reports whether a cache shows an object as it was applied, or as it was changed since.
 func (t *Trace) IsShown(live metav1.Object) bool {
-	return t.Fits(live) || t.UID == live.GetUID() && live.GetGeneration() >= t.generation
+	return t.Fits(live) || t.UID == live.GetUID() && live.GetGeneration() >= t.Generation
 }
 
 // Digest returns what the next process recalls of a release: a digest of each object that was applied as it is desired,
@@ -172,6 +173,7 @@ func (m *Memory) Recall(
 		// An error will be met again by the apply.
 		if now, err := lookUp(object); err == nil && now != nil {
 			if trace := traceOf(object, now); slices.Contains(digests, manifest.Digest(trace)) {
+				trace.Generation = 0
 				traces = append(traces, trace)
 			}
 		}

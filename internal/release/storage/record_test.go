@@ -217,14 +217,14 @@ func TestTheLastWriterOfTheSpecIsTheAuthor(t *testing.T) {
 		entry("darkroom-operator", "", `{"f:metadata":{"f:finalizers":{}}}`, 6),
 		{Manager: "without-fields"},
 	}
-	last := storage.LastWriter(entries)
+	last := v1alpha1.LastWriter(entries)
 	if len(last) != 1 || last[0].Manager != "kubectl" || last[0].FieldsV1.GetRawString() != `{"f:spec":{}}` {
 		t.Fatalf("the last writer is %+v", last)
 	}
-	if again := storage.LastWriter(last); len(again) != 1 || again[0].Manager != "kubectl" {
+	if again := v1alpha1.LastWriter(last); len(again) != 1 || again[0].Manager != "kubectl" {
 		t.Errorf("the cached writer is %+v", again)
 	}
-	if none := storage.LastWriter(entries[3:]); none != nil {
+	if none := v1alpha1.LastWriter(entries[3:]); none != nil {
 		t.Errorf("without a writer of the spec it is %+v", none)
 	}
 }
