@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vitest/config";
 import { parse } from "yaml";
+import { config } from "./package.json" with { type: "json" };
 
 /** The API server that `npm run dev` proxies to. */
 const server = process.env["DARKROOM_SERVER"] ?? "http://127.0.0.1:5000";
@@ -108,7 +109,7 @@ function budget(kilobytes: number): Plugin {
 }
 
 export default defineConfig({
-  plugins: [react(), onlyNeededStyles(), darkroomSpec(), onlyUsedVariables(), budget(200)],
+  plugins: [react(), onlyNeededStyles(), darkroomSpec(), onlyUsedVariables(), budget(config.firstLoadKilobytes)],
   build: {
     target: "es2022",
     // The policy of the page allows no inline script, so there are no data: modules.

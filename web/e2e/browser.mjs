@@ -19,6 +19,7 @@ import { mkdir } from "node:fs/promises";
 import { strict as assert } from "node:assert";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
+import page from "../package.json" with { type: "json" };
 import { forwardServers } from "./forward.mjs";
 
 /** @param {string} name */
@@ -381,7 +382,7 @@ const steps = [
     },
   ],
   [
-    "loads no more than 220 kB before the list is shown",
+    `loads no more than ${page.config.firstLoadKilobytes} kB before the list is shown`,
     async () => {
       // The other views are loaded in idle time, which this tab never has.
       const tab = await editor.context().newPage();
@@ -394,7 +395,7 @@ const steps = [
           .map(({ encodedBodySize }) => encodedBodySize),
       );
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
-      assert(sizes.length > 2 && bytes > 0 && bytes <= 220_000, `${sizes.length} files of the first load have ${bytes} bytes`);
+      assert(sizes.length > 2 && bytes > 0 && bytes <= page.config.firstLoadKilobytes * 1000, `${sizes.length} files of the first load have ${bytes} bytes`);
       await tab.close();
     },
   ],
