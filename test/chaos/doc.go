@@ -4,7 +4,7 @@
 // the resources of the operator. After each fault it waits for recovery: every Darkroom is
 // ready, and there are no orphans, no pending releases and no leftover finalizers. `make
 // chaos` runs it on a local cluster with simulated nodes and prints a table of injected
-// faults and observed effects; docs/reliability.md contains such a table.
+// faults and observed effects.
 //
 // It also tests the operator in a cluster that is shared with other users, other
 // controllers and other Helm releases, all of which act at once, in random order. Foreign
