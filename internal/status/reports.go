@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -17,6 +18,9 @@ const HelmFieldManager = "darkroom-helm"
 // helmPatience is how long the status controller waits for the Helm controller's report on a change: usually it
 // takes milliseconds, and a status before it would only say that the change is being applied.
 const helmPatience = 5 * time.Second
+
+// helmCacheTimeout is the longest wait until the cache shows a report. A reconcile without it costs a write.
+const helmCacheTimeout = time.Second
 
 // helmConditions are the conditions that the Helm controller reports.
 var helmConditions = []string{
@@ -54,10 +58,18 @@ func (r HelmReport) IsPartOf(status v1alpha1.DarkroomStatus) bool {
 		})
 }
 
-// Apply writes the report into the status of a Darkroom, unless the Darkroom is gone.
-func (r HelmReport) Apply(ctx context.Context, writer client.StatusClient, darkroom *v1alpha1.Darkroom) error {
-	_, err := apply(ctx, writer, darkroom, HelmFieldManager, &r)
-	return err
+// Apply writes the report into the status of a Darkroom, unless the Darkroom is gone. It waits a moment until the cache
+// shows the report: a reconcile before that would write it again.
+func (r HelmReport) Apply(ctx context.Context, kube client.Client, darkroom *v1alpha1.Darkroom) error {
+	if _, err := apply(ctx, kube, darkroom, HelmFieldManager, &r); err != nil {
+		return err
+	}
+	_ = wait.PollUntilContextTimeout(ctx, cachePoll, helmCacheTimeout, true, func(ctx context.Context) (bool, error) {
+		cached := &v1alpha1.Darkroom{}
+		err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), cached, client.UnsafeDisableDeepCopy)
+		return err != nil || cached.UID != darkroom.UID || HelmReportOf(cached.Status).Equal(r), nil
+	})
+	return nil
 }
 
 // conditionsOf returns the conditions of some types, in their order.
