@@ -188,7 +188,7 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 // changed since, so a difference is something that a process was not woken by.
 func (w *world) saysTheSame(limits wait.Limits) error {
 	if rests, err := w.rests(limits.Timeout, quietPeriod, w.isTold); !rests {
-		return err // it may still be told
+		return errors.Join(err, fmt.Errorf("the operator does not come to rest within %s", limits.Timeout))
 	}
 	before, err := w.said()
 	if err != nil {
