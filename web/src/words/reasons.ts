@@ -11,7 +11,7 @@ export const reasonWords: Record<string, string> = {
   ImagePullFailed: "Container image pull failed",
   PodsFailing: "Pods are failing",
   Unschedulable: "Pods cannot be scheduled",
-  ProgressDeadlineExceeded: "Roll-out timed out",
+  ProgressDeadlineExceeded: "Rollout timed out",
   PodsRefused: "Pods refused by the cluster",
   ReplicasUnavailable: "Pods were lost",
   AutoscalingSuspended: "Autoscaling is suspended",
@@ -50,7 +50,7 @@ export const reasonWords: Record<string, string> = {
   ProbeInvalid: "Path of the image is invalid",
   // Conditions of the Helm reconciler
   ForeignWriter: "Another writer changes an object",
-  RolloutLimit: "Enough other Darkrooms replace their pods",
+  RolloutLimit: "Waiting for rollouts of other Darkrooms",
   InstallSuccessful: "Release installed",
   UpgradeSuccessful: "Release upgraded",
   UninstallSuccessful: "Release uninstalled",
