@@ -83,7 +83,7 @@ test.each<[ActionName, unknown, string]>([
 });
 
 test("the annotations are those of the API", () => {
-  const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/conditions.go"), "utf8");
+  const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/annotations.go"), "utf8");
   expect(source).toContain(`AnnotationPaused = "${pausedAnnotation}"`);
   expect(source).toContain(`AnnotationRequestedAt = "${requestedAnnotation}"`);
 });
