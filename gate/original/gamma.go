@@ -162,7 +162,7 @@ func (c *colors) colorants() (columns matrix, ok bool) {
 	return columns, ok
 }
 
-// isScreen reports whether a chunk cICP names the colors of screens, BT.709 or sRGB, and not those of films.
+// isScreen reports whether a chunk cICP names BT.709 or sRGB, the colors of screens, and no colors of films.
 func isScreen(data []byte) bool {
 	return len(data) == 4 && data[0] == 1 && (data[1] == 1 || data[1] == 13)
 }

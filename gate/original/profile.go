@@ -19,7 +19,7 @@ import (
 const maxProfile = 60 << 10
 
 // Profile returns the color profile of an image (ICC), or one for the gamma and the primaries of a PNG file; nil if it
-// has neither, or they are those of sRGB.
+// has neither, or they are the ones of sRGB.
 func Profile(body []byte) []byte {
 	var profile []byte
 	var numbered [][]byte

@@ -98,15 +98,24 @@ func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, b
 	if written == before {
 		return nil
 	}
-	err := wait.PollUntilContextTimeout(ctx, cachePoll, cacheTimeout, true, func(ctx context.Context) (bool, error) {
-		cached := &v1alpha1.Darkroom{}
-		if err := r.Client.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err != nil {
-			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-		}
-		return cached.ResourceVersion != before, nil
-	})
+	err := untilCached(ctx, r.Client, key, cacheTimeout,
+		func(cached *v1alpha1.Darkroom) bool { return cached.ResourceVersion != before })
 	if err != nil {
 		return fmt.Errorf("wait until the cache shows the status: %w", err)
 	}
 	return nil
+}
+
+// untilCached waits until the cache shows what was written into a Darkroom, or that it is gone.
+func untilCached(
+	ctx context.Context, cache client.Reader, key types.NamespacedName, timeout time.Duration,
+	shows func(*v1alpha1.Darkroom) bool,
+) error {
+	return wait.PollUntilContextTimeout(ctx, cachePoll, timeout, true, func(ctx context.Context) (bool, error) {
+		cached := &v1alpha1.Darkroom{}
+		if err := cache.Get(ctx, key, cached, client.UnsafeDisableDeepCopy); err != nil {
+			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		}
+		return shows(cached), nil
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -64,10 +63,8 @@ func (r HelmReport) Apply(ctx context.Context, kube client.Client, darkroom *v1a
 	if _, err := apply(ctx, kube, darkroom, HelmFieldManager, &r); err != nil {
 		return err
 	}
-	_ = wait.PollUntilContextTimeout(ctx, cachePoll, helmCacheTimeout, true, func(ctx context.Context) (bool, error) {
-		cached := &v1alpha1.Darkroom{}
-		err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), cached, client.UnsafeDisableDeepCopy)
-		return err != nil || cached.UID != darkroom.UID || HelmReportOf(cached.Status).Equal(r), nil
+	_ = untilCached(ctx, kube, client.ObjectKeyFromObject(darkroom), helmCacheTimeout, func(cached *v1alpha1.Darkroom) bool {
+		return cached.UID != darkroom.UID || HelmReportOf(cached.Status).Equal(r)
 	})
 	return nil
 }
