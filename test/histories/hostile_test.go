@@ -159,8 +159,9 @@ var hostileSteps = []kind{
 			return nil
 		}),
 	careless(1, "kubectl edit deployment NAME: remove the owner references", &appsv1.Deployment{},
-		func(_ *world, d *appsv1.Deployment) error {
+		func(w *world, d *appsv1.Deployment) error {
 			d.OwnerReferences = nil
+			w.ended[client.ObjectKeyFromObject(d).String()] = true
 			return nil
 		}),
 	careless(1, "kubectl label ingress NAME darkroom-", &networkingv1.Ingress{},

@@ -43,6 +43,10 @@ var known = map[string]string{
 		a policy denies the operator writes (*) of darkrooms, with the reason Invalid
 		alice: kubectl delete darkroom photos
 		alice: helm install photos of the plain chart`,
+	"a user takes the Deployment, and then deletes the Darkroom": `
+		bob: kubectl apply Darkroom photos with the sub-domains [b]
+		bob: kubectl edit deployment photos: remove the owner references
+		bob: kubectl delete darkroom photos`,
 	"dependents are orphaned while no operator runs": `
 		alice: kubectl apply Darkroom photos with the sub-domain a
 		the operator is killed

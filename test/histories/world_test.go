@@ -68,7 +68,8 @@ type world struct {
 	timeline *timeline
 	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
 	foreign map[reference]string
-	// ended are the releases of which a user deleted the last revision, by namespace and name.
+	// ended are the releases that a user ended, by namespace and name: who deletes the last revision, or takes the
+	// Deployment by removing its owner reference, is left a Deployment without a release, as the event tells.
 	ended map[string]bool
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
