@@ -29,7 +29,7 @@ histories: assets $(GOTESTSUM) ## Run random histories against an API server, fo
 		env $(go-test) -json -count=1 -timeout 0 -run '^TestHistories$$' ./test/histories
 
 # The package of mutants.
-PKG ?= internal/claims
+PKG ?= internal/hosts
 
-mutants: assets $(GREMLINS) ## Change each condition of PKG=internal/claims, and list those changes that its tests do not notice.
+mutants: assets $(GREMLINS) ## Change each condition of PKG=internal/hosts, and list those changes that its tests do not notice.
 	@KUBEBUILDER_ASSETS=$(K8S) hack/mutants.sh $(GREMLINS) $(PKG)

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
 // holderOf reads with the server's own identity who has a host, by the Lease that decides.
@@ -32,7 +32,7 @@ func (s *Server) holderOf(ctx context.Context, host string) (outcome.Holder, err
 		middleware.SetError(ctx, fmt.Errorf("get the Lease of host %s: %w", host, err))
 		return outcome.Holder{}, nil
 	}
-	return outcome.Holder{Known: true, Darkroom: ptr.To(claims.HolderOf(lease))}, nil
+	return outcome.Holder{Known: true, Darkroom: ptr.To(hosts.HolderOf(lease))}, nil
 }
 
 // hosts returns who gets each host that a change claims. The owner is named to callers who may get it.

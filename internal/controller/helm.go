@@ -33,8 +33,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
@@ -51,7 +51,7 @@ type helmReconciler struct {
 	// values translates, with the state of the cluster: the hosts that others have, and the
 	// version of the referenced Secret.
 	values      *values.Translator
-	hosts       *hosts
+	hosts       *hostLeases
 	credentials *credentials.Versions
 	// installation is the installation of this operator.
 	installation *installation
@@ -231,7 +231,7 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	for _, hold := range r.releases.Holds(key) {
 		next = status.Sooner(next, max(hold.Until.Sub(r.clock.Now()), 0)+time.Millisecond)
 	}
-	isLeaving := func(refusal claims.Refusal) bool { return refusal.Leaving }
+	isLeaving := func(refusal hosts.Refusal) bool { return refusal.Leaving }
 	if s.isPostponed() || slices.ContainsFunc(s.refusals, isLeaving) {
 		next = status.Sooner(next, wait.Jitter(checkPeriod, jitter))
 	}

@@ -20,16 +20,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
 // othersDelay is how long what others do with the hosts of a Darkroom is collected before it is reconciled because of
 // them: they can cause any number of events, and what the API server refuses is tried again each time.
 const othersDelay = time.Second
 
-// hosts are the Leases of hosts, for the controllers.
-type hosts struct {
-	claims.Hosts
+// hostLeases are the Leases of hosts, for the controllers.
+type hostLeases struct {
+	hosts.Claims
 
 	isSharded bool
 	// wake enqueues Darkrooms after othersDelay; nil before the Helm controller starts, which begins with all of them.
@@ -40,7 +40,7 @@ type hosts struct {
 }
 
 // Restored restores the Leases that were lost while no operator ran, once in each process, before the first claim.
-func (h *hosts) Restored(ctx context.Context) error {
+func (h *hostLeases) Restored(ctx context.Context) error {
 	h.restoring.Lock()
 	defer h.restoring.Unlock()
 	if h.restored {
@@ -59,14 +59,14 @@ type lostLease struct {
 
 // addHosts adds the controller that restores the Lease of a host that was deleted although its holder still has the
 // host, and otherwise enqueues the Darkrooms that want the host.
-func addHosts(mgr manager.Manager, h *hosts, options Options) error {
+func addHosts(mgr manager.Manager, h *hostLeases, options Options) error {
 	deleted := predicate.TypedFuncs[*coordinationv1.Lease]{
 		CreateFunc: func(event.TypedCreateEvent[*coordinationv1.Lease]) bool { return false },
 		UpdateFunc: func(event.TypedUpdateEvent[*coordinationv1.Lease]) bool { return false },
 	}
 	enqueue := handler.TypedEnqueueRequestsFromMapFunc(
 		func(_ context.Context, lease *coordinationv1.Lease) []lostLease {
-			return []lostLease{{host: lease.Name, holder: claims.HolderOf(lease)}}
+			return []lostLease{{host: lease.Name, holder: hosts.HolderOf(lease)}}
 		})
 	workers := workers(options)
 	return builder.TypedControllerManagedBy[lostLease](mgr).
@@ -79,7 +79,7 @@ func addHosts(mgr manager.Manager, h *hosts, options Options) error {
 		Complete(reconcile.TypedFunc[lostLease](h.restoreOrWake))
 }
 
-func (h *hosts) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Result, error) {
+func (h *hostLeases) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Result, error) {
 	isHeld, err := h.Restore(ctx, lost.holder, lost.host)
 	if err != nil || isHeld {
 		return reconcile.Result{}, err
@@ -95,13 +95,13 @@ func (h *hosts) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Re
 
 // watchLeases enqueues the Darkrooms that want a host whose Lease is created or gets another holder: another Darkroom
 // after othersDelay, and the holder itself at once. It passes deletions only if withDeleted is set.
-func watchLeases(to *ctrl.Builder, h *hosts, in cache.Cache, withDeleted bool) {
+func watchLeases(to *ctrl.Builder, h *hostLeases, in cache.Cache, withDeleted bool) {
 	enqueue := func(ctx context.Context, lease *coordinationv1.Lease, queue requestQueue) {
 		wanting, err := h.Wanting(ctx, lease.Name)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Failed to enqueue the Darkrooms that want a host", "host", lease.Name)
 		}
-		holder := claims.HolderOf(lease)
+		holder := hosts.HolderOf(lease)
 		for _, key := range wanting {
 			if key != holder {
 				queue.AddAfter(reconcile.Request{NamespacedName: key}, othersDelay)
@@ -118,7 +118,7 @@ func watchLeases(to *ctrl.Builder, h *hosts, in cache.Cache, withDeleted bool) {
 				enqueue(ctx, e.Object, queue)
 			},
 			UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], queue requestQueue) {
-				if claims.HolderOf(e.ObjectOld) != claims.HolderOf(e.ObjectNew) {
+				if hosts.HolderOf(e.ObjectOld) != hosts.HolderOf(e.ObjectNew) {
 					enqueue(ctx, e.ObjectNew, queue)
 				}
 			},

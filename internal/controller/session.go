@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
@@ -37,7 +37,7 @@ type session struct {
 	// release is the action client of the Darkroom.
 	release *release.ActionClient
 	// refusals are the hosts of the Darkroom that others have.
-	refusals []claims.Refusal
+	refusals []hosts.Refusal
 }
 
 // ActionClientFor implements helmclient.ActionClientGetter.

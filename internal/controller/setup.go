@@ -27,8 +27,8 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/caches"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
@@ -167,8 +167,8 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 	if err := caches.IndexOwners(ctx, mgr.GetCache(), options.Cluster.kinds()); err != nil {
 		return nil, err
 	}
-	hosts := newHosts(mgr, *options, pure)
-	if err := hosts.Index(ctx, mgr.GetCache()); err != nil {
+	leases := newHosts(mgr, *options, pure)
+	if err := leases.Index(ctx, mgr.GetCache()); err != nil {
 		return nil, err
 	}
 	err = errors.Join(caches.IndexReleases(ctx, mgr.GetCache()), credentials.Index(ctx, mgr.GetCache()),
@@ -197,7 +197,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 			patcher:      patcher,
 			options:      helmOptions(options.Chart, options.MaxHistory),
 			values:       pure,
-			hosts:        hosts,
+			hosts:        leases,
 			credentials:  versions,
 			installation: &installation{patcher: patcher, name: options.Installation},
 			releases:     releases,
@@ -213,9 +213,9 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 }
 
 // newHosts returns the hosts of the Darkrooms that this installation handles, or will.
-func newHosts(mgr manager.Manager, options Options, translator *values.Translator) *hosts {
-	return &hosts{
-		Hosts: claims.Hosts{
+func newHosts(mgr manager.Manager, options Options, translator *values.Translator) *hostLeases {
+	return &hostLeases{
+		Claims: hosts.Claims{
 			Client:    mgr.GetClient(),
 			Uncached:  mgr.GetAPIReader(),
 			Namespace: options.LeaseNamespace,

@@ -23,9 +23,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
@@ -79,7 +79,7 @@ func (p Planner) Make(ctx context.Context, namespace string, selector labels.Sel
 	if err != nil {
 		return nil, err
 	}
-	if p.holders, err = claims.Holders(ctx, p.Client, p.LeaseNamespace); err != nil {
+	if p.holders, err = hosts.Holders(ctx, p.Client, p.LeaseNamespace); err != nil {
 		return nil, err
 	}
 	chosen := slices.DeleteFunc(all, func(s subject) bool {

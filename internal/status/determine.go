@@ -12,7 +12,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -34,7 +34,7 @@ type Observation struct {
 	// Published describes their URLs.
 	Published Published
 	// Refused are the hosts that belong to other Darkrooms.
-	Refused []claims.Refusal
+	Refused []hosts.Refusal
 	// MissingSecrets are Secrets of credentials that do not exist.
 	MissingSecrets []string
 	// MissingClass is set if the IngressClass of the Ingress is known not to exist.

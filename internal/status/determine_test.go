@@ -13,7 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
@@ -146,7 +146,7 @@ func problem(reason, message string) func(*Observation) {
 
 func noSecret(o *Observation) { o.MissingSecrets = []string{"keys"} }
 
-func refused(refusals ...claims.Refusal) func(*Observation) {
+func refused(refusals ...hosts.Refusal) func(*Observation) {
 	return func(o *Observation) { o.Ingress, o.Refused = nil, refusals }
 }
 

@@ -14,14 +14,14 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // servedHosts returns the sorted hosts of the live Ingress, and of the HTTPRoute once a Gateway has accepted it. Hosts
 // count that are or were assigned to the Darkroom: one that somebody else wrote into its route does not become
-// its own (package claims relies on this).
+// its own (package hosts relies on this).
 func servedHosts(o Observation) []string {
 	hosts := slices.Clone(gateway.Hosts(o.Ingress))
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
@@ -46,7 +46,7 @@ func missingHosts(o Observation) []string {
 }
 
 func (o Observation) isRefused(host string) bool {
-	return slices.ContainsFunc(o.Refused, func(refusal claims.Refusal) bool { return refusal.Host == host })
+	return slices.ContainsFunc(o.Refused, func(refusal hosts.Refusal) bool { return refusal.Host == host })
 }
 
 // determineDomains returns the condition DomainsReady, for the hosts at which images are served. Of an Ingress the
@@ -202,7 +202,7 @@ const EventDomainConflict = "DomainConflict"
 
 // conflictMessage names the holder of each refused host. Darkrooms of other namespaces are
 // not named, because their names could disclose something about another tenant.
-func conflictMessage(namespace string, refused []claims.Refusal) string {
+func conflictMessage(namespace string, refused []hosts.Refusal) string {
 	sentences := make([]string, len(refused))
 	for i, refusal := range refused {
 		holder := "a Darkroom of another namespace"

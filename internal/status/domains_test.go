@@ -13,8 +13,8 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
@@ -135,16 +135,16 @@ func TestDomains(t *testing.T) {
 			routedAt(a, "old.example.com"),
 		},
 		"a host that the Darkroom loses, and still has": {
-			Observation{Darkroom: had(a), Hosts: list{a}, Refused: []claims.Refusal{{Host: a}}, Ingress: ingress(a)},
-			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []claims.Refusal{{Host: a}}), a),
+			Observation{Darkroom: had(a), Hosts: list{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
+			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}}), a),
 		},
 		"a host that somebody wrote into the Ingress": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "forged.example.com")},
 			routedAt(a),
 		},
 		"a host of another Darkroom that somebody wrote into the Ingress": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, Refused: []claims.Refusal{{Host: a}}, Ingress: ingress(a)},
-			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []claims.Refusal{{Host: a}})),
+			Observation{Darkroom: byIngress, Hosts: list{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
+			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}})),
 		},
 		"rules without a host, and hosts of several rules": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "", a)},
@@ -421,8 +421,8 @@ func TestOnlyARefusedHostIsAConflict(t *testing.T) {
 	}
 }
 
-func refusedBy(host, namespace, name string) claims.Refusal {
-	return claims.Refusal{Host: host, Holder: types.NamespacedName{Namespace: namespace, Name: name}}
+func refusedBy(host, namespace, name string) hosts.Refusal {
+	return hosts.Refusal{Host: host, Holder: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
 func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T) {
@@ -430,7 +430,7 @@ func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T
 	report := Determine(Observation{
 		Darkroom: darkroom,
 		Hosts:    []string{"a.example.com", "b.example.com"},
-		Refused: []claims.Refusal{
+		Refused: []hosts.Refusal{
 			refusedBy("a.example.com", "team-a", "mine"),
 			refusedBy("b.example.com", "team-b", "theirs"),
 		},

@@ -21,7 +21,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
@@ -47,7 +47,7 @@ type Reconciler struct {
 	// that is not ready. In the caches, Services would take 20 MiB for 10,000 Darkrooms.
 	Uncached client.Reader
 	// Refusals returns the hosts of a Darkroom that belong to others.
-	Refusals func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error)
+	Refusals func(context.Context, *v1alpha1.Darkroom) ([]hosts.Refusal, error)
 	// FindSecret returns the metadata of a Secret; nil if it is missing.
 	FindSecret func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
 	// HasClass reports whether an IngressClass exists; nil if the operator may not read them.

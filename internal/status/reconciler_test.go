@@ -24,7 +24,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/claims"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
@@ -80,7 +80,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	b.Reconciler = &Reconciler{
 		Client: kube, Uncached: live, Clock: b.clock,
 		Handles:  func(*v1alpha1.Darkroom) bool { return true },
-		Refusals: func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, nil },
+		Refusals: func(context.Context, *v1alpha1.Darkroom) ([]hosts.Refusal, error) { return nil, nil },
 		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 			return nil, nil //nolint:nilnil // none
 		},
@@ -150,8 +150,8 @@ func TestAStatusIsWrittenOnceAndAConflictReportedOnce(t *testing.T) {
 	b.reconcile(t)
 	expect.Equal(t, "the writes", []string{FieldManager}, b.wrote)
 
-	b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) {
-		return []claims.Refusal{{Host: host, Holder: types.NamespacedName{Namespace: "team-a", Name: "older"}}}, nil
+	b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]hosts.Refusal, error) {
+		return []hosts.Refusal{{Host: host, Holder: types.NamespacedName{Namespace: "team-a", Name: "older"}}}, nil
 	}
 	b.reconcile(t)
 	b.reconcile(t)
@@ -262,7 +262,7 @@ func TestAnErrorOfAReadIsNoStatus(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*bench){
 		"claims": func(b *bench) {
-			b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]claims.Refusal, error) { return nil, failed }
+			b.Refusals = func(context.Context, *v1alpha1.Darkroom) ([]hosts.Refusal, error) { return nil, failed }
 		},
 		"Deployment": fail(&appsv1.Deployment{}),
 		"Ingress":    fail(&networkingv1.Ingress{}),

@@ -1,4 +1,4 @@
-package claims
+package hosts
 
 import (
 	"context"
@@ -31,8 +31,8 @@ const attempts = 3
 // errForeignLease is returned for a host that is the name of another Lease, such as the one of leader election.
 var errForeignLease = errors.New("a Lease of this name belongs to another program: choose another sub-domain")
 
-// Hosts reads and writes the Leases of hosts.
-type Hosts struct {
+// Claims reads and writes the Leases of hosts.
+type Claims struct {
 	// Client reads Leases and Darkrooms from the caches, and writes Leases.
 	Client client.Client
 	// Uncached reads from the API server.
@@ -51,8 +51,8 @@ type Hosts struct {
 }
 
 // Index adds the indexes to the caches. Call it before they start.
-func (h *Hosts) Index(ctx context.Context, in client.FieldIndexer) error {
-	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, h.wanted)
+func (c *Claims) Index(ctx context.Context, in client.FieldIndexer) error {
+	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.wanted)
 	if err == nil {
 		err = in.IndexField(ctx, &coordinationv1.Lease{}, indexHolder, func(object client.Object) []string {
 			lease, _ := object.(*coordinationv1.Lease)
@@ -66,21 +66,21 @@ func (h *Hosts) Index(ctx context.Context, in client.FieldIndexer) error {
 }
 
 // wanted returns the hosts that a Darkroom wants, sorted.
-func (h *Hosts) wanted(object client.Object) []string {
+func (c *Claims) wanted(object client.Object) []string {
 	darkroom, _ := object.(*v1alpha1.Darkroom)
-	if darkroom.DeletionTimestamp != nil || !h.Handles(darkroom) {
+	if darkroom.DeletionTimestamp != nil || !c.Handles(darkroom) {
 		return nil
 	}
-	hosts := slices.Clone(h.HostsOf(darkroom))
+	hosts := slices.Clone(c.HostsOf(darkroom))
 	slices.Sort(hosts)
 	return slices.Compact(hosts)
 }
 
 // Claim claims each host that a Darkroom wants, and returns those that others have.
-func (h *Hosts) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
+func (c *Claims) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
 	var refusals []Refusal
-	for _, host := range h.wanted(darkroom) {
-		refusal, err := h.claim(ctx, darkroom, host)
+	for _, host := range c.wanted(darkroom) {
+		refusal, err := c.claim(ctx, darkroom, host)
 		if err != nil {
 			return nil, fmt.Errorf("claim host %s: %w", host, err)
 		}
@@ -92,27 +92,27 @@ func (h *Hosts) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refus
 }
 
 // claim claims one host. It returns nil if the Darkroom has it now.
-func (h *Hosts) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
-	reader := client.Reader(h.Client)
+func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
+	reader := client.Reader(c.Client)
 	var err error
 	for range attempts {
 		var lease *coordinationv1.Lease
-		if lease, err = h.lease(ctx, reader, host); err != nil {
+		if lease, err = c.lease(ctx, reader, host); err != nil {
 			return nil, err
 		}
 		switch decide(darkroom, lease) {
 		case keep:
 			return nil, nil //nolint:nilnil // the Darkroom has the host, and nobody refuses it
 		case create:
-			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: host}}
+			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
 			assign(lease, darkroom)
-			err = h.Client.Create(ctx, lease)
+			err = c.Client.Create(ctx, lease)
 		case contend:
 			if !isOfHost(lease) {
 				return nil, fmt.Errorf("%w: %s/%s", errForeignLease, lease.Namespace, lease.Name)
 			}
 			refusal := &Refusal{Host: host, Holder: HolderOf(lease)}
-			exists, wants, isRouted, err := h.stateOf(ctx, refusal.Holder, host)
+			exists, wants, isRouted, err := c.stateOf(ctx, refusal.Holder, host)
 			if err != nil {
 				return nil, err
 			}
@@ -123,7 +123,7 @@ func (h *Hosts) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host str
 			fallthrough
 		case renew:
 			assign(lease, darkroom)
-			err = h.Client.Update(ctx, lease)
+			err = c.Client.Update(ctx, lease)
 		}
 		if err == nil {
 			return nil, nil //nolint:nilnil // as above
@@ -131,15 +131,15 @@ func (h *Hosts) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host str
 		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			return nil, err
 		}
-		reader = h.Uncached // another writer was faster
+		reader = c.Uncached // another writer was faster
 	}
 	return nil, err
 }
 
 // lease returns the Lease of a host; nil if there is none.
-func (h *Hosts) lease(ctx context.Context, reader client.Reader, host string) (*coordinationv1.Lease, error) {
+func (c *Claims) lease(ctx context.Context, reader client.Reader, host string) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
-	err := reader.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: host}, lease)
+	err := reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: host}, lease)
 	if apierrors.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // there is none, which is no error
 	}
@@ -149,14 +149,14 @@ func (h *Hosts) lease(ctx context.Context, reader client.Reader, host string) (*
 // stateOf reports whether a Darkroom exists and wants a host, and whether a route of it has the host. If the
 // caches show that it wants the host, they suffice; otherwise the API server decides. A Darkroom that may not be read
 // counts as wanting the host.
-func (h *Hosts) stateOf(
+func (c *Claims) stateOf(
 	ctx context.Context, key types.NamespacedName, host string,
 ) (exists, wants, isRouted bool, err error) {
 	if key.Name == "" {
 		return false, false, false, nil // the Lease names no holder
 	}
-	readers := []client.Reader{h.Client, h.Uncached}
-	if !h.Watches(key.Namespace) {
+	readers := []client.Reader{c.Client, c.Uncached}
+	if !c.Watches(key.Namespace) {
 		readers = readers[1:]
 	}
 	for _, reader := range readers {
@@ -166,31 +166,31 @@ func (h *Hosts) stateOf(
 			return true, true, false, nil
 		case client.IgnoreNotFound(err) != nil:
 			return false, false, false, fmt.Errorf("get Darkroom %s, which has it: %w", key, err)
-		case err == nil && slices.Contains(h.wanted(darkroom), host):
+		case err == nil && slices.Contains(c.wanted(darkroom), host):
 			return true, true, false, nil
 		default:
 			exists = err == nil // the API server has the last word
 		}
 	}
-	routed, err := h.routed(ctx, key)
+	routed, err := c.routed(ctx, key)
 	return exists, false, slices.Contains(routed, host), err
 }
 
 // Watches reports whether the Darkrooms of a namespace are in the caches.
-func (h *Hosts) Watches(namespace string) bool {
-	return len(h.Watched) == 0 || slices.Contains(h.Watched, namespace)
+func (c *Claims) Watches(namespace string) bool {
+	return len(c.Watched) == 0 || slices.Contains(c.Watched, namespace)
 }
 
 // routed returns the hosts of the Ingress and the HTTPRoute with the name of a Darkroom, by the API server. Their
 // labels and owners do not matter.
-func (h *Hosts) routed(ctx context.Context, key types.NamespacedName) ([]string, error) {
+func (c *Claims) routed(ctx context.Context, key types.NamespacedName) ([]string, error) {
 	routes := []client.Object{&networkingv1.Ingress{}}
-	if h.Routes() {
+	if c.Routes() {
 		routes = append(routes, &gatewayv1.HTTPRoute{})
 	}
 	var hosts []string
 	for _, route := range routes {
-		if err := h.Uncached.Get(ctx, key, route); client.IgnoreNotFound(err) != nil {
+		if err := c.Uncached.Get(ctx, key, route); client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("get the routes of Darkroom %s: %w", key, err)
 		}
 		hosts = append(hosts, gateway.Hosts(route)...)
@@ -200,17 +200,17 @@ func (h *Hosts) routed(ctx context.Context, key types.NamespacedName) ([]string,
 
 // Release deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
 // caches show that the Darkroom wants them all.
-func (h *Hosts) Release(ctx context.Context, key types.NamespacedName) error {
+func (c *Claims) Release(ctx context.Context, key types.NamespacedName) error {
 	leases := &coordinationv1.LeaseList{}
-	err := h.Client.List(ctx, leases, client.InNamespace(h.Namespace), client.MatchingFields{indexHolder: key.String()})
+	err := c.Client.List(ctx, leases, client.InNamespace(c.Namespace), client.MatchingFields{indexHolder: key.String()})
 	if err != nil {
 		return fmt.Errorf("list the hosts of Darkroom %s: %w", key, err)
 	}
 	for i := range leases.Items {
 		lease := &leases.Items[i]
-		_, wants, isRouted, err := h.stateOf(ctx, key, lease.Name)
+		_, wants, isRouted, err := c.stateOf(ctx, key, lease.Name)
 		if err == nil && !wants && !isRouted {
-			err = h.Client.Delete(ctx, lease,
+			err = c.Client.Delete(ctx, lease,
 				client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
 		}
 		// A conflict means that the Darkroom, or another, has claimed it again.
@@ -222,10 +222,10 @@ func (h *Hosts) Release(ctx context.Context, key types.NamespacedName) error {
 }
 
 // Refusals returns the hosts that a Darkroom wants and others have, by the cached Leases.
-func (h *Hosts) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
+func (c *Claims) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
 	var refusals []Refusal
-	for _, host := range h.wanted(darkroom) {
-		lease, err := h.lease(ctx, h.Client, host)
+	for _, host := range c.wanted(darkroom) {
+		lease, err := c.lease(ctx, c.Client, host)
 		if err != nil {
 			return nil, fmt.Errorf("get the Lease of host %s: %w", host, err)
 		}
@@ -237,9 +237,9 @@ func (h *Hosts) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Re
 }
 
 // Wanting returns the cached Darkrooms that want a host.
-func (h *Hosts) Wanting(ctx context.Context, host string) ([]types.NamespacedName, error) {
+func (c *Claims) Wanting(ctx context.Context, host string) ([]types.NamespacedName, error) {
 	found := &v1alpha1.DarkroomList{}
-	err := h.Client.List(ctx, found, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
+	err := c.Client.List(ctx, found, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list the Darkrooms that want host %s: %w", host, err)
 	}

@@ -1,4 +1,4 @@
-package claims
+package hosts
 
 import (
 	"context"
@@ -55,7 +55,7 @@ type clusterModel struct {
 	*rapid.T
 
 	live, stale client.Client
-	fresh, slow *Hosts
+	fresh, slow *Claims
 }
 
 const (
@@ -97,8 +97,8 @@ func (c cachedClient) List(ctx context.Context, list client.ObjectList, opts ...
 	return c.cache.List(ctx, list, opts...)
 }
 
-func (m *clusterModel) operator(cache client.Reader) *Hosts {
-	return &Hosts{
+func (m *clusterModel) operator(cache client.Reader) *Claims {
+	return &Claims{
 		Client: cachedClient{m.live, cache}, Uncached: m.live, Namespace: leases,
 		HostsOf: func(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains },
 		Handles: func(*v1alpha1.Darkroom) bool { return true },
@@ -149,7 +149,7 @@ func (m *clusterModel) edit(key types.NamespacedName) {
 }
 
 // reconcile is one reconcile by one operator, as its caches show the Darkroom.
-func (m *clusterModel) reconcile(by *Hosts, key types.NamespacedName) {
+func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	darkroom := &v1alpha1.Darkroom{}
 	if by.Client.Get(m.Context(), key, darkroom) == nil {
 		refusals, err := by.Claim(m.Context(), darkroom)

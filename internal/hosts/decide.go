@@ -1,9 +1,9 @@
-// Package claims decides which Darkroom holds a host: the first that creates the host's Lease. The holder keeps the
+// Package hosts decides which Darkroom holds a host: the first that creates the host's Lease. The holder keeps the
 // host until it drops the host or is deleted, and none of its routes has the host any more.
 //
 // The decisions are pure functions (decide.go). Leases are read and written in hosts.go. Wherever two writers could
 // disagree, the API server decides: one of them creates the Lease, or changes the version that it has read.
-package claims
+package hosts
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package claims
+package hosts
 
 import (
 	"context"
@@ -18,20 +18,20 @@ const page = 500
 
 // RestoreAll creates the Leases that are missing of hosts at which Darkrooms serve images, by their status. Leases are
 // lost with their namespace. Users cannot write the status.
-func (h *Hosts) RestoreAll(ctx context.Context) error {
-	namespaces := h.Watched
+func (c *Claims) RestoreAll(ctx context.Context) error {
+	namespaces := c.Watched
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
 	for _, namespace := range namespaces {
 		list := &v1alpha1.DarkroomList{}
 		for next := true; next; next = list.Continue != "" {
-			err := h.Uncached.List(ctx, list, client.InNamespace(namespace), client.Limit(page), client.Continue(list.Continue))
+			err := c.Uncached.List(ctx, list, client.InNamespace(namespace), client.Limit(page), client.Continue(list.Continue))
 			if err != nil {
 				return fmt.Errorf("list Darkrooms to restore the Leases of their hosts: %w", err)
 			}
 			for i := range list.Items {
-				if err := h.restoreDomains(ctx, &list.Items[i]); err != nil {
+				if err := c.restoreDomains(ctx, &list.Items[i]); err != nil {
 					return err
 				}
 			}
@@ -40,14 +40,14 @@ func (h *Hosts) RestoreAll(ctx context.Context) error {
 	return nil
 }
 
-func (h *Hosts) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	if !h.Handles(darkroom) {
+func (c *Claims) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
+	if !c.Handles(darkroom) {
 		return nil
 	}
 	for _, host := range darkroom.Status.Domains {
-		lease, err := h.lease(ctx, h.Client, host)
+		lease, err := c.lease(ctx, c.Client, host)
 		if err == nil && lease == nil {
-			err = h.restore(ctx, client.ObjectKeyFromObject(darkroom), host)
+			err = c.restore(ctx, client.ObjectKeyFromObject(darkroom), host)
 		}
 		if err != nil {
 			return err
@@ -58,22 +58,22 @@ func (h *Hosts) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom)
 
 // Restore creates the Lease of a host that was deleted although its holder still wants or routes the host. It reports
 // whether the host has a Lease now.
-func (h *Hosts) Restore(ctx context.Context, holder types.NamespacedName, host string) (bool, error) {
-	lease, err := h.lease(ctx, h.Uncached, host)
+func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host string) (bool, error) {
+	lease, err := c.lease(ctx, c.Uncached, host)
 	if err != nil || lease != nil {
 		return lease != nil, err
 	}
-	_, wants, isRouted, err := h.stateOf(ctx, holder, host)
+	_, wants, isRouted, err := c.stateOf(ctx, holder, host)
 	if err != nil || !wants && !isRouted {
 		return false, err
 	}
-	return true, h.restore(ctx, holder, host)
+	return true, c.restore(ctx, holder, host)
 }
 
-func (h *Hosts) restore(ctx context.Context, holder types.NamespacedName, host string) error {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: host}}
+func (c *Claims) restore(ctx context.Context, holder types.NamespacedName, host string) error {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
 	assign(lease, &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}})
-	if err := h.Client.Create(ctx, lease); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := c.Client.Create(ctx, lease); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("restore the Lease of host %s: %w", host, err)
 	}
 	return nil
