@@ -47,19 +47,24 @@ func newsOnly(w *world) error {
 			known[e.object.GetResourceVersion()] = e.at
 		}
 	}
-	vain := map[types.NamespacedName]int{}
+	type writer struct {
+		key types.NamespacedName
+		by  process
+	}
+	vain := map[writer]int{}
 	for _, write := range w.timeline.statusWrites() {
 		if at, isKnown := known[write.version]; !isKnown || !at.Before(write.at) {
 			continue
 		}
-		if vain[write.key]++; vain[write.key] > mostInVain {
-			return fmt.Errorf("the status of %s was written %d times although it was stored already", write.key, vain[write.key])
+		by := writer{write.key, write.by}
+		if vain[by]++; vain[by] > mostInVain {
+			return fmt.Errorf("the status of %s was written %d times although it was stored already", write.key, vain[by])
 		}
 	}
 	return nil
 }
 
-// mostInVain is how often a status is written without news in a history.
+// mostInVain is how often a process writes a status without news in a history.
 const mostInVain = 1
 
 // reportedOnce looks for events that say the same of the same version of a Darkroom.

@@ -274,7 +274,7 @@ func (w *world) judge(invariants []invariant) (violated string, err error) {
 // translate returns the objects that a Darkroom is translated into.
 func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, error) {
 	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
-	translator, err := values.New(w.settingsAt(w.processOf(installation, d), time.Now()))
+	translator, err := values.New(w.settingsAt(w.processOf(installation, d), time.Now()).Options)
 	if err != nil {
 		return nil, err
 	}

@@ -277,7 +277,7 @@ func (w *world) replayed() (*replay, error) {
 	for _, e := range events {
 		r.translators = map[process]*values.Translator{}
 		for _, p := range w.processes(mainInstallation) {
-			translator, err := values.New(w.settingsAt(p, e.at))
+			translator, err := values.New(w.settingsAt(p, e.at).Options)
 			if err != nil {
 				return r, err
 			}

@@ -28,6 +28,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -47,16 +48,18 @@ var baseDomains = []string{"darkroom.example.com", "images.example.com"}
 type settings struct {
 	since time.Time
 	values.Options
+	MaxConcurrentRollouts int
+	ReconcilePeriod       time.Duration
 }
 
 func settingsOf(domains ...string) settings {
-	return settings{time.Now(), values.Options{BaseDomains: domains}}
+	return settings{since: time.Now(), Options: values.Options{BaseDomains: domains}}
 }
 
 // settingsAt returns the settings of a process at a time.
-func (w *world) settingsAt(p process, at time.Time) values.Options {
+func (w *world) settingsAt(p process, at time.Time) settings {
 	if p.installation != mainInstallation {
-		return settingsOf("other.example.com").Options
+		return settingsOf("other.example.com")
 	}
 	now := w.settings[0]
 	for _, later := range w.settings {
@@ -67,7 +70,7 @@ func (w *world) settingsAt(p process, at time.Time) values.Options {
 	if p.namespace != "" {
 		now.BaseDomains = []string{baseDomains[slices.Index(w.namespaces(), p.namespace)]}
 	}
-	return now.Options
+	return now
 }
 
 // restart restarts the operator with other settings.
@@ -173,9 +176,12 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	if p.namespace != "" {
 		namespaces = []string{p.namespace}
 	}
+	settings := w.settingsAt(p, time.Now())
 	options := controller.Options{
 		Selector: selector,
-		Chart:    chrt, Values: w.settingsAt(p, time.Now()), Namespaces: namespaces,
+		Chart:    chrt, Values: settings.Options, Namespaces: namespaces,
+		MaxConcurrentRollouts: settings.MaxConcurrentRollouts, ReconcilePeriod: settings.ReconcilePeriod,
+		Probe: w.probe, ProbeConcurrency: 2,
 		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: time.Hour, Installation: p.installation,
 		LeaseNamespace: metav1.NamespaceDefault,
 	}
@@ -449,4 +455,12 @@ func (t *traffic) hottest(window time.Duration) (line string, times int) {
 // describe names a request without the parts that differ between histories.
 func (w *world) describe(line string, times int) string {
 	return fmt.Sprintf("%s, %d times", w.plain(line[:strings.LastIndex(line, "/")]), times)
+}
+
+// probe answers for the sources of images, which no pod asks here.
+func (w *world) probe(context.Context, types.NamespacedName, probe.Target) probe.Outcome {
+	if w.unserved.Load() {
+		return probe.Outcome{Reason: v1alpha1.ReasonSourceDenied, Message: "The source denies access."}
+	}
+	return probe.Outcome{Reason: v1alpha1.ReasonImageServed, StatusCode: http.StatusOK}
 }

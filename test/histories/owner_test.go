@@ -40,7 +40,7 @@ type kind struct {
 
 // anytime are the steps that may take part in each history.
 func anytime() []kind {
-	return slices.Concat(ownersSteps, plainChartSteps, hostileSteps, othersSteps, platformSteps,
+	return slices.Concat(ownersSteps, fieldSteps, plainChartSteps, hostileSteps, othersSteps, platformSteps,
 		webhookSteps, balancerSteps, hostSteps)
 }
 
@@ -255,10 +255,6 @@ var ownersSteps = []kind{
 			}
 			return nil
 		}),
-	change(1, "kubectl patch darkroom NAME: another base domain", func(_ *world, d *v1alpha1.Darkroom) error {
-		d.Spec.BaseDomain = map[string]string{"": baseDomains[1], baseDomains[1]: baseDomains[0]}[d.Spec.BaseDomain]
-		return nil
-	}),
 	change(1, "kubectl patch darkroom NAME: an S3 source with inline keys", func(_ *world, d *v1alpha1.Darkroom) error {
 		d.Spec.Source = v1alpha1.Source{
 			Type: v1alpha1.S3, Bucket: "photos", Region: "eu-west-1",

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,21 +47,7 @@ var platformSteps = []kind{
 		w.stop(mainInstallation)
 		return w.start(mainInstallation)
 	}),
-	{3, func(t *rapid.T) step {
-		domains := slices.Clone(rapid.SampledFrom([][]string{
-			baseDomains[:1], baseDomains[1:], baseDomains,
-			{baseDomains[1], baseDomains[0]},
-		}).Draw(t, "domains"))
-		image := rapid.SampledFrom([]string{"", "example.com/darkroom:v2"}).Draw(t, "image")
-		return step{
-			fmt.Sprintf("the operator is restarted with the base domains %v and the image %q", domains, image),
-			func(w *world) error {
-				flags := settingsOf(domains...)
-				flags.Image = image
-				return w.restart(flags)
-			},
-		}
-	}},
+	settingStep,
 	platform(2, "the operator is killed", func(w *world) error {
 		w.stop(mainInstallation)
 		return nil

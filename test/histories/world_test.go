@@ -71,6 +71,8 @@ type world struct {
 	// ended are the releases that a user ended, by namespace and name: who deletes the last revision, or takes the
 	// Deployment by removing its owner reference, is left a Deployment without a release, as the event tells.
 	ended map[string]bool
+	// unserved is set while the sources of images fail.
+	unserved atomic.Bool
 	// backups are the Darkrooms as they were saved.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
 	// saves are the objects of namespaces as they were saved.

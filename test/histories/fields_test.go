@@ -1,0 +1,191 @@
+package histories
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/values"
+)
+
+// specPatches are what the owner of a Darkroom merges into its spec, for each field a value and its removal. The step
+// that claims hosts changes subDomains.
+var specPatches = []string{
+	`{"version":null}`, `{"version":"v0.4.1"}`,
+	`{"image":null}`, `{"image":{"repository":"registry.example.com/darkroom","pullSecrets":[{"name":"registry"}]}}`,
+	`{"source":{"type":"WebFolder","baseUrl":"https://example.com/others"}}`,
+	`{"source":{"type":"S3","baseUrl":null,"bucket":"photos","region":"eu-west-1","credentialsSecretRef":{"name":"keys"}}}`,
+	`{"additionalSources":null}`,
+	`{"gate":{},"additionalSources":[{"name":"old","path":"/old","type":"WebFolder","baseUrl":"https://example.org"}]}`,
+	`{"baseDomain":null}`, `{"baseDomain":"` + baseDomains[1] + `"}`,
+	`{"replicas":0}`, `{"replicas":2}`, `{"replicas":null,"autoscaling":{"maxReplicas":3}}`, `{"autoscaling":null}`,
+	`{"resources":null}`, `{"resources":{"limits":{"memory":"2Gi"}}}`,
+	`{"cacheTTLSeconds":null}`, `{"cacheTTLSeconds":60}`,
+	`{"logLevel":null}`, `{"logLevel":"error"}`,
+	`{"defaultParams":null}`, `{"defaultParams":{"auto":"format"}}`,
+	`{"metrics":null}`, `{"metrics":{"enabled":true}}`,
+	`{"probe":null}`, `{"probe":{"path":"/cat.jpg"}}`,
+	`{"gate":null}`, `{"gate":{"presets":{"small":"w=100"},"cache":{"disk":"1Gi"}}}`,
+	`{"gate":{"signing":{"secretRef":{"name":"keys"}}}}`,
+	`{"ingress":null}`, `{"ingress":{"className":"nginx","tlsSecretName":"certificate"}}`,
+	`{"gateway":{"parentRefs":[{"name":"public"}]}}`, `{"gateway":{"parentRefs":[{"kind":"ListenerSet","name":"own"}]}}`,
+	`{"gateway":null}`,
+	`{"service":null}`, `{"service":{"trafficDistribution":"PreferClose"}}`,
+	`{"networkPolicy":null}`, `{"networkPolicy":{"enabled":true}}`,
+	`{"podTemplate":null}`, `{"podTemplate":{"labels":{"team":"shop"},"nodeSelector":{"disk":"ssd"}}}`,
+	`{"extraEnv":null}`, `{"extraEnv":[{"name":"TZ","value":"UTC"}]}`,
+	`{"extraEnvFrom":null}`, `{"extraEnvFrom":[{"configMapRef":{"name":"more"}}]}`,
+}
+
+// fieldSteps change a field of a spec, or what it refers to.
+var fieldSteps = []kind{
+	{4, func(t *rapid.T) step {
+		tenant, name := who(t)
+		patch := `{"spec":` + rapid.SampledFrom(specPatches).Draw(t, "patch") + `}`
+		return step{
+			fmt.Sprintf("%s: kubectl patch darkroom %s --type merge -p '%s'", tenant, name, patch),
+			func(w *world) error {
+				key := w.key(tenant, name)
+				darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+				merge := client.RawPatch(types.MergePatchType, []byte(patch))
+				return w.kube.Patch(w.ctx, darkroom, merge, client.FieldOwner("tenant"))
+			},
+		}
+	}},
+	{2, func(t *rapid.T) step {
+		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
+		number := rapid.IntRange(1, 2).Draw(t, "number")
+		return step{fmt.Sprintf("%s: kubectl apply secret keys with the pair %d", tenant, number), func(w *world) error {
+			pair := canary + fmt.Sprint(number)
+			secret := &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: tenant + w.suffix, Name: "keys"},
+				StringData: map[string]string{"accessKey": "AKIAEXAMPLE", "secretKey": pair, "key": pair},
+			}
+			if err := w.create(secret); benign(err) != nil || err == nil {
+				return err
+			}
+			return edit(w, client.ObjectKeyFromObject(secret), secret, func(s *corev1.Secret) error {
+				s.Data["secretKey"], s.Data["key"] = []byte(pair), []byte(pair)
+				return nil
+			})
+		}}
+	}},
+	{1, func(t *rapid.T) step {
+		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")
+		return step{tenant + ": kubectl delete secret keys", func(w *world) error {
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: tenant + w.suffix, Name: "keys"}}
+			if err := w.kube.Get(w.ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
+				return err
+			}
+			return w.remove(secret)
+		}}
+	}},
+	platform(1, "the sources of images fail", func(w *world) error { w.unserved.Store(true); return nil }),
+	platform(1, "the sources of images answer again", func(w *world) error { w.unserved.Store(false); return nil }),
+}
+
+// settingValues are the values that the platform team gives to each setting of the operator.
+var settingValues = map[string][]any{
+	"BaseDomains": {
+		[]string{baseDomains[0]},
+		[]string{baseDomains[1]},
+		[]string{baseDomains[0], baseDomains[1]},
+		[]string{baseDomains[1], baseDomains[0]},
+	},
+	"IngressClassName":      {"", "nginx"},
+	"Image":                 {"", "example.com/darkroom:v2"},
+	"GateImage":             {"", "example.com/gate:v2"},
+	"ImagePullSecrets":      {[]string(nil), []string{"registry"}},
+	"AllowedAnnotations":    {[]string(nil), []string{}, []string{"example.com/*"}},
+	"InheritLabels":         {[]string(nil), []string{"team"}},
+	"InheritAnnotations":    {[]string(nil), []string{"example.com/owner"}},
+	"ReservedHosts":         {[]string(nil), []string{"*." + baseDomains[1]}},
+	"Proxy":                 {values.Proxy{}, values.Proxy{HTTP: "http://proxy.example.com:3128"}},
+	"MaxConcurrentRollouts": {0, 1},
+	"ReconcilePeriod":       {time.Duration(0), time.Second},
+}
+
+// settingStep restarts the operator with another setting.
+var settingStep = kind{2, func(t *rapid.T) step {
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(settingValues))).Draw(t, "setting")
+	value := rapid.SampledFrom(settingValues[name]).Draw(t, "value")
+	return step{fmt.Sprintf("the operator is restarted with the setting %s %v", name, value), func(w *world) error {
+		later := w.settings[len(w.settings)-1]
+		reflect.ValueOf(&later).Elem().FieldByName(name).Set(reflect.ValueOf(value))
+		return w.restart(later)
+	}}
+}}
+
+// wiring are the fields of the controllers' options that are no settings, or that histories have a constant or a step
+// of another kind for.
+var wiring = []string{
+	"Chart", "Values", "Namespaces", "Selector", "MaxConcurrentReconciles", "MaxHistory", "Cluster", "DiscoveryPeriod",
+	"Probe", "Published", "ProbeConcurrency", "Version", "Installation", "LeaseNamespace", "Metrics", "Darkrooms",
+}
+
+func TestEachFieldOfTheSpecAndEachSettingHasAStep(t *testing.T) {
+	t.Parallel()
+	drawn := map[string]any{"subDomains": nil}
+	for _, patch := range specPatches {
+		if err := json.Unmarshal([]byte(patch), &drawn); err != nil {
+			t.Fatalf("%s: %v", patch, err)
+		}
+	}
+	for field := range reflect.TypeFor[v1alpha1.DarkroomSpec]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if _, isDrawn := drawn[name]; !isDrawn {
+			t.Errorf("no step changes spec.%s: add it to specPatches", name)
+		}
+	}
+	for _, settings := range []reflect.Type{reflect.TypeFor[values.Options](), reflect.TypeFor[controller.Options]()} {
+		for field := range settings.Fields() {
+			if _, isDrawn := settingValues[field.Name]; !isDrawn && !slices.Contains(wiring, field.Name) {
+				t.Errorf("no step changes the setting %s.%s: add it to settingValues", settings, field.Name)
+			}
+		}
+	}
+}
+
+// TestThePatchesOfSpecsAreAccepted holds that steps change what they say: a patch that is refused would test nothing.
+func TestThePatchesOfSpecsAreAccepted(t *testing.T) {
+	t.Parallel()
+	w := &world{cluster: shared, ctx: t.Context()}
+	darkroom := w.newDarkroom(types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: "fields"}, "a")
+	if err := w.kube.Create(t.Context(), darkroom); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := w.kube.Delete(context.Background(), darkroom); err != nil {
+			t.Error(err)
+		}
+	}()
+	translator, err := values.New(settingsOf(baseDomains...).Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, patch := range specPatches {
+		patched := darkroom.DeepCopy()
+		merge := client.RawPatch(types.MergePatchType, []byte(`{"spec":`+patch+`}`))
+		if err := w.kube.Patch(t.Context(), patched, merge, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
+			t.Errorf("%s is refused: %v", patch, err)
+			continue
+		}
+		if _, err := translator.Values(patched); err != nil {
+			t.Errorf("%s is not translated: %v", patch, err)
+		}
+	}
+}
