@@ -14,6 +14,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +35,7 @@ var clusterFaults = []struct {
 	{"etcd stopped for 300 of each 400 ms, for 15 s, during upgrades of all", slowEtcd},
 	{"release Secrets: a third each pending since 1980, overwritten with junk, deleted", damageReleases},
 	{"a namespace with 10 Darkrooms deleted", deleteNamespace},
+	{"the permissions revoked for 13 s during upgrades of all", revokePermissions},
 	{"CRD deleted, with all Darkrooms, and applied again", removeDefinition},
 }
 
@@ -130,6 +133,20 @@ func deleteNamespace(t *testing.T) string {
 	}
 	moment(2 * time.Second)
 	return fmt.Sprintf("deleted after %.1f s", vacate(t, "doomed").Seconds())
+}
+
+// revokePermissions deletes the ClusterRoleBinding of the operator for longer than any back-off.
+func revokePermissions(t *testing.T) string {
+	binding := &rbacv1.ClusterRoleBinding{}
+	must(t, kube.Get(t.Context(), client.ObjectKey{Name: "darkroom-operator-manager-rolebinding"}, binding))
+	must(t, kube.Delete(t.Context(), binding))
+	upgradeAll(t)
+	time.Sleep(13 * time.Second)
+	create(t, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: binding.Name, Labels: binding.Labels}, RoleRef: binding.RoleRef,
+		Subjects: binding.Subjects,
+	})
+	return "upgrades took longer"
 }
 
 func removeDefinition(t *testing.T) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -123,6 +124,26 @@ func tolerate(err error) error {
 func isReplaced(err error) bool {
 	cause, found := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
 	return found && cause.Field == "metadata.uid"
+}
+
+// newNamespace makes a namespace that is deleted when the test ends, with its Darkrooms, which no
+// operator handles any more.
+func newNamespace(t *testing.T) string {
+	t.Helper()
+	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "chaos-"}}
+	must(t, kube.Create(t.Context(), made))
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		left := &v1alpha1.DarkroomList{}
+		err := kube.List(ctx, left, client.InNamespace(made.Name))
+		for i := range left.Items {
+			err = errors.Join(err, kube.Patch(ctx, &left.Items[i], mergePatch(`{"metadata":{"finalizers":null}}`)))
+		}
+		if err = errors.Join(err, kube.Delete(ctx, made)); err != nil {
+			t.Error(err)
+		}
+	})
+	return made.Name
 }
 
 func namespace(name string) *corev1.Namespace {
