@@ -11,32 +11,25 @@ import (
 )
 
 // TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
-// the operator to this one, goes back and removes it. The namespaced operator has no rights but
-// in its own namespace.
+// the operator to this one, goes back and removes it. This operator has no rights but in its own
+// namespace. TestHelm does the same with the API server, and test/docs with the other overlays.
 func TestKustomize(t *testing.T) {
-	for _, overlay := range []string{"overlays/namespaced", "overlays/with-apiserver"} {
-		t.Run(filepath.Base(overlay), func(t *testing.T) {
-			removeAfterFailure(t)
-			deployPrevious(t, overlay)
-			namespace := installNamespace
-			if overlay != "overlays/namespaced" {
-				namespace = newNamespace(t, "kustomize-"+filepath.Base(overlay))
-			}
-			photos := newDarkroom(t, namespace, "photos")
-			waitServing(t, photos, defaultBaseDomain)
-			before := darkroomPods(t, photos)
+	removeAfterFailure(t)
+	const overlay = "overlays/namespaced"
+	deployPrevious(t, overlay)
+	photos := newDarkroom(t, installNamespace, "photos")
+	waitServing(t, photos, defaultBaseDomain)
+	before := darkroomPods(t, photos)
 
-			mustRun(t, "make", "-C", repository, "deploy", "OVERLAY="+overlay,
-				"IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
-			runsImage(t, installNamespace, managerName, thisVersion)
-			pods := worksOn(t, photos, defaultBaseDomain, before)
-			deployPrevious(t, overlay)
-			worksOn(t, photos, defaultBaseDomain, pods)
-			mustRun(t, "make", "-C", repository, "undeploy", "OVERLAY="+overlay,
-				"IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
-			leavesNothing(t)
-		})
-	}
+	mustRun(t, "make", "-C", repository, "deploy", "OVERLAY="+overlay,
+		"IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
+	runsImage(t, installNamespace, managerName, thisVersion)
+	pods := worksOn(t, photos, defaultBaseDomain, before)
+	deployPrevious(t, overlay)
+	worksOn(t, photos, defaultBaseDomain, pods)
+	mustRun(t, "make", "-C", repository, "undeploy", "OVERLAY="+overlay,
+		"IMG="+operatorImage+thisVersion, "KUBECTL=kubectl")
+	leavesNothing(t)
 }
 
 // deployPrevious applies the install.yaml of the earlier release, made of its config/.
@@ -67,7 +60,7 @@ func operatorsChart(source string) string {
 	return folder
 }
 
-// TestHelm does the same by the operator's chart, and goes back to the earlier release.
+// TestHelm does the same by the operator's chart, with the API server.
 func TestHelm(t *testing.T) {
 	removeAfterFailure(t)
 	helm := func(command string, args ...string) {
