@@ -14,6 +14,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // Missing is the reason to skip tests without a control plane.
@@ -58,6 +60,9 @@ func start(environment *envtest.Environment) (administrator *rest.Config, stop f
 
 func run(environment *envtest.Environment) (*rest.Config, error) {
 	environment.ErrorIfCRDPathMissing = true
+	// By default envtest gives up after 20 seconds, and after 10 for the CRDs.
+	environment.ControlPlaneStartTimeout, environment.ControlPlaneStopTimeout = wait.Patience, wait.Patience
+	environment.CRDInstallOptions.MaxTime = wait.Patience
 	// Addresses for the Services of thousands of Darkrooms; by default there are some 250.
 	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
 	administrator, err := environment.Start()
