@@ -16,30 +16,40 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
-// TestPeopleUseThePage runs web/e2e/browser.mjs, whose steps become subtests. The page
-// must be built into the operator: make e2e does that.
-func TestPeopleUseThePage(t *testing.T) {
+// TestPeopleCreateDarkroomsOnThePage runs web/e2e/creating.mjs.
+func TestPeopleCreateDarkroomsOnThePage(t *testing.T) {
 	t.Parallel()
-	server, namespace := startAPIServer(t), newNamespace(t)
+	runPage(t, "creating.mjs", newNamespace(t))
+}
+
+// TestPeopleKeepDarkroomsOnThePage runs web/e2e/keeping.mjs.
+func TestPeopleKeepDarkroomsOnThePage(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "album-keys"},
 		StringData: map[string]string{"accessKey": accessKey, "secretKey": secretKey},
 	})
-	editor, viewer := newPerson(t, namespace, "editor", append(keepingSecrets, editing...)),
-		newPerson(t, namespace, "viewer", viewing)
-
 	late, lateNamespace := newPerson(t, namespace, "late", viewing), newNamespace(t)
 	permit(t, metav1.ObjectMeta{Namespace: lateNamespace, Name: "late"},
 		rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "late"}, editing)
 	create(t, newDarkroom(lateNamespace, "late").SubDomains("late").Replicas(0).Obj())
 
-	runSteps(t, "browser.mjs", []string{strings.TrimPrefix(server.URL, "http://")},
+	runPage(t, "keeping.mjs", namespace, "VIEWER_TOKEN="+newPerson(t, namespace, "viewer", viewing),
+		"STRANGER_TOKEN="+newPerson(t, namespace, "stranger", nil), "LATE_TOKEN="+late, "LATE_NAMESPACE="+lateNamespace,
+		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys")
+}
+
+// runPage runs a browser test of the page, as somebody who may edit the Darkrooms of a namespace. The page
+// must be built into the operator: make e2e does that.
+func runPage(t *testing.T, script, namespace string, environment ...string) {
+	t.Helper()
+	server := startAPIServer(t)
+	editor := newPerson(t, namespace, "editor", append(keepingSecrets, editing...))
+	runSteps(t, script, []string{strings.TrimPrefix(server.URL, "http://")}, append(environment,
 		// Browsers keep cookies that are marked Secure for localhost, not for an address.
-		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace,
-		"EDITOR_TOKEN="+editor, "VIEWER_TOKEN="+viewer, "STRANGER_TOKEN="+newPerson(t, namespace, "stranger", nil),
-		"LATE_TOKEN="+late, "LATE_NAMESPACE="+lateNamespace, "FOLDER_URL="+theSources.folderURL,
-		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys",
-		"PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain)
+		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace, "EDITOR_TOKEN="+editor,
+		"FOLDER_URL="+theSources.folderURL, "PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain)...)
 	for what, text := range map[string]string{"a token": editor, "a key": secretKey} {
 		if strings.Contains(server.Log(allLines), text) {
 			t.Errorf("the log of the API server holds %s", what)
