@@ -84,95 +84,128 @@ func replaced(files []*os.File) (found bool) {
 	return found
 }
 
+// toldSource is a source of one image, which says what a step tells it to say.
+type toldSource struct {
+	hasETags bool
+	now      step
+	// shade is that of the image, which changes with it.
+	shade uint8
+	// said is what counts: what was said last, and all that was said ever.
+	said original.Control
+	ever []original.Control
+	// asked is how often the source was asked, and at when it was last; confirmed is set if it said that the image is
+	// unchanged.
+	asked     int
+	at        time.Time
+	confirmed bool
+}
+
+func (s *toldSource) respond(_ context.Context, r source.Request) (*source.Response, error) {
+	s.asked, s.at = s.asked+1, time.Now()
+	var validators original.Validators
+	if s.hasETags {
+		validators.ETag = fmt.Sprint(s.shade)
+	}
+	if s.confirmed = s.hasETags && r.Known == validators; s.confirmed {
+		response := &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}
+		if !s.now.silent && s.now.says != (original.Control{}) {
+			response.Control, s.said = s.now.says, s.now.says
+		}
+		s.ever = append(s.ever, s.said)
+		return response, nil
+	}
+	s.said = s.now.says
+	s.ever = append(s.ever, s.said)
+	return respond(pixel(s.shade), func(r *source.Response) { r.Validators, r.Control = validators, s.said })
+}
+
+// isFresh reports whether the source need not be asked again.
+func (s *toldSource) isFresh(revalidate time.Duration) bool {
+	lifetime := revalidate
+	if s.said.Bounded {
+		lifetime = min(lifetime, max(s.said.MaxAge, minLifetime))
+	}
+	return s.asked > 0 && !s.said.NoStore && time.Since(s.at) < lifetime
+}
+
+// observed is what is seen of a request.
+type observed struct {
+	before   toldSource // as the source was then
+	wasFresh bool
+	entry    *cache.Entry
+	state    State
+	served   time.Time
+	// rewritten is set if a file of the image was replaced.
+	rewritten bool
+}
+
+// fault returns what is wrong with a response, after the source was asked behind it.
+func (o observed) fault(s *toldSource) string {
+	isAsked := s.asked > o.before.asked
+	switch {
+	case !o.wasFresh && !isAsked:
+		return "the source is not asked"
+	case o.state == Hit && !o.wasFresh:
+		return "a hit of what is not fresh"
+	case o.before.said.NoStore && o.state != Miss && (o.state != Revalidated || o.entry.Validated != o.served):
+		return "an image that must not be kept is served again"
+	case o.state == Revalidated && o.wasFresh:
+		return "the source is asked behind a fresh image"
+	case isAsked && s.confirmed && !s.said.NoStore && o.rewritten:
+		return "the file of an image that has not changed is replaced"
+	case o.entry.Control != s.said && (o.entry.Control != o.before.said || o.state == Miss):
+		return fmt.Sprintf("the response has %+v", o.entry.Control)
+	}
+	return ""
+}
+
 // What a source says last is what counts for all results of an original, however it says it: with the same original or
 // another one, in full or by confirming that it is unchanged. It is asked for what is not fresh.
 func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		validates, steps := rapid.Bool().Draw(rt, "the source has ETags"), drawSteps().Draw(rt, "steps")
+		told, steps := &toldSource{hasETags: rapid.Bool().Draw(rt, "the source has ETags")}, drawSteps().Draw(rt, "steps")
 		kept := cache.Options{Memory: memory / 4}
 		if rapid.Bool().Draw(rt, "on disk only") {
 			kept = cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
 		}
-		var now step
-		var said original.Control
-		var ever []original.Control
-		var shade uint8
-		var asked int
-		var unchanged, restarted bool
-		var at time.Time
-		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
-			asked, at, unchanged = asked+1, time.Now(), false
-			var validators original.Validators
-			if validates {
-				validators.ETag = fmt.Sprint(shade)
-			}
-			if validates && r.Known == validators {
-				response := &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}
-				if unchanged = true; !now.silent {
-					response.Control = now.says
-				}
-				if response.Control != (original.Control{}) {
-					said = response.Control
-				}
-				ever = append(ever, said)
-				return response, nil
-			}
-			said = now.says
-			ever = append(ever, said)
-			return respond(pixel(shade), func(r *source.Response) { r.Validators, r.Control = validators, said })
-		})
-		fresh := func() bool {
-			lifetime := o.Revalidate
-			if said.Bounded {
-				lifetime = min(lifetime, max(said.MaxAge, minLifetime))
-			}
-			return asked > 0 && !said.NoStore && time.Since(at) < lifetime
-		}
+		o := options(told.respond)
 		var failure string
 		synctest.Test(t, func(t *testing.T) {
-			p := newPipelineWith(o, kept)
+			p, restarted := newPipelineWith(o, kept), false
 			defer func() { p.failures.StopAllGoroutines() }()
 			for i, next := range steps {
 				time.Sleep(next.passes)
-				if now = next; now.changes {
-					shade++
+				if told.now = next; next.changes {
+					told.shade++
 				}
 				if next.restarts {
 					p.failures.StopAllGoroutines()
 					p, restarted = newPipelineWith(o, kept), true
 				}
-				before, saidBefore, wasFresh := asked, said, fresh()
-				files := filesOf(kept.Folder, pixel(shade))
-				entry, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: now.webp})
-				served := time.Now()
+				seen := observed{before: *told, wasFresh: told.isFresh(o.Revalidate)}
+				files := filesOf(kept.Folder, pixel(told.shade))
+				var err error
+				seen.entry, seen.state, err = p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: next.webp})
+				seen.served = time.Now()
 				synctest.Wait() // for a refresh behind the response
-				rewritten := replaced(files)
+				seen.rewritten = replaced(files)
 				switch {
 				case err != nil:
 					failure = err.Error()
-				case !wasFresh && asked == before:
-					failure = "the source is not asked"
-				case state == Hit && !wasFresh:
-					failure = "a hit of what is not fresh"
-				case state == Revalidated && restarted: // what the earlier process knew is known when the source has responded
-					if last, _ := p.versions.GetIfPresent("/a.png"); unchanged {
-						said = last.Control
+				case restarted && seen.state == Revalidated:
+					// What the earlier process knew is known once the source has responded.
+					if last, _ := p.versions.GetIfPresent("/a.png"); told.confirmed {
+						told.said = last.Control
 					}
-					if !slices.Contains(ever, said) {
-						failure = fmt.Sprintf("the source has never said %+v", said)
+					if !slices.Contains(told.ever, told.said) {
+						failure = "the source has never said this"
 					}
-				case saidBefore.NoStore && state != Miss && (state != Revalidated || entry.Validated != served):
-					failure = "an image that must not be kept is served again"
-				case state == Revalidated && wasFresh:
-					failure = "the source is asked behind a fresh image"
-				case asked > before && unchanged && !said.NoStore && rewritten:
-					failure = "the file of an image that has not changed is replaced"
-				case entry.Control != said && (entry.Control != saidBefore || state == Miss):
-					failure = fmt.Sprintf("the response has %+v", entry.Control)
+				default:
+					failure = seen.fault(told)
 				}
-				restarted = restarted && asked == before
+				restarted = restarted && told.asked == seen.before.asked
 				if failure != "" {
-					failure = fmt.Sprintf("step %d: %s; %s, the source has said %+v", i, failure, state, said)
+					failure = fmt.Sprintf("step %d: %s; %s, the source has said %+v", i, failure, seen.state, told.said)
 					return
 				}
 			}
