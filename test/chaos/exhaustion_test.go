@@ -100,24 +100,27 @@ func exhaust(t *testing.T, flooded *program.Program, at string, encrypted bool, 
 	ctx, end := context.WithCancel(t.Context())
 	var opened atomic.Int64
 	running := flood(ctx, clients, at, "127.0.0.2", encrypted, header, &opened)
-	asked, failed := 0, 0
+	asked := 0
+	var failures []string
 	for opened.Load() < int64(enough*clients) {
 		asked++
 		// Of its own connection, as a kubelet asks.
 		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 		response, err := client.Get(flooded.URL + "/readyz")
-		if err != nil || response.StatusCode != http.StatusOK {
-			failed++
+		if err != nil {
+			failures = append(failures, err.Error())
+			continue
 		}
-		if err == nil {
-			_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			failures = append(failures, response.Status)
 		}
+		_ = response.Body.Close()
 	}
 	end()
 	running.Wait()
 	t.Logf("%d connections, peak of %d MiB, asked %d times", opened.Load(), peak(t, flooded.Pid()), asked)
-	if failed > 0 {
-		t.Errorf("/readyz failed %d of %d times", failed, asked)
+	if len(failures) > 0 {
+		t.Errorf("/readyz failed %d of %d times: %q", len(failures), asked, failures)
 	}
 	if mib := peak(t, flooded.Pid()); mib > limit {
 		t.Errorf("it took %d MiB, limit %d", mib, limit)
