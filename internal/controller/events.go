@@ -6,7 +6,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 )
 
 // EventRefused is the reason of the event on a Darkroom that cannot be translated until it
@@ -31,7 +31,7 @@ func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, mess
 	if warning {
 		kind = corev1.EventTypeWarning
 	}
-	message = values.Cut(values.Redact(darkroom, message), maxNoteLength, "…")
+	message = redact.Cut(redact.Message(darkroom, message), maxNoteLength, "…")
 	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(),
 		"darkroom", darkroom.GetName())
 	if warning {

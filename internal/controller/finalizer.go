@@ -21,7 +21,7 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 	s := c.session
 	if s.darkroom.DeletionTimestamp != nil {
 		// While the Darkroom exists: nothing tells of its hosts afterwards.
-		if err := s.parts.hosts.Release(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
+		if err := s.helm.hosts.GiveUp(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
 			return err
 		}
 	}
@@ -34,10 +34,10 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 	if after := object.GetFinalizers(); len(after) > 0 {
 		change = jsonpatch.NewOperation("add", path, after)
 	}
-	patched, err := s.parts.patcher.patch(ctx, s.darkroom, test, change)
+	patched, err := s.helm.patcher.patch(ctx, s.darkroom, test, change)
 	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
 		// It is gone already, and the cache does not show it yet.
-		s.uninstalled, s.released = true, true
+		s.uninstalled, s.gone = true, true
 		return nil
 	}
 	if isRefusal(err) {
@@ -47,7 +47,7 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 		return err
 	}
 	s.uninstalled = patched.DeletionTimestamp != nil
-	s.released = s.uninstalled && len(patched.Finalizers) == 0
+	s.gone = s.uninstalled && len(patched.Finalizers) == 0
 	s.darkroom.Finalizers = patched.Finalizers
 	s.darkroom.ResourceVersion = patched.ResourceVersion
 	object.SetResourceVersion(patched.ResourceVersion)

@@ -1,10 +1,10 @@
-// Package controller wires the two controllers of the operator.
+// Package controller wires the controllers of the operator.
 //
 // The Helm controller (helm.go) drives the reconciler of helm-operator-plugins, which turns
 // a Darkroom into a release. Its client (helmclient.go) reads Darkrooms from the typed cache
 // and writes its part of the status by server-side apply.
 //
-// The status controller (package status) reports the observed state.
+// The status controller (package status) reports the observed state. A small one restores Leases of hosts (hosts.go).
 //
 // Package caches lists the watched kinds and how much of each is cached. cluster.go knows
 // which of the kinds and APIs that a cluster may lack it serves.
@@ -36,6 +36,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
@@ -116,7 +117,7 @@ func interrupted(ctx context.Context, err error) bool {
 // Reconcile implements reconcile.Reconciler.
 func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
-	defer func() { err = values.RedactError(darkroom, err) }() // it is logged, and may quote what the API server refused
+	defer func() { err = redact.Error(darkroom, err) }() // it is logged, and may quote what the API server refused
 	err = r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
@@ -136,12 +137,16 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	if err := r.hosts.Restored(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &session{parts: r, darkroom: darkroom}
+	s := &session{helm: r, darkroom: darkroom}
 	err = r.reconcileRelease(ctx, s)
-	return r.conclude(ctx, s, err, r.hosts.Release(ctx, request.NamespacedName))
+	giveUpErr := r.hosts.GiveUp(ctx, request.NamespacedName)
+	return r.conclude(ctx, s, err, giveUpErr)
 }
 
-// reconcileRelease runs the Helm reconciler in a session.
+// reconcileRelease runs the Helm reconciler in a session, of which it calls, in this order: Get of the helmClient and,
+// unless the Darkroom is paused, ActionClientFor; Translate; Get and Upgrade of the release, as a dry run; and Install,
+// Upgrade or Reconcile. If the Darkroom is being deleted, it calls Uninstall instead, and Update, which removes the
+// finalizer. The last call is the status update, which the session keeps for its report.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
 	inner, err := reconciler.New(append([]reconciler.Option{
 		reconciler.WithClient(&helmClient{session: s}),
@@ -163,7 +168,7 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 		return reconcile.Result{}, r.forget(ctx, client.ObjectKeyFromObject(darkroom))
 	case out.waits:
 		return reconcile.Result{RequeueAfter: out.again}, nil
-	case isRefusal(err):
+	case out.refused:
 		r.recorder.Event(darkroom, true, EventClaimRefused, err.Error())
 		return reconcile.Result{RequeueAfter: out.again}, nil
 	}
@@ -178,21 +183,21 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 	if r.hosts.isSharded {
 		return nil // whether it is gone is for its own shard to say
 	}
-	return r.hosts.Release(ctx, darkroom)
+	return r.hosts.GiveUp(ctx, darkroom)
 }
 
 // conclude reports the outcome of a reconcile and decides when the next one is due.
-func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsErr error) (reconcile.Result, error) {
+func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpErr error) (reconcile.Result, error) {
 	if interrupted(ctx, err) {
 		// Nothing to report: the next operator starts over.
 		return reconcile.Result{}, err
 	}
 	out := outcomeOf(err)
 	if out.waits {
-		return reconcile.Result{RequeueAfter: out.again}, claimsErr
+		return reconcile.Result{RequeueAfter: out.again}, giveUpErr
 	}
 	r.announce(s.darkroom, out, err)
-	after := errors.Join(claimsErr, s.report(ctx, err, r.clock.Now()))
+	after := errors.Join(giveUpErr, s.report(ctx, err, r.clock.Now()))
 	joined := errors.Join(err, after)
 	if after != nil {
 		out = outcomeOf(after) // what err asks for is tried again with it
@@ -202,8 +207,8 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, claimsEr
 	case out.final:
 		return reconcile.Result{}, reconcile.TerminalError(joined)
 	case out.again > 0:
-		if isRefusal(joined) {
-			ctrl.LoggerFrom(ctx).Error(values.RedactError(s.darkroom, joined), "The API server refuses a write")
+		if out.refused {
+			ctrl.LoggerFrom(ctx).Error(redact.Error(s.darkroom, joined), "The API server refuses a write")
 		}
 		return reconcile.Result{RequeueAfter: out.again}, nil
 	default:
@@ -256,7 +261,7 @@ func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Dur
 	parsed, err := time.ParseDuration(annotated)
 	if err != nil || parsed < time.Second {
 		ctrl.Log.WithName("helm").Info("Ignoring annotation: it must be a duration of a second or more, such as 30s",
-			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", values.Cut(annotated, 64, "…"),
+			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", redact.Cut(annotated, 64, "…"),
 			"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
 		return period
 	}

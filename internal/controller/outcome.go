@@ -32,13 +32,16 @@ type outcome struct {
 	waits bool
 	// final is set if only a change of the Darkroom, or of the operator, removes the cause.
 	final bool
+	// refused is set if the API server refuses a write.
+	refused bool
 	// again is the time until the next attempt; 0 means the back-off of the queue.
 	again time.Duration
 	// event is the reason of the event that reports the error; empty for no event.
 	event string
 }
 
-// outcomeOf classifies the error of a reconcile. No other place does.
+// outcomeOf decides what follows from the error of a reconcile: the next attempt and the event. What the conditions say
+// is decided by session.complete.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:
@@ -51,13 +54,13 @@ func outcomeOf(err error) outcome {
 	case errors.Is(err, release.ErrLeaving):
 		return outcome{waits: true, again: wait.Jitter(checkPeriod, jitter)}
 	case errors.Is(err, release.ErrBusy):
-		return outcome{} // another Helm client changes the release
+		return outcome{} // another Helm client changes the release: tried again after a back-off, without an event
 	case errors.Is(err, storage.ErrForeignRelease):
 		return outcome{event: EventForeignRelease, again: wait.Jitter(checkPeriod, jitter)}
 	case isInvalid(err):
 		return outcome{event: EventRefused, final: true}
 	case isRefusal(err):
-		return outcome{event: release.EventFailed, again: wait.Jitter(refusedRetry, jitter)}
+		return outcome{refused: true, event: release.EventFailed, again: wait.Jitter(refusedRetry, jitter)}
 	}
 	return outcome{event: release.EventFailed}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
@@ -25,15 +26,15 @@ import (
 // helm-operator-plugins as its values translator and its source of action clients, and holds what
 // the reconciler writes with a helmClient: its report is written at the end.
 type session struct {
-	parts *helmReconciler
+	helm *helmReconciler
 
 	// darkroom is the resource as the cache had it at the start.
 	darkroom *v1alpha1.Darkroom
 	// reported is what the Helm reconciler wrote into the status; nil if nothing.
 	reported *status.HelmReport
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
-	// being deleted, and released when no other finalizer was left either.
-	uninstalled, released bool
+	// being deleted, and gone when no other finalizer was left either.
+	uninstalled, gone bool
 	// release is the action client of the Darkroom.
 	release *release.ActionClient
 	// refusals are the hosts of the Darkroom that others have.
@@ -42,7 +43,7 @@ type session struct {
 
 // ActionClientFor implements helmclient.ActionClientGetter.
 func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmclient.ActionInterface, error) {
-	s.release = s.parts.releases.ClientFor(ctx, s.darkroom)
+	s.release = s.helm.releases.ClientFor(ctx, s.darkroom)
 	return s.release, nil
 }
 
@@ -51,21 +52,21 @@ func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmcli
 // others have and the version of the referenced Secret, and renders, because templates may refuse
 // values too. Only a Darkroom that is valid claims hosts.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
-	version, err := s.parts.credentials.Version(ctx, s.darkroom)
+	version, err := s.helm.credentials.Version(ctx, s.darkroom)
 	if err != nil {
 		return nil, err
 	}
 	state := values.ClusterState{CredentialsVersion: version}
-	if _, err := s.parts.values.ValuesIn(s.darkroom, state); err != nil {
+	if _, err := s.helm.values.ValuesIn(s.darkroom, state); err != nil {
 		return nil, invalidError{err}
 	}
-	if s.refusals, err = s.parts.hosts.Claim(ctx, s.darkroom); err != nil {
+	if s.refusals, err = s.helm.hosts.Claim(ctx, s.darkroom); err != nil {
 		return nil, err
 	}
 	for _, refusal := range s.refusals {
 		state.RefusedHosts = append(state.RefusedHosts, refusal.Host)
 	}
-	vals, err := s.parts.values.ValuesIn(s.darkroom, state)
+	vals, err := s.helm.values.ValuesIn(s.darkroom, state)
 	if err == nil {
 		err = s.release.Render(vals)
 	}
@@ -89,13 +90,14 @@ func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }
 // report writes the report of the Helm reconciler, with its generation, into the status of the Darkroom, unless it has
 // it already.
 func (s *session) report(ctx context.Context, cause error, now time.Time) error {
-	if s.released {
+	if s.gone {
 		return nil
 	}
 	current := status.HelmReportOf(s.darkroom.Status)
 	report := current
 	switch {
-	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil: // after the Helm reconciler reported its success
+	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
+		// The finalizer could not be removed after the Helm reconciler reported its success, which is left out.
 	case s.reported != nil:
 		report = *s.reported
 	case cause != nil:
@@ -106,7 +108,7 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	for i := range report.Conditions {
 		condition := &report.Conditions[i]
 		condition.ObservedGeneration = s.darkroom.Generation
-		condition.Message = values.Quote(s.darkroom, condition.Message)
+		condition.Message = redact.Quote(s.darkroom, condition.Message)
 		if condition.Type == v1alpha1.ConditionDeployed {
 			// The Helm reconciler puts the chart's notes here, which are a page long.
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
@@ -119,15 +121,15 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	if report.Equal(current) {
 		return nil
 	}
-	return report.Apply(ctx, s.parts.client, s.darkroom)
+	return report.Apply(ctx, s.helm.client, s.darkroom)
 }
 
 // deployedRelease describes the release with what the next process needs of it. The Deployment is the one that an
 // earlier process applied, if this one has not.
 func (s *session) deployedRelease() *v1alpha1.DeployedRelease {
 	deployed := &v1alpha1.DeployedRelease{
-		Name: s.darkroom.Name, Digest: s.parts.releases.Digest(s.darkroom),
-		Deployment: s.parts.releases.AppliedDeployment(s.darkroom),
+		Name: s.darkroom.Name, Digest: s.helm.releases.Digest(s.darkroom),
+		Deployment: s.helm.releases.AppliedDeployment(s.darkroom),
 	}
 	if before := s.darkroom.Status.DeployedRelease; deployed.Deployment == nil && before != nil {
 		deployed.Deployment = before.Deployment
@@ -165,7 +167,7 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 	}
 	if s.isPostponed() {
 		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit,
-			postponedMessage(s.parts.maxRollouts))
+			postponedMessage(s.helm.maxRollouts))
 	}
 	if contests := s.contests(); contests != "" {
 		set(v1alpha1.ConditionContested, metav1.ConditionTrue, v1alpha1.ReasonForeignWriter, contests)
@@ -179,7 +181,7 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 // contests describes the objects that other writers keep changing.
 func (s *session) contests() string {
 	var contests []string
-	for _, hold := range s.parts.releases.Holds(client.ObjectKeyFromObject(s.darkroom)) {
+	for _, hold := range s.helm.releases.Holds(client.ObjectKeyFromObject(s.darkroom)) {
 		if hold.Contested {
 			contests = append(contests, release.ContestMessage(hold))
 		}

@@ -140,8 +140,8 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	return addArrivals(mgr, parts.api, watches, options)
 }
 
-// parts are the components of the controllers.
-type parts struct {
+// components are what the controllers are made of.
+type components struct {
 	helm *helmReconciler
 	// others is the cache of caches.OtherSecrets.
 	others cache.Cache
@@ -150,7 +150,7 @@ type parts struct {
 }
 
 // assemble creates the parts and sets the defaults of the options.
-func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*parts, error) {
+func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*components, error) {
 	if err := render.CheckChart(options.Chart); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*part
 		Find:   caches.Secret(others, mgr.GetCache()),
 		Cached: mgr.GetClient(), Uncached: mgr.GetAPIReader(),
 	}
-	return &parts{
+	return &components{
 		helm: &helmReconciler{
 			client:       mgr.GetClient(),
 			patcher:      patcher,
@@ -274,7 +274,7 @@ func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 	return metrics.New(options.Metrics, options.Version, options.Chart.Metadata.Version)
 }
 
-func addHelm(mgr manager.Manager, parts *parts, options Options) (runtimecontroller.Controller, error) {
+func addHelm(mgr manager.Manager, parts *components, options Options) (runtimecontroller.Controller, error) {
 	reconciler := parts.helm
 	controller := ctrl.NewControllerManagedBy(mgr).
 		Named("darkroom-helm").
@@ -289,7 +289,7 @@ func addHelm(mgr manager.Manager, parts *parts, options Options) (runtimecontrol
 	return controller.Build(untilStopped(reconciler))
 }
 
-func addStatus(mgr manager.Manager, parts *parts, options Options) (runtimecontroller.Controller, error) {
+func addStatus(mgr manager.Manager, parts *components, options Options) (runtimecontroller.Controller, error) {
 	versions := parts.helm.credentials
 	reconciler := &status.Reconciler{
 		Client:     mgr.GetClient(),

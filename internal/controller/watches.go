@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -12,8 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -23,6 +26,46 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
+
+// objectWatches watch managed objects for the controllers.
+type objectWatches struct {
+	manager      manager.Manager
+	helm, status controller.Controller
+}
+
+// add watches a kind of objects. Controllers that run need no restart for it.
+func (w *objectWatches) add(kind caches.Kind) error {
+	err := w.helm.Watch(w.owned(kind, objectTouched()))
+	// The metadata of a Service shows that it has changed; the reconciler reads the rest.
+	if err == nil && (kind.Typed != nil || kind.Kind == "Service") {
+		err = w.status.Watch(w.owned(kind))
+	}
+	if err != nil {
+		return fmt.Errorf("watch %ss: %w", kind.Kind, err)
+	}
+	return nil
+}
+
+// owned enqueues the Darkrooms of the objects of a kind.
+func (w *objectWatches) owned(kind caches.Kind, predicates ...predicate.Predicate) source.Source {
+	enqueue := handler.EnqueueRequestForOwner(w.manager.GetScheme(), w.manager.GetRESTMapper(), &v1alpha1.Darkroom{},
+		handler.OnlyControllerOwner())
+	return source.Kind(w.manager.GetCache(), kind.Object(), enqueue, predicates...)
+}
+
+// enqueueAll enqueues all Darkrooms for the Helm controller.
+func (w *objectWatches) enqueueAll() error {
+	return w.helm.Watch(source.Func(func(ctx context.Context, queue requestQueue) error {
+		list := &v1alpha1.DarkroomList{}
+		if err := w.manager.GetClient().List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return fmt.Errorf("list Darkrooms: %w", err)
+		}
+		for i := range list.Items {
+			queue.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+		return nil
+	}))
+}
 
 // watchSecrets enqueues a Darkroom when the Secret that it references is created, changed or deleted, or a revision of
 // a foreign Helm release of its name, which may be free then. Other Secrets cost lookups in indexes.

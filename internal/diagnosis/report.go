@@ -13,9 +13,9 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // lastApplied is a copy of the whole object, credentials included.
@@ -60,7 +60,7 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	for _, document := range documents {
 		// Text by text: YAML breaks long ones into lines, and has no control characters.
 		raw, err := yaml.Marshal(manifest.EachText(document,
-			func(text string) string { return terminal.Escape(values.Redact(original, text)) }))
+			func(text string) string { return terminal.Escape(redact.Message(original, text)) }))
 		if err != nil {
 			return fmt.Errorf("encode report: %w", err)
 		}

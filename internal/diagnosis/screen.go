@@ -14,8 +14,8 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/advice"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // shownEvents is how many events fit on a screen with the rest.
@@ -87,7 +87,7 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 // line returns a text without the credentials of the Darkroom, on one line: in that order, because they may
 // have line breaks.
 func (e *Evidence) line(text any) string {
-	return terminal.Line(values.Redact(e.Darkroom, fmt.Sprint(text)))
+	return terminal.Line(redact.Message(e.Darkroom, fmt.Sprint(text)))
 }
 
 // advice says what to do about a Darkroom that is not ready; empty for nothing.

@@ -1,7 +1,8 @@
 // Package hosts decides which Darkroom holds a host: the first that creates the host's Lease. The holder keeps the
 // host until it drops the host or is deleted, and none of its routes has the host any more.
 //
-// The decisions are pure functions (decide.go). Leases are read and written in hosts.go. Wherever two writers could
+// What to do with a Lease is a pure function (decide.go). Leases are read and written in hosts.go, where a Lease whose
+// holder is gone is taken over. Wherever two writers could
 // disagree, the API server decides: one of them creates the Lease, or changes the version that it has read.
 package hosts
 
@@ -24,7 +25,7 @@ type Refusal struct {
 	Host string
 	// Holder is the Darkroom that has the host.
 	Holder types.NamespacedName
-	// Leaving is set if the holder no longer wants the host, and one of its routes still has it.
+	// Leaving is set if the holder no longer wants the host. It exists, or one of its routes still has the host.
 	Leaving bool
 }
 
@@ -36,7 +37,7 @@ const (
 	keep step = iota
 	// create: no Darkroom holds the host.
 	create
-	// renew: the Darkroom has the host, but the Lease is from an earlier spec. A release of the earlier claim must fail.
+	// renew: the Darkroom has the host, but the Lease is from an earlier spec. Giving up the earlier claim must fail.
 	renew
 	// contend: another Darkroom has the host, unless it is gone.
 	contend
@@ -57,7 +58,7 @@ func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
 }
 
 // proof identifies the spec for which a Lease was last written. A cached Lease of another spec may already be
-// released. A Lease of this spec is not released while the spec has the host.
+// given up. A Lease of this spec is not given up while the spec has the host.
 func proof(darkroom *v1alpha1.Darkroom) string {
 	return fmt.Sprintf("%s/%d", darkroom.UID, darkroom.Generation)
 }

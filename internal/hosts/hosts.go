@@ -111,14 +111,9 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 			if !isOfHost(lease) {
 				return nil, fmt.Errorf("%w: %s/%s", errForeignLease, lease.Namespace, lease.Name)
 			}
-			refusal := &Refusal{Host: host, Holder: HolderOf(lease)}
-			exists, wants, isRouted, err := c.stateOf(ctx, refusal.Holder, host)
-			if err != nil {
-				return nil, err
-			}
-			// A holder that exists releases the host itself: its operator may be about to write a route with it.
-			if refusal.Leaving = !wants; exists || isRouted {
-				return refusal, nil
+			refusal, err := c.contest(ctx, host, HolderOf(lease))
+			if refusal != nil || err != nil {
+				return refusal, err
 			}
 			fallthrough
 		case renew:
@@ -134,6 +129,16 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 		reader = c.Uncached // another writer was faster
 	}
 	return nil, err
+}
+
+// contest returns the refusal of a host that another Darkroom holds; nil if the holder is gone with its routes. A holder
+// that exists gives the host up itself: its operator may be about to write a route with it.
+func (c *Claims) contest(ctx context.Context, host string, holder types.NamespacedName) (*Refusal, error) {
+	exists, wants, isRouted, err := c.stateOf(ctx, holder, host)
+	if err != nil || !exists && !isRouted {
+		return nil, err
+	}
+	return &Refusal{Host: host, Holder: holder, Leaving: !wants}, nil
 }
 
 // lease returns the Lease of a host; nil if there is none.
@@ -198,9 +203,9 @@ func (c *Claims) routed(ctx context.Context, key types.NamespacedName) ([]string
 	return hosts, nil
 }
 
-// Release deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
+// GiveUp deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
 // caches show that the Darkroom wants them all.
-func (c *Claims) Release(ctx context.Context, key types.NamespacedName) error {
+func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	leases := &coordinationv1.LeaseList{}
 	err := c.Client.List(ctx, leases, client.InNamespace(c.Namespace), client.MatchingFields{indexHolder: key.String()})
 	if err != nil {
@@ -215,7 +220,7 @@ func (c *Claims) Release(ctx context.Context, key types.NamespacedName) error {
 		}
 		// A conflict means that the Darkroom, or another, has claimed it again.
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("release host %s: %w", lease.Name, err)
+			return fmt.Errorf("give up host %s: %w", lease.Name, err)
 		}
 	}
 	return nil

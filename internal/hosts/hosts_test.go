@@ -161,7 +161,7 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	} else if m.live.Get(m.Context(), key, &v1alpha1.Darkroom{}) != nil {
 		m.route(key, false) // Kubernetes collects it
 	}
-	_ = by.Release(m.Context(), key)
+	_ = by.GiveUp(m.Context(), key)
 }
 
 func (m *clusterModel) route(key types.NamespacedName, given bool) {
@@ -233,7 +233,7 @@ func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 		m.reconcile(m.slow, key)
 		return
 	}
-	_ = m.slow.Release(m.Context(), key)
+	_ = m.slow.GiveUp(m.Context(), key)
 }
 
 func (m *clusterModel) isServed(keys []types.NamespacedName) {

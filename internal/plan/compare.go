@@ -17,8 +17,8 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // fill compares the objects before and after.
@@ -173,7 +173,7 @@ func text(darkroom *v1alpha1.Darkroom, path string, value any) string {
 		}
 		written = string(raw)
 	}
-	written = values.Redact(darkroom, written)
+	written = redact.Message(darkroom, written)
 	if cut := []rune(written); len(cut) > longest {
 		return string(cut[:longest]) + "…"
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/render"
@@ -174,7 +175,7 @@ func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 
 // refuse sets why a Darkroom could not be applied, and whether the status of its generation says that it is not today.
 func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
-	d.Refused = values.Redact(darkroom, err.Error())
+	d.Refused = redact.Message(darkroom, err.Error())
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
 	d.RefusedAlready = ready != nil && ready.ObservedGeneration == darkroom.Generation &&
 		(ready.Reason == v1alpha1.ReasonInvalid || ready.Reason == v1alpha1.ReasonReleaseFailed)

@@ -46,7 +46,7 @@ const absent = "1"
 // apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in
 // addition. It leaves out those that were applied as they are desired, and that the caches show as they were then:
 // for a change of a Darkroom all but two or three. If the caches lag behind a change by another client, its event will
-// follow, and the object is repaired. It also leaves out the Deployment while that has to wait (pace.go).
+// follow, and the object is repaired. It also leaves out the Deployment while that has to wait (postpone.go).
 func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
 		live, _ := c.lookUp(object) // an error will be met again by the apply
@@ -74,7 +74,7 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	return c.removeSurplus()
 }
 
-// put writes an object, which the caches show as known or not at all, and removes from it what others added
+// put writes an object, which the caches show as known or not at all, until no other writer is faster, and removes from it what others added
 // (see drift.Reclaim). It remembers and returns the object as it is then.
 func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Object) (*unstructured.Unstructured, error) {
 	var uid types.UID
@@ -100,15 +100,15 @@ func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Objec
 	return nil, fmt.Errorf("apply %s: %w", manifest.KeyOf(object), errContended)
 }
 
-// putOnce is put with the UID that the object must have; none if it must not exist.
+// putOnce is one attempt of put, with the UID that the object must have; none if it must not exist.
 func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	if uid == "" {
-		return c.write(object, uid)
+		return c.send(object, uid)
 	}
 	if err := c.releaseReplicas(object, uid); err != nil {
 		return nil, err
 	}
-	live, err := c.write(object, uid)
+	live, err := c.send(object, uid)
 	if apierrors.IsInvalid(err) {
 		// Additions by others may be the cause.
 		if live, _ = c.read(object); live == nil || live.GetUID() != uid {
@@ -120,7 +120,7 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 	reclaimed, reclaimErr := c.reclaim(live)
 	switch {
 	case reclaimed:
-		return c.write(object, uid)
+		return c.send(object, uid)
 	case err != nil:
 		return nil, err
 	}
@@ -140,9 +140,9 @@ func (c *ActionClient) read(object *unstructured.Unstructured) (*unstructured.Un
 	return live, nil
 }
 
-// write applies an object that must have a UID, or must not exist if uid is empty. It
+// send sends one apply of an object that must have a UID, or must not exist if uid is empty. It
 // returns the object as it came back.
-func (c *ActionClient) write(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
+func (c *ActionClient) send(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	live, err := Apply(c.ctx, c.Client, c.darkroom, object, uid)
 	if meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf(

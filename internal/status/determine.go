@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
 // containerName is the name of Darkroom's container in the chart.
@@ -89,8 +89,8 @@ func deploying(message string) verdict {
 // Determine returns the part of the status that this package owns. Transition
 // times are left out; see WithTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
-	hosts := servedHosts(o)
-	domains := determineDomains(o, hosts)
+	served := servedHosts(o)
+	domains := determineDomains(o, served)
 	credentials := determineCredentials(o)
 	source := determineSource(o)
 	verdict := determineVerdict(o, domains, credentials)
@@ -101,10 +101,10 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		ObservedGeneration: o.Darkroom.Generation,
 		Phase:              verdict.phase,
 		Message:            verdict.message,
-		Domains:            hosts,
+		Domains:            served,
 		BaseDomain:         o.BaseDomain,
 		Installation:       v1alpha1.HandledBy(o.Darkroom),
-		URL:                urlOf(hosts, o),
+		URL:                urlOf(served, o),
 		Conditions:         []v1alpha1.Condition{domains},
 	}
 	if credentials != nil {
@@ -295,7 +295,7 @@ func versionOf(deployment *appsv1.Deployment) string {
 // quote returns a message of another controller as a sentence. It may quote what a policy refused, such as a
 // pod with its variables.
 func (o Observation) quote(message string) string {
-	return sentence(values.Quote(o.Darkroom, message))
+	return sentence(redact.Quote(o.Darkroom, message))
 }
 
 // sentence ends a message with a full stop.

@@ -5,6 +5,6 @@
 //
 // It does not read Helm's storage. A report is derived from the live Deployment, Ingress
 // and HTTPRoute, the conditions of the Helm reconciler, and the resource. The decisions are
-// pure functions (determine.go, pods.go, domains.go, progress.go);
-// reconciler.go collects their input and writes the report.
+// pure functions: determine.go begins, pods.go, domains.go, references.go and probe.go judge one thing each, and
+// progress.go says what is on its way. reconciler.go collects their input and writes the report.
 package status

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 )
 
 // servedHosts returns the sorted hosts of the live Ingress, and of the HTTPRoute once a Gateway has accepted it. Hosts
@@ -174,9 +174,9 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)
 		case gateway.Unresolved:
 			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent,
-				values.Quote(darkroom, cause(said))))
+				redact.Quote(darkroom, cause(said))))
 		case gateway.Refused:
-			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, values.Quote(darkroom, cause(said))))
+			message = sentence(fmt.Sprintf("%s does not accept the HTTPRoute: %s", parent, redact.Quote(darkroom, cause(said))))
 		}
 	}
 	return worst, message

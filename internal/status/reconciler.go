@@ -23,6 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -90,7 +91,7 @@ func (d diagnosis) holds(now time.Time) bool {
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
-	defer func() { err = values.RedactError(darkroom, err) }() // it is logged, and may quote what the API server refused
+	defer func() { err = redact.Error(darkroom, err) }() // it is logged, and may quote what the API server refused
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)
@@ -121,9 +122,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !changed(report, darkroom.Status) {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}
-	written, err := apply(ctx, r.Client, darkroom, FieldManager, &report)
+	stored, err := apply(ctx, r.Client, darkroom, FieldManager, &report)
 	if err == nil {
-		err = r.awaitCache(ctx, request.NamespacedName, darkroom.ResourceVersion, written)
+		err = r.awaitCache(ctx, request.NamespacedName, darkroom.ResourceVersion, stored)
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("report on Darkroom %s: %w", request, err)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
@@ -98,7 +99,7 @@ func TestWhatIsFoundInTheSourceIsFoundInAdditionalOnes(t *testing.T) {
 			seen := func(spec v1alpha1.DarkroomSpec) map[string]bool {
 				darkroom := &v1alpha1.Darkroom{Spec: spec}
 				out := map[string]bool{
-					"redacted":    !strings.Contains(Redact(darkroom, "error: "+canary), canary),
+					"redacted":    !strings.Contains(redact.Message(darkroom, "error: "+canary), canary),
 					"credentials": strings.Contains(fmt.Sprint(CredentialsOf(&spec)), canary),
 					"files":       strings.Contains(fmt.Sprint(Files(&spec)), canary),
 				}

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/values"
+	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 )
 
 // Redacted replaces a secret.
@@ -18,7 +18,7 @@ func Conceal(darkroom *v1alpha1.Darkroom) {
 func Redactor(darkrooms ...*v1alpha1.Darkroom) func(string) string {
 	return func(message string) string {
 		for _, darkroom := range darkrooms {
-			message = values.Redact(darkroom, message)
+			message = redact.Message(darkroom, message)
 		}
 		return message
 	}

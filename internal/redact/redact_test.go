@@ -1,4 +1,4 @@
-package values
+package redact
 
 import (
 	"encoding/base64"
@@ -10,10 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-func TestRedact(t *testing.T) {
+func TestAMessageIsWithoutSecrets(t *testing.T) {
 	for name, test := range map[string]struct {
 		accessKey, secretKey, variable string
 		message, want                  string
@@ -55,8 +56,8 @@ func TestRedact(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
-			if got := Redact(darkroom, test.message); got != test.want {
+			darkroom := darkrooms.New("photos", "team-a").InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
+			if got := Message(darkroom, test.message); got != test.want {
 				t.Errorf("want %q, got %q", test.want, got)
 			}
 		})
@@ -70,7 +71,7 @@ func TestNoPartOfASecretIsLeft(t *testing.T) {
 		keys := [2]string{secret.Draw(t, "access key"), secret.Draw(t, "secret key")}
 		variable := keys[rapid.IntRange(0, 1).Draw(t, "of")] + rapid.StringMatching("[ab]{0,6}").Draw(t, "end")
 		message := rapid.SampledFrom([]string{keys[0], keys[1], variable}).Draw(t, "message")
-		got := Redact(photos().InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message)
+		got := Message(darkrooms.New("photos", "team-a").InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message)
 		if got != "refused: REDACTED" {
 			t.Errorf("with the secrets %q and %q, %q became %q", keys, variable, message, got)
 		}
@@ -78,7 +79,7 @@ func TestNoPartOfASecretIsLeft(t *testing.T) {
 }
 
 // API servers and libraries print what they refuse in forms of their own.
-func TestRedactFindsEveryForm(t *testing.T) {
+func TestEveryFormOfASecretIsFound(t *testing.T) {
 	for _, secret := range []string{
 		"AKIAEXAMPLE", "a/Secret+key~2", `quote"back\slash<tag>&`, "it's a pass phrase", "tab\tand é",
 		"10 %/+=?#@:", "4byt", "!ive+",
@@ -100,9 +101,9 @@ func TestRedactFindsEveryForm(t *testing.T) {
 			"base64":          base64.RawStdEncoding.EncodeToString([]byte(secret)),
 		} {
 			for _, darkroom := range []*v1alpha1.Darkroom{
-				photos().InlineKeys("", secret).Obj(), photos().InlineKeys(secret, "").Obj(), photos().Env("ANY", secret).Obj(),
+				darkrooms.New("photos", "team-a").InlineKeys("", secret).Obj(), darkrooms.New("photos", "team-a").InlineKeys(secret, "").Obj(), darkrooms.New("photos", "team-a").Env("ANY", secret).Obj(),
 			} {
-				if got := Redact(darkroom, `refused: "`+text+`==", more`); got != `refused: "REDACTED==", more` {
+				if got := Message(darkroom, `refused: "`+text+`==", more`); got != `refused: "REDACTED==", more` {
 					t.Errorf("%q %s: %q became %q", secret, form, text, got)
 				}
 			}

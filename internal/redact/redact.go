@@ -1,4 +1,6 @@
-package values
+// Package redact prepares texts for conditions, events, logs and answers: without the secrets of a Darkroom, and of a
+// bounded length.
+package redact
 
 import (
 	"cmp"
@@ -30,13 +32,13 @@ var words = []string{
 	"debug", "info", "warn", "warning", "error", "fatal", "panic", "http", "https", "json", "text",
 }
 
-// Redact removes the secrets of a Darkroom from a message, such as an error that quotes a
+// Message removes the secrets of a Darkroom from a message, such as an error that quotes a
 // rejected object: its inline keys, and the literal values of its environment variables,
 // which may be secrets. A secret is found as it is, quoted as in Go or JSON, escaped as in
 // a URL, and in base64, as in the data of a Secret. A secret of fewer than eight bytes
 // is only found as a whole word. Values of variables are not secrets if they have fewer than four
 // bytes, or are numbers, durations, common words or the Darkroom's own name or namespace.
-func Redact(darkroom *v1alpha1.Darkroom, message string) string {
+func Message(darkroom *v1alpha1.Darkroom, message string) string {
 	var patterns []string
 	add := func(secret string) {
 		for _, form := range written(secret) {
@@ -75,7 +77,7 @@ const maxQuoted = 4096
 
 // Quote returns a message for a condition or the log: without the secrets of a Darkroom, and of a bounded length.
 func Quote(darkroom *v1alpha1.Darkroom, message string) string {
-	return Cut(Redact(darkroom, message), maxQuoted, " … (shortened)")
+	return Cut(Message(darkroom, message), maxQuoted, " … (shortened)")
 }
 
 // Cut replaces what is beyond some bytes of a text, and what is no text: otherwise the API server would
@@ -88,9 +90,9 @@ func Cut(text string, length int, end string) string {
 	return strings.ToValidUTF8(text[:length-len(end)], "") + end
 }
 
-// RedactError returns an error whose message is quoted for the log. It wraps the error, so that decisions on retries
+// Error returns an error whose message is quoted for the log. It wraps the error, so that decisions on retries
 // stay the same.
-func RedactError(darkroom *v1alpha1.Darkroom, err error) error {
+func Error(darkroom *v1alpha1.Darkroom, err error) error {
 	if err == nil {
 		return nil
 	}
