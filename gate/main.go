@@ -65,9 +65,9 @@ func run(ctx context.Context, getenv func(string) string) error {
 	defer runtime.KeepAlive(floor)
 	log := slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: c.LogLevel}))
 
-	transformer := darkroom.New(c.Darkroom, c.Memory/16)
+	transformer := darkroom.New(c.Darkroom, c.PassedOnMemory())
 	results := cache.New(cache.Options{
-		Memory: c.Memory / 4, Folder: c.CacheFolder,
+		Memory: c.CacheMemory(), Folder: c.CacheFolder,
 		// The rest is for files that are being written and for the file system itself.
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,

@@ -80,7 +80,7 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
-// In an outage the source of a known image is asked once in ten seconds, and that of an unknown one in three.
+// In an outage the source of a known image is asked once in ten seconds, and the source of an unknown one in three.
 func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 	for path, most := range map[string]int{"/known.png": 6, "/unknown.png": 20} {
 		asked, fails := 0, false
@@ -271,13 +271,13 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	}
 	info.Orientation = 6
 	p.Memory = 5 * render.Upright(info).Weight
-	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info})
+	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info, flight: admission.For(t.Context(), "a")})
 	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
 		t.Errorf("turning: %v", err)
 	}
 }
 
-// The parts of the memory never exceed it, with those of the cache, of its disk and of responses. A client
+// The parts of the memory never exceed it, with the parts for the cache, its disk and responses. A client
 // cannot take all requests of the source, each processor renders one image at a time, and has two transformations to
 // choose from, but there are not more than maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {

@@ -24,6 +24,8 @@ type held struct {
 	info      original.Info
 	cache.Origin
 	release admission.Release
+	// flight ends when no request needs the original any more.
+	flight context.Context //nolint:containedctx // of all requests that hold the original
 
 	// mu guards batches and what they have.
 	mu      sync.Mutex
@@ -42,7 +44,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (h *held, err er
 		return nil, err
 	}
 	defer leave(0)
-	h = &held{release: func(int64) {}}
+	h = &held{release: func(int64) {}, flight: ctx}
 	defer func() {
 		if err != nil {
 			h.release(0)

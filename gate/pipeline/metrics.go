@@ -31,7 +31,7 @@ type Metrics struct {
 	waits      *prometheus.HistogramVec
 	evictions  *prometheus.CounterVec
 	diskErrors prometheus.Counter
-	// untransformed counts by media types, of which there are a dozen.
+	// untransformed counts by media type; there are a dozen.
 	untransformed *prometheus.CounterVec
 	signatures    *prometheus.CounterVec
 	fallbacks     *prometheus.CounterVec
@@ -61,7 +61,7 @@ func NewMetrics(version string) *Metrics {
 		duration: histogram("request_duration_seconds", "Time until a response is sent, by cache state.", "cache"),
 		bytes:    counter("response_bytes_total", "Bytes of response bodies.").WithLabelValues(),
 		saved: counter("saved_bytes_total",
-			"Bytes of originals less those of the smaller results that were sent in full in their place.").WithLabelValues(),
+			"Bytes of originals minus bytes of the smaller results that were sent in full in their place.").WithLabelValues(),
 		fetches: histogram("fetch_duration_seconds", "Time of requests to the source, by result (ok, error).", "result"),
 		transforms: histogram("transform_duration_seconds",
 			"Time of transformations by Darkroom, by result (ok, error).", "result"),

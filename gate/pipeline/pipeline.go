@@ -1,6 +1,6 @@
 // Package pipeline makes responses: from the cache, or by fetching, checking and transforming the
-// original. What requests need at the same time is made once: the result of a request (results), an original for all
-// results of it (originals), and its pixels (batches).
+// original. What requests need at the same time is made once: the result of a request (results), and an original with
+// its pixels for all results of it (originals).
 package pipeline
 
 import (
@@ -15,7 +15,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
-	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -45,7 +44,7 @@ type Options struct {
 	Revalidate, StaleIfError time.Duration
 	// OnlyDarkroom leaves all transformations to Darkroom, also those that the gate can do itself.
 	OnlyDarkroom bool
-	// Memory is the memory limit of the gate, DarkroomMemory that of Darkroom, in bytes.
+	// Memory is the memory limit of the gate, and DarkroomMemory the limit of Darkroom, in bytes.
 	Memory, DarkroomMemory int64
 }
 
@@ -59,8 +58,8 @@ type Pipeline struct {
 
 	results   share.Group[string, result]
 	originals share.Group[source.Request, *held]
-	wishes    wishes
-	batches   share.Group[*batch, map[render.Plan]rendered]
+	// wishes has the requests that wait for originals.
+	wishes sync.Map
 	// refreshing has the originals that are checked behind responses.
 	refreshing sync.Map
 	// versions are those that the source has confirmed, by original, without their validators; the zero value is that it
@@ -87,7 +86,7 @@ const (
 // New returns a pipeline that keeps results in a cache, and counts in metrics.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
 	// A larger one would not fit into the memory for originals.
-	options.MaxSourceBytes = min(options.MaxSourceBytes, options.Memory/5)
+	options.MaxSourceBytes = min(options.MaxSourceBytes, options.OriginalsMemory())
 	failures := remembered[*problem.Problem](options.Memory)
 	failures.ExpiryCalculator = otter.ExpiryWriting[string, *problem.Problem](failureLifetime)
 	p := &Pipeline{
@@ -134,7 +133,7 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 	return made.entry, made.state, nil
 }
 
-// hold shares what others make at the same time. A place in a queue is that of the client that began: if it was
+// hold shares what others make at the same time. A place in a queue belongs to the client that began: if it was
 // lost, this one tries again.
 func hold[K comparable, V any](
 	ctx context.Context, group *share.Group[K, V], key K, create func(context.Context) (V, error),

@@ -24,7 +24,7 @@ func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) (
 	switch asked := r.Own != (request.Transform{}); {
 	case status >= http.StatusInternalServerError,
 		asked && status != http.StatusUnsupportedMediaType,
-		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.Memory/16):
+		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.PassedOnMemory()):
 		return made{}, err
 	}
 	p.metrics.untransformed.WithLabelValues(of.info.ContentType).Inc()
@@ -42,15 +42,14 @@ func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, web
 		return made{}, problem.New(http.StatusUnsupportedMediaType,
 			"images of type %s cannot be transformed", of.info.ContentType)
 	}
-	t = p.Rules.Resolve(t, of.info.Size)
-	if t == (request.Transform{}) {
-		return p.asWebP(ctx, of, 0, webp)
-	}
-	if err := p.Rules.Check(t, of.info.Size, p.MaxSourcePixels); err != nil {
+	t, plan, err := p.planned(of.info, t, webp)
+	switch {
+	case err != nil:
 		return made{}, err
-	}
-	if plan, ok := p.planned(of.info, t, webp); ok {
-		return p.render(ctx, of, plan)
+	case plan != nil:
+		return p.render(ctx, of, *plan)
+	case t == (request.Transform{}):
+		return made{body: of.body}, nil
 	}
 	if !p.OnlyDarkroom {
 		t = t.Sized(of.info.Size)
@@ -68,27 +67,52 @@ func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, web
 	if err != nil {
 		return made{}, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
 	}
-	return p.asWebP(ctx, &held{body: body, info: info}, t.Quality, webp)
+	return p.asWebP(ctx, &held{body: body, info: info, flight: of.flight}, t.Quality, webp)
 }
 
-// planned returns how the gate makes a result by itself, and false if it does not.
-func (p *Pipeline) planned(info original.Info, t request.Transform, webp bool) (plan render.Plan, ok bool) {
-	if !t.Plain() || p.OnlyDarkroom {
-		return plan, false
+// planned returns a transformation with its sizes, and how the gate makes the result by itself, or nil if it does not.
+func (p *Pipeline) planned(
+	info original.Info, t request.Transform, webp bool,
+) (request.Transform, *render.Plan, error) {
+	t = p.Rules.Resolve(t, info.Size)
+	if t == (request.Transform{}) {
+		return t, p.webpOf(info, 0, webp), nil
 	}
-	if plan = render.New(info, t, webp); plan.IsWebP() && plan.Weight > p.Memory/5 {
+	if err := p.Rules.Check(t, info.Size, p.MaxSourcePixels); err != nil {
+		return t, nil, err
+	}
+	if !t.Plain() || p.OnlyDarkroom {
+		return t, nil, nil
+	}
+	plan := render.New(info, t, webp)
+	if plan.IsWebP() && plan.Weight > p.RenderMemory() {
 		plan = render.New(info, t, false)
 	}
-	return plan, plan.Weight <= p.Memory/5
+	if plan.Weight > p.RenderMemory() {
+		return t, nil, nil
+	}
+	return t, &plan, nil
+}
+
+// webpOf returns the plan for an image as WebP, or nil if that is not asked for or not possible.
+func (p *Pipeline) webpOf(info original.Info, quality int, asked bool) *render.Plan {
+	if !asked || info.Format == "" {
+		return nil
+	}
+	plan, ok := render.AsWebP(info, quality)
+	if !ok || plan.Weight > p.RenderMemory() {
+		return nil
+	}
+	return &plan
 }
 
 // asWebP returns an image as WebP of a quality if that is asked for, possible and smaller.
 func (p *Pipeline) asWebP(ctx context.Context, of *held, quality int, asked bool) (made, error) {
-	plan, ok := render.AsWebP(of.info, quality)
-	if !asked || of.info.Format == "" || !ok || plan.Weight > p.Memory/5 {
+	plan := p.webpOf(of.info, quality, asked)
+	if plan == nil {
 		return made{body: of.body}, nil
 	}
-	result, err := p.render(ctx, of, plan)
+	result, err := p.render(ctx, of, *plan)
 	if problem.Of(err).Status == http.StatusUnsupportedMediaType {
 		return made{body: of.body}, nil
 	}
@@ -121,7 +145,7 @@ func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform
 // upright returns an original as a file that Darkroom can read.
 func (p *Pipeline) upright(ctx context.Context, of *held) ([]byte, original.Info, error) {
 	plan := render.Upright(of.info)
-	if plan.Weight > p.Memory/5 {
+	if plan.Weight > p.RenderMemory() {
 		return nil, original.Info{}, problem.New(http.StatusRequestEntityTooLarge,
 			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
 	}

@@ -9,7 +9,7 @@ import (
 // queues bound what is worked on. A request passes them in the order of the fields and
 // never returns to an earlier one while it holds a place, so they cannot deadlock.
 type queues struct {
-	// fetches counts open requests of the source, of which a client can have half: a source
+	// fetches counts open requests of the source. A client can have half of them: a source
 	// that redirects back to the gate would otherwise take all places with one request.
 	fetches *admission.Queue
 	// originals weighs originals in memory.
@@ -34,9 +34,24 @@ const (
 	darkroomIdle = 32 << 20
 )
 
-// newQueues divides the memory limit of the gate: a fifth each for originals, and for rendering. A
-// quarter is for the cache, a sixteenth for what it reads from disk, a tenth for responses, and
-// the rest is left for results and connections.
+// The memory limit of the gate is divided as follows. The rest is left for results and connections.
+
+// OriginalsMemory is the memory for originals, or for one.
+func (o *Options) OriginalsMemory() int64 { return o.Memory / 5 }
+
+// RenderMemory is the memory for decoding, resizing and encoding several results, or one.
+func (o *Options) RenderMemory() int64 { return o.Memory / 5 }
+
+// CacheMemory is the memory for the cache, which needs a quarter more to read from the disk.
+func (o *Options) CacheMemory() int64 { return o.Memory / 4 }
+
+// ResponseMemory is the memory for responses that are being sent.
+func (o *Options) ResponseMemory() int64 { return o.Memory / 10 }
+
+// PassedOnMemory bounds a result of Darkroom, and an original that is passed on instead of a result.
+func (o *Options) PassedOnMemory() int64 { return o.Memory / 16 }
+
+// newQueues returns the queues for the memory of the gate and of Darkroom.
 func newQueues(o Options, metrics *Metrics) queues {
 	usable := o.DarkroomMemory - darkroomIdle
 	// Darkroom's garbage collector lets the heap grow to about one and a half times what is in
@@ -44,9 +59,9 @@ func newQueues(o Options, metrics *Metrics) queues {
 	budget := usable * 45 / 100
 	return queues{
 		fetches:        metrics.newQueue("fetch", maxFetches, maxFetches/2),
-		originals:      metrics.newQueue("memory", o.Memory/5, 0),
-		renders:        metrics.newQueue("render", o.Memory/5, 0),
-		lightestRender: o.Memory / 5 / int64(runtime.GOMAXPROCS(0)),
+		originals:      metrics.newQueue("memory", o.OriginalsMemory(), 0),
+		renders:        metrics.newQueue("render", o.RenderMemory(), 0),
+		lightestRender: o.RenderMemory() / int64(runtime.GOMAXPROCS(0)),
 		transforms:     metrics.newQueue("transform", budget, 0),
 		lightest:       budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
 		heaviest:       usable * 70 / 100,

@@ -47,7 +47,7 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	}
 	info.Orientation = 6
 	p.Memory = 5 * (render.Upright(info).Weight - 1)
-	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info})
+	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info, flight: admission.For(t.Context(), "a")})
 	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("turning: %v", err)
 	}

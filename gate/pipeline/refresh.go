@@ -20,11 +20,13 @@ func (p *Pipeline) refresh(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
 ) (_ result, err error) {
 	defer recovered(&err)
-	asked, wanted := source.Request{Path: r.Path, Via: r.Via}, wish{Request: r}
+	asked, wanted := source.Request{Path: r.Path, Via: r.Via}, &wish{Request: r}
 	if known != nil {
 		asked.Known, wanted.known = known.Source, known.Original
 	}
-	defer p.wishes.add(asked, wanted)()
+	wanted.asked = asked
+	p.wishes.Store(wanted, nil)
+	defer p.wishes.Delete(wanted)
 	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (*held, error) {
 		return p.fetch(ctx, asked)
 	})

@@ -3,12 +3,13 @@ package pipeline
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
+	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
 // made is the result of a transformation. It is late if it should have been WebP, and is not.
@@ -17,17 +18,20 @@ type made struct {
 	late bool
 }
 
-// batch is what is made of an original after one decoding.
-type batch struct {
-	plans []render.Plan
-	// most is the memory that results which join may need.
-	most int64
-	done map[render.Plan]rendered
-}
-
-type rendered struct {
+// rendering is a result that the gate makes.
+type rendering struct {
+	plan render.Plan
+	// ready is closed when the other fields are set.
+	ready chan struct{}
 	made
 	err error
+}
+
+// batch is what is made of an original after one decoding.
+type batch struct {
+	renderings []*rendering
+	// most is the memory that results which join may need; zero when it has begun.
+	most int64
 }
 
 // maxTogether bounds the results of a batch, which has one turn.
@@ -37,146 +41,155 @@ const maxTogether = 8
 // behind it would be refused.
 const patience = 15 * time.Second
 
-// wishes are the requests that wait for originals.
-type wishes struct {
-	mu sync.Mutex
-	of map[source.Request][]wish
-}
-
+// wish is a request that waits for an original.
 type wish struct {
+	asked source.Request
 	request.Request
-	// known is the version of the original of which the result is known.
+	// known is the version of the original whose result is known.
 	known string
-}
-
-// add adds a request for an original until remove is called.
-func (w *wishes) add(asked source.Request, r wish) (remove func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.of == nil {
-		w.of = map[source.Request][]wish{}
-	}
-	w.of[asked] = append(w.of[asked], r)
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		at := slices.Index(w.of[asked], r)
-		if w.of[asked] = slices.Delete(w.of[asked], at, at+1); len(w.of[asked]) == 0 {
-			delete(w.of, asked)
-		}
-	}
 }
 
 // gather lets the results that wait for an original be made together.
 func (p *Pipeline) gather(of *held, asked source.Request) {
-	if of.info.Format == "" {
+	if of.info.Format == "" || of.flight.Err() != nil {
 		return
 	}
-	p.wishes.mu.Lock()
-	waiting := slices.Clone(p.wishes.of[asked])
-	p.wishes.mu.Unlock()
-	for _, r := range waiting {
-		t := p.Rules.Resolve(r.Transform, of.info.Size)
-		if r.known == of.Original || t == (request.Transform{}) || p.Rules.Check(t, of.info.Size, p.MaxSourcePixels) != nil {
-			continue
+	var plans []render.Plan
+	p.wishes.Range(func(waiting, _ any) bool {
+		if r := waiting.(*wish); r.asked == asked && r.known != of.Original {
+			if _, plan, err := p.planned(of.info, r.Transform, r.WebP); err == nil && plan != nil {
+				plans = append(plans, *plan)
+			}
 		}
-		if plan, ok := p.planned(of.info, t, r.WebP); ok {
-			of.join(plan, p.Memory/5)
-		}
+		return true
+	})
+	slices.SortFunc(plans, render.Plan.Compare)
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	for _, plan := range plans {
+		p.join(of, plan)
 	}
 }
 
-// join returns the batch of a result: the batch that has it, one that waits and has the memory for it, or a new one.
-func (h *held) join(plan render.Plan, most int64) *batch {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, b := range h.batches {
-		if slices.Contains(b.plans, plan) {
-			return b
+// plansOf returns the plans of renderings, and more.
+func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
+	for _, r := range renderings {
+		more = append(more, r.plan)
+	}
+	return more
+}
+
+// join returns the rendering of a plan: one that there is, or one in a batch that waits and has the memory for it, or in
+// a new batch. The caller holds the lock of the original, and no batch begins before it is released.
+func (p *Pipeline) join(of *held, plan render.Plan) (r *rendering, found bool) {
+	var joined *batch
+	for _, b := range of.batches {
+		for _, r := range b.renderings {
+			if r.plan == plan {
+				return r, true
+			}
+		}
+		if joined == nil && len(b.renderings) < maxTogether && render.Weight(plansOf(b.renderings, plan)) <= b.most {
+			joined = b
 		}
 	}
-	for _, b := range h.batches {
-		if len(b.plans) < maxTogether && render.Weight(append(slices.Clone(b.plans), plan)) <= b.most {
-			b.plans = append(b.plans, plan)
-			return b
-		}
+	if joined == nil {
+		joined = &batch{most: p.RenderMemory()}
+		of.batches = append(of.batches, joined)
+		go p.makeBatch(of, joined)
 	}
-	b := &batch{plans: []render.Plan{plan}, most: most}
-	h.batches = append(h.batches, b)
-	return b
+	r = &rendering{plan: plan, ready: make(chan struct{})}
+	joined.renderings = append(joined.renderings, r)
+	return r, false
 }
 
 // reserve returns the memory for a batch. Results that need more cannot join it any more.
 func (h *held) reserve(b *batch, least int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	b.most = max(render.Weight(b.plans), least)
+	b.most = max(render.Weight(plansOf(b.renderings)), least)
 	return b.most
 }
 
-// begin returns the results of a batch, which no other ones can join any more, and those that are done.
-func (h *held) begin(b *batch) ([]render.Plan, map[render.Plan]rendered) {
+// begin returns the results of a batch, the smallest first. No other ones can join it any more.
+func (h *held) begin(b *batch) []*rendering {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b.most = 0
-	return b.plans, b.done
+	slices.SortFunc(b.renderings, func(a, b *rendering) int { return a.plan.Compare(b.plan) })
+	return b.renderings
 }
 
-// render does what is planned for an original, with the results that wait for it too.
-func (p *Pipeline) render(ctx context.Context, of *held, plan render.Plan) (made, error) {
-	b := of.join(plan, p.Memory/5)
-	results, _, done, err := hold(ctx, &p.batches, b, func(ctx context.Context) (map[render.Plan]rendered, error) {
-		return p.renderAll(ctx, of, b)
-	})
-	defer done()
-	if err != nil {
-		return made{}, err
+// end lets results that could not be made fail, and later requests try again.
+func (h *held) end(b *batch, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.batches = slices.DeleteFunc(h.batches, func(other *batch) bool { return other == b })
+	for _, r := range b.renderings {
+		select {
+		case <-r.ready:
+		default:
+			r.err = err
+			close(r.ready)
+		}
 	}
-	return results[plan].made, results[plan].err
+}
+
+// render makes what is planned for an original, with the results that wait for it too, and returns when it is ready.
+func (p *Pipeline) render(ctx context.Context, of *held, plan render.Plan) (made, error) {
+	if start := time.Now(); !timing.Same(ctx, of.flight) {
+		defer func() { timing.Add(ctx, "shared", time.Since(start)) }()
+	}
+	for again := false; ; again = true {
+		of.mu.Lock()
+		r, found := p.join(of, plan)
+		of.mu.Unlock()
+		select {
+		case <-r.ready:
+		case <-ctx.Done():
+			return made{}, ctx.Err()
+		}
+		// A batch that others began may have waited for too long before.
+		if r.err == nil || !found || again || !problem.Of(r.err).Busy {
+			return r.made, r.err
+		}
+	}
+}
+
+// makeBatch makes the results of a batch.
+func (p *Pipeline) makeBatch(of *held, b *batch) {
+	if err := p.renderAll(of.flight, of, b); err != nil {
+		of.end(b, err)
+	}
 }
 
 // renderAll makes the results of a batch when there is the memory for it, or those that are quicker to make than WebP
 // if it is too late.
-func (p *Pipeline) renderAll(ctx context.Context, of *held, b *batch) (map[render.Plan]rendered, error) {
+func (p *Pipeline) renderAll(ctx context.Context, of *held, b *batch) (err error) {
 	asked := time.Now()
 	release, err := p.queues.renders.Acquire(ctx, of.reserve(b, p.queues.lightestRender))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release(0)
-	plans, done := of.begin(b)
-	if done != nil {
-		return done, nil
-	}
-	done, err = p.makeAll(ctx, of.body, plans, time.Since(asked) > patience)
-	if err == nil {
-		of.mu.Lock()
-		b.done = done // for those that come later
-		of.mu.Unlock()
-	}
-	return done, err
-}
-
-func (p *Pipeline) makeAll(
-	ctx context.Context, body []byte, plans []render.Plan, late bool,
-) (done map[render.Plan]rendered, err error) {
 	defer recovered(&err)
-	defer func(start time.Time) {
+	start := time.Now()
+	defer func() {
 		p.metrics.renders.WithLabelValues(outcome(err)).Observe(time.Since(start).Seconds())
-	}(time.Now())
-	pixels, unreadable := render.Decode(ctx, body, plans)
-	done = map[render.Plan]rendered{}
-	for _, plan := range plans {
+	}()
+	renderings, late := of.begin(b), start.Sub(asked) > patience
+	pixels, unreadable := render.Decode(ctx, of.body, plansOf(renderings))
+	for _, r := range renderings {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		one := rendered{made: made{late: late && plan.IsWebP()}, err: unreadable}
+		r.late, r.err = late && r.plan.IsWebP(), unreadable
 		if unreadable == nil {
-			one.body, one.err = makeOne(ctx, body, pixels, plan, one.late)
+			r.body, r.err = makeOne(ctx, of.body, pixels, r.plan, r.late)
 		}
-		done[plan] = one
+		close(r.ready)
 	}
-	return done, nil
+	return nil
 }
 
 func makeOne(

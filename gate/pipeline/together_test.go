@@ -7,11 +7,14 @@ import (
 	"image/color"
 	"image/jpeg"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"pgregory.net/rapid"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -130,9 +133,18 @@ func TestAResultDoesNotJoinABatchThatHasBegunOrIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := &held{info: info}
+	p := newPipeline(nil)
+	of := &held{info: info, flight: t.Context()}
+	of.mu.Lock() // so that no batch begins by itself
 	join := func(width int) *batch {
-		return of.join(render.New(info, request.Transform{Width: width}, false), memory/5)
+		plan := render.New(info, request.Transform{Width: width}, false)
+		p.join(of, plan)
+		for _, b := range of.batches {
+			if slices.Contains(plansOf(b.renderings), plan) {
+				return b
+			}
+		}
+		return nil
 	}
 	first := join(1)
 	for width := 2; width <= maxTogether; width++ {
@@ -141,12 +153,76 @@ func TestAResultDoesNotJoinABatchThatHasBegunOrIsFull(t *testing.T) {
 		}
 	}
 	second := join(100)
-	of.reserve(second, memory/5)
 	if third := join(101); second == first || third != second {
 		t.Error("a full batch gets another result, or one that waits does not")
 	}
-	of.begin(second)
+	second.most = 0 // as begin sets it
 	if join(102) == second || join(100) != second {
 		t.Error("a batch that has begun gets another result, or its own is made twice")
+	}
+	of.batches = nil
+	of.mu.Unlock()
+}
+
+func TestAResultNeverWaitsForALargerOneOfItsBatch(t *testing.T) {
+	p := newPipeline(nil)
+	p.Rules = request.Rules{MaxWidth: 1000, MaxHeight: 1000}
+	file := photo(image.Pt(300, 200))
+	info, err := original.Inspect(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		widths := rapid.SliceOfNDistinct(rapid.IntRange(10, 290), 2, maxTogether, rapid.ID).Draw(t, "widths")
+		of := &held{info: info, body: file, flight: admission.For(context.Background(), "a")}
+		all := make([]*rendering, len(widths))
+		of.mu.Lock()
+		for i, width := range widths {
+			all[i], _ = p.join(of, render.New(info, request.Transform{Width: width}, false))
+		}
+		of.mu.Unlock()
+		var requests sync.WaitGroup
+		for _, mine := range all {
+			requests.Go(func() {
+				if _, err := p.render(of.flight, of, mine.plan); err != nil {
+					t.Errorf("render: %v", err)
+				}
+				for i, other := range all {
+					if other.plan.Compare(mine.plan) < 0 && !isReady(other) {
+						t.Errorf("w=%d of %v is not ready before a larger one", widths[i], widths)
+					}
+				}
+			})
+		}
+		requests.Wait()
+	})
+}
+
+func TestAResultIsSentBeforeALargerOneOfItsBatchIsMade(t *testing.T) {
+	p := newPipeline(nil)
+	file := photo(image.Pt(300, 300))
+	info, err := original.Inspect(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(admission.For(t.Context(), "a"))
+	of := &held{info: info, body: file, flight: ctx}
+	of.mu.Lock()
+	large, _ := p.join(of, render.New(info, request.Transform{Width: 2800, Height: 2800}, false))
+	small, _ := p.join(of, render.New(info, request.Transform{Width: 40}, false))
+	of.mu.Unlock()
+	if _, err = p.render(ctx, of, small.plan); err != nil || isReady(large) || len(of.batches) != 1 {
+		t.Errorf("%v, the large result is ready: %v, %d batches", err, isReady(large), len(of.batches))
+	}
+	leave()
+	<-large.ready
+}
+
+func isReady(r *rendering) bool {
+	select {
+	case <-r.ready:
+		return true
+	default:
+		return false
 	}
 }

@@ -8,6 +8,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"image"
 	"math"
@@ -80,6 +81,9 @@ func AsWebP(info original.Info, quality int) (Plan, bool) {
 
 // IsWebP reports whether the result may be a WebP file in place of another format.
 func (p Plan) IsWebP() bool { return p.webp }
+
+// Compare orders plans by the pixels of their results.
+func (p Plan) Compare(other Plan) int { return cmp.Compare(p.size.Pixels(), other.size.Pixels()) }
 
 // WithoutWebP returns the plan for the format of the original.
 func (p Plan) WithoutWebP() Plan {

@@ -111,7 +111,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second))
-	release, err := h.sending.hold(client, entry, h.Pipeline.Memory/10,
+	release, err := h.sending.hold(client, entry, h.Pipeline.ResponseMemory(),
 		func() { _ = control.SetWriteDeadline(time.Now()) })
 	if err != nil {
 		return nil, state, err

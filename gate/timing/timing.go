@@ -30,6 +30,9 @@ func With(ctx context.Context) (context.Context, *Record) {
 	return context.WithValue(ctx, key{}, r), r
 }
 
+// Same reports whether two contexts have the same record.
+func Same(a, b context.Context) bool { return a.Value(key{}) == b.Value(key{}) }
+
 // Add adds to the time of a part, if the context has a record.
 func Add(ctx context.Context, name string, took time.Duration) {
 	r, ok := ctx.Value(key{}).(*Record)
