@@ -37,10 +37,10 @@ type Gate struct {
 	// +optional
 	Signing *GateSigning `json:"signing,omitempty"`
 
-	// shrinkFirst lets the gate resize images itself, at a fraction of the cost. false
-	// leaves them to Darkroom, for its exact pixels. Defaults to true.
+	// resizer selects who resizes images: Gate (default), at a fraction of the cost, or
+	// Darkroom, for its exact pixels.
 	// +optional
-	ShrinkFirst *bool `json:"shrinkFirst,omitempty"`
+	Resizer GateResizer `json:"resizer,omitempty"`
 
 	// serverTiming sends the header Server-Timing with the state of the cache and the
 	// milliseconds of each part of a request, which browsers show. Defaults to true.
@@ -162,6 +162,17 @@ type SigningSecretRef struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	Key string `json:"key,omitempty"`
 }
+
+// GateResizer selects who resizes images.
+//
+// +kubebuilder:validation:Enum=Gate;Darkroom
+type GateResizer string
+
+// Resizers.
+const (
+	ResizerGate     GateResizer = "Gate"
+	ResizerDarkroom GateResizer = "Darkroom"
+)
 
 // SigningMode selects how requests without a valid signature are handled.
 //

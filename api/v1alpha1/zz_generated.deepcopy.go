@@ -370,11 +370,6 @@ func (in *Gate) DeepCopyInto(out *Gate) {
 		*out = new(GateSigning)
 		**out = **in
 	}
-	if in.ShrinkFirst != nil {
-		in, out := &in.ShrinkFirst, &out.ShrinkFirst
-		*out = new(bool)
-		**out = **in
-	}
 	if in.ServerTiming != nil {
 		in, out := &in.ServerTiming, &out.ServerTiming
 		*out = new(bool)

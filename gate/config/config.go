@@ -19,8 +19,8 @@ import (
 
 // Config is the configuration of a gate.
 type Config struct {
-	// Address is that of the public face, Inner that of the face for Darkroom, and Metrics
-	// that of health and metrics.
+	// Address is the address for clients, Inner the one for Darkroom, and Metrics
+	// the one for health checks and metrics.
 	Address, Inner, Metrics string
 	// Darkroom is the URL of Darkroom.
 	Darkroom *url.URL
@@ -62,10 +62,9 @@ func Read(getenv func(string) string) (Config, error) {
 			MaxSourceBytes:  e.integer("GATE_MAX_SOURCE_BYTES", 64<<20, 1),
 			Revalidate:      e.seconds("GATE_REVALIDATE_SECONDS", 300),
 			StaleIfError:    e.seconds("GATE_STALE_IF_ERROR_SECONDS", 86400),
-			OnlyDarkroom: e.choice("GATE_RESIZER", "Gate", "Darkroom") == "Darkroom" ||
-				!e.boolean("GATE_SHRINK_FIRST", true), // the name of before
-			Memory:         e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
-			DarkroomMemory: e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
+			OnlyDarkroom:    e.choice("GATE_RESIZER", "Gate", "Darkroom") == "Darkroom",
+			Memory:          e.integer("GATE_MEMORY_LIMIT", 512<<20, 1),
+			DarkroomMemory:  e.integer("GATE_DARKROOM_MEMORY_LIMIT", 2<<30, 1),
 		},
 		Signing: signing.Options{
 			File:   e.text("GATE_SIGNING_KEYS_FILE", ""),

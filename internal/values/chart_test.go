@@ -55,9 +55,9 @@ func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 						MaxSourcePixels: ptr.To(int64(1e8)), MaxSourceBytes: ptr.To(resource.MustParse("128Mi")),
 						Parameters: []v1alpha1.GateParameter{"w", "h"},
 					},
-					Presets:     map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
-					Cache:       &v1alpha1.GateCache{StaleIfErrorSeconds: ptr.To(int32(3600))},
-					ShrinkFirst: ptr.To(false), ServerTiming: ptr.To(false), AccessLog: true,
+					Presets: map[string]v1alpha1.PresetParameters{"thumb": "w=200&h=200"},
+					Cache:   &v1alpha1.GateCache{StaleIfErrorSeconds: ptr.To(int32(3600))},
+					Resizer: v1alpha1.ResizerDarkroom, ServerTiming: ptr.To(false), AccessLog: true,
 					Signing: &v1alpha1.GateSigning{
 						SecretRef: v1alpha1.SigningSecretRef{Name: "signing", Key: "urls"}, Mode: v1alpha1.SigningRequire,
 						Scheme: v1alpha1.SigningImgix,

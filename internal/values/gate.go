@@ -50,7 +50,7 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 		setGiven(b, cache.RevalidateSeconds, "gate", "cache", "revalidateSeconds")
 		setGiven(b, cache.StaleIfErrorSeconds, "gate", "cache", "staleIfErrorSeconds")
 	}
-	setGiven(b, gate.ShrinkFirst, "gate", "shrinkFirst")
+	setNonZero(b, string(gate.Resizer), "gate", "resizer")
 	setGiven(b, gate.ServerTiming, "gate", "serverTiming")
 	setNonZero(b, gate.AccessLog, "gate", "accessLog")
 	if gate.Resources != nil {

@@ -40,7 +40,7 @@ GATE_WORKLOAD_IDENTITY: "true"
 {{- include "darkroom.additionalConfig" $ }}
 GATE_REVALIDATE_SECONDS: {{ .cache.revalidateSeconds | int64 | quote }}
 GATE_STALE_IF_ERROR_SECONDS: {{ .cache.staleIfErrorSeconds | int64 | quote }}
-GATE_SHRINK_FIRST: {{ .shrinkFirst | toString | quote }}
+GATE_RESIZER: {{ .resizer | quote }}
 GATE_SERVER_TIMING: {{ .serverTiming | toString | quote }}
 GATE_ACCESS_LOG: {{ .accessLog | toString | quote }}
 {{- end }}
