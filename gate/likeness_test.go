@@ -24,6 +24,14 @@ func leastAlike(kind string) float64 {
 	return 37
 }
 
+// convert returns the program of ImageMagick.
+func convert() string {
+	if debian, err := exec.LookPath("convert-im6.q16"); err == nil {
+		return debian
+	}
+	return "convert"
+}
+
 // orientations as ImageMagick names them. It reads the orientation of JPEG files only.
 var orientations = []string{
 	"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop",
@@ -47,7 +55,9 @@ func TestLikeness(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(corpus())) {
 		for _, transformation := range transformations {
 			got := g.do(http.MethodGet, "/"+kind+"?"+transformation.query, acceptsWebP)
-			if kind == "truncated.jpg" || got.status != http.StatusOK || bytes.Equal(got.body, corpus()[kind]) {
+			// Color profiles are not applied, and gamma.png gets one.
+			if kind == "truncated.jpg" || kind == "gamma.png" ||
+				got.status != http.StatusOK || bytes.Equal(got.body, corpus()[kind]) {
 				continue
 			}
 			alike := alikeInMagick(t, kind, got.body, transformation.query)
@@ -73,13 +83,46 @@ func TestLikeness(t *testing.T) {
 	}
 }
 
+// Profiles of the Debian packages libgs-common and icc-profiles-free.
+const (
+	cmykProfile   = "/usr/share/color/icc/ghostscript/default_cmyk.icc"
+	screenProfile = "/usr/share/color/icc/ghostscript/srgb.icc"
+)
+
+// A CMYK file is converted by its profile as Little CMS does it for ImageMagick, within ten units in each channel.
+func TestLikenessOfCMYK(t *testing.T) {
+	if _, err := os.Stat(cmykProfile); err != nil {
+		t.Skip(err)
+	}
+	patches := []string{"-size", "100x100"}
+	for _, color := range []string{"navy", "lime", "black", "white", "red", "rgb(200,120,90)", "rgb(20,30,90)", "gray"} {
+		patches = append(patches, "xc:"+color)
+	}
+	patches = append(patches, "+append", "-profile", screenProfile, "-profile", cmykProfile, "-quality", "98",
+		"-sampling-factor", "1x1", "jpeg:-")
+	file, err := exec.Command(convert(), patches...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOrigin(t)
+	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(file) })
+	got := start(t, o.url, nil).do(http.MethodGet, "/patches.jpg?w=400&q=100", nil)
+	want := magick(t, file, "-profile", screenProfile, "-sample", "400x50!")
+	samples := magick(t, got.body)
+	for x := 25; x < 400; x += 50 {
+		at := 3 * (25*400 + x)
+		for i := range 3 {
+			if d := int(want[at+i]) - int(samples[at+i]); d < -10 || d > 10 {
+				t.Errorf("patch %d: %v, want %v", x/50, samples[at:at+3], want[at:at+3])
+			}
+		}
+	}
+}
+
 // magick decodes an image to samples of red, green and blue, above gray.
 func magick(t *testing.T, body []byte, arguments ...string) []byte {
 	t.Helper()
-	program := "convert"
-	if debian, err := exec.LookPath("convert-im6.q16"); err == nil {
-		program = debian
-	}
+	program := convert()
 	arguments = slices.Concat([]string{"-[0]", "-auto-orient", "+repage", "-background", "gray50", "-alpha", "remove"},
 		arguments,
 		[]string{"-colorspace", "sRGB", "-depth", "8", "rgb:-"})

@@ -15,7 +15,7 @@ fuzz-corpus: ## Keep the inputs that `make fuzz` found on this machine, as seeds
 	@hack/fuzz-corpus.sh
 
 likeness: ## Compare images of the gate with those of ImageMagick (convert).
-	go -C gate test . -tags likeness -run '^TestLikeness$$' -count 1
+	go -C gate test . -tags likeness -run '^TestLikeness' -count 1
 
 # For how long `make histories` runs random histories, and the first of their seeds, which is random too if it is not
 # given; SEED runs the history of one seed again, and FOCUS those only that a regular expression matches.

@@ -23,6 +23,8 @@ type JPEG struct {
 	// Samples is the number of samples for each pixel: 1.5 for an ordinary photo, whose
 	// colors have half the width and height.
 	Samples float64
+	// Profile is the length of the color profile.
+	Profile int
 	// Length is the length of the image, without what is behind it.
 	Length int
 }
@@ -68,7 +70,7 @@ func segments(body []byte, each func(kind string, data []byte)) (length int) {
 	}
 }
 
-// scanFrame reads the header of a frame, of which the first one counts.
+// scanFrame reads the header of a frame. The first one counts.
 func (i *Info) scanFrame(kind string, data []byte) {
 	if i.JPEG.Samples > 0 || len(data) < 6 {
 		return

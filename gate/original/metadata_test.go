@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// drawTIFF returns EXIF data with an orientation among other entries, of which none has another orientation.
+// drawTIFF returns EXIF data with an orientation among entries without one.
 func drawTIFF(t *rapid.T, orientation int) []byte {
 	var order interface {
 		binary.ByteOrder
@@ -177,7 +177,7 @@ func TestProfilesThatAreTooShortOrTooLongAreLeftOut(t *testing.T) {
 	}
 }
 
-// checkChunks checks that a WebP file with metadata is a sequence of chunks, of which the first one says what is in
+// checkChunks checks that a WebP file with metadata is a sequence of chunks, and that the first one says what is in
 // the others.
 func checkChunks(t *rapid.T, body []byte) {
 	var kinds []string
@@ -212,7 +212,7 @@ func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	})
 }
 
-// The header of a WebP file may say that its pixels are few, before a frame of very many, of which only the
+// The header of a WebP file may say that its pixels are few, before a frame of very many, and only the
 // beginning is there.
 func TestAWebPFileWhoseSizesDifferIsNotTransformed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -292,7 +292,7 @@ func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
 	}
 }
 
-// EXIF data may end anywhere and lead anywhere: the orientation is that of a whole entry, or none.
+// EXIF data may end anywhere and lead anywhere: the orientation is from a whole entry, or none.
 func TestAnOrientationIsReadFromAWholeEntry(t *testing.T) {
 	for orientation := range uint16(11) {
 		for start := range uint32(40) {

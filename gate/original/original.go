@@ -107,6 +107,8 @@ func (i *Info) add(kind string, data []byte) (possible bool) {
 		}
 	case "VP8 ", "VP8L":
 		return webpFrame(kind, data) == i.Size
+	case profileData:
+		i.JPEG.Profile += len(data)
 	case scanStart:
 		i.JPEG.Scans++
 	default:

@@ -21,9 +21,20 @@ const maxProfile = 60 << 10
 // Profile returns the color profile of an image (ICC), or one for the gamma and the primaries of a PNG file; nil if it
 // has neither, or they are the ones of sRGB.
 func Profile(body []byte) []byte {
-	var profile []byte
+	profile, plain := embedded(body)
+	if profile == nil {
+		profile = plain.profile()
+	}
+	if len(profile) < 128 || len(profile) > maxProfile {
+		return nil
+	}
+	return profile
+}
+
+// embedded returns the color profile in an image, and what a PNG file says without one.
+func embedded(body []byte) (profile []byte, plain colors) {
 	var numbered [][]byte
-	plain := sRGB
+	plain = sRGB
 	parts(body, func(kind string, data []byte) {
 		plain.add(kind, data)
 		switch kind {
@@ -43,13 +54,7 @@ func Profile(body []byte) []byte {
 	for _, part := range numbered {
 		profile = append(profile, part[2:]...)
 	}
-	if profile == nil {
-		profile = plain.profile()
-	}
-	if len(profile) < 128 || len(profile) > maxProfile {
-		return nil
-	}
-	return profile
+	return profile, plain
 }
 
 func inflate(data []byte) []byte {
@@ -65,7 +70,7 @@ func inflate(data []byte) []byte {
 }
 
 // WithProfile adds a color profile to a result, which has none. A profile of other colors than
-// those of the result, such as CMYK, is left out.
+// the result, such as CMYK, is left out.
 func WithProfile(result, profile []byte) []byte {
 	config, format, err := decodeConfig(result)
 	if err != nil || len(profile) < 128 || string(profile[16:20]) != colorsOf(config) {

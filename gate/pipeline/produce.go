@@ -119,13 +119,13 @@ func (p *Pipeline) asWebP(ctx context.Context, of *held, quality int, asked bool
 	return result, err
 }
 
-// askUpright lets Darkroom transform an original, which it gets upright.
+// askUpright lets Darkroom transform an original, which it gets upright, and in sRGB instead of CMYK.
 func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
 	info, body := of.info, of.body
 	if info.JPEG.Length > 0 {
 		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
 	}
-	if info.Orientation != 1 {
+	if info.Orientation != 1 || info.JPEG.CMYK && render.Upright(info).Weight <= p.RenderMemory() {
 		var err error
 		if body, info, err = p.upright(ctx, of); err != nil {
 			return nil, err

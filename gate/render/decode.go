@@ -55,6 +55,17 @@ func drawn(to draw.Image, from image.Image) image.Image {
 	return to
 }
 
+// converted returns an image in sRGB, by its profile if there is one.
+func converted(from *image.CMYK, profile *original.CMYKProfile) *image.RGBA {
+	to := image.NewRGBA(from.Rect)
+	if profile == nil {
+		draw.Draw(to, to.Rect, from, from.Rect.Min, draw.Src)
+	} else {
+		profile.Convert(to, from)
+	}
+	return to
+}
+
 // widen converts the limited range of video, which lossy WebP files have and their decoder leaves, to the full range.
 func widen(img *image.YCbCr) {
 	var luma, chroma [256]byte

@@ -112,10 +112,12 @@ func together(plans []Plan) int {
 	return slices.MinFunc(plans, func(a, b Plan) int { return a.denominator - b.denominator }).denominator
 }
 
-// Pixels are those of a decoded original.
+// Pixels are the pixels of a decoded original.
 type Pixels struct {
 	img         image.Image
 	denominator int
+	// profile is set for CMYK files that have one.
+	profile *original.CMYKProfile
 }
 
 // Decode returns the pixels for results of the same original. A problem with status 415 means that it cannot be decoded.
@@ -126,7 +128,11 @@ func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
 	if err != nil {
 		return Pixels{}, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
 	}
-	return Pixels{img, denominator}, nil
+	pixels := Pixels{img: img, denominator: denominator}
+	if _, ok := img.(*image.CMYK); ok {
+		pixels.profile = original.CMYK(body)
+	}
+	return pixels, nil
 }
 
 // Make returns a result, with the color profile of the original. An original that is as good, and not larger, is
@@ -137,6 +143,9 @@ func (from Pixels) Make(ctx context.Context, body []byte, p Plan) ([]byte, error
 	}
 	end := measure(ctx, "resize")
 	resized := p.at(from.denominator).resize(from.img)
+	if inks, ok := resized.(*image.CMYK); ok {
+		resized = converted(inks, from.profile)
+	}
 	end()
 	defer measure(ctx, "encode")()
 	return p.encode(resized, body)
@@ -148,7 +157,7 @@ func measure(ctx context.Context, part string) func() {
 	return func() { timing.Add(ctx, part, time.Since(start)) }
 }
 
-// offset returns where a part begins of which a rest is cut off.
+// offset returns where a part begins, for the length that is cut off.
 func offset(crop, first, last string, rest int) int {
 	switch {
 	case strings.Contains(crop, first):
@@ -220,6 +229,9 @@ func (p Plan) weigh() int64 {
 		}
 		if p.info.JPEG.Progressive { // coefficients have two bytes, and blocks eight; the first plane is as large as others
 			decoder = p.info.JPEG.Samples*(2*part+pixels/8) + part
+		}
+		if p.info.JPEG.CMYK {
+			decoded += float64(original.CMYKProfileMemory * p.info.JPEG.Profile)
 		}
 	}
 	if p.webp || p.info.Format == "webp" && !p.forDarkroom {

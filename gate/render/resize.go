@@ -7,7 +7,7 @@ import (
 )
 
 // resize returns the upright result of a decoded image: *image.Gray, *image.YCbCr with half the colors in each
-// direction, or *image.RGBA.
+// direction, *image.CMYK or *image.RGBA.
 func (p Plan) resize(img image.Image) image.Image {
 	bounds := image.Rect(0, 0, p.size.Width, p.size.Height)
 	whole := image.Pt(1, 1)
@@ -27,7 +27,7 @@ func (p Plan) resize(img image.Image) image.Image {
 	case *image.CMYK:
 		to := image.NewCMYK(bounds)
 		p.fill(planeOf(to.Pix, to.Stride, bounds, 4), planeOf(from.Pix, from.Stride, from.Rect, 4), whole, whole)
-		return drawn(image.NewRGBA(bounds), to)
+		return to
 	}
 	from, to := img.(*image.RGBA), image.NewRGBA(bounds)
 	p.fill(planeOf(to.Pix, to.Stride, bounds, 4), planeOf(from.Pix, from.Stride, from.Rect, 4), whole, whole)
