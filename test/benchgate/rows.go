@@ -104,12 +104,18 @@ func sizes(s *stack, _ *origin) string {
 	return burst(s, 8, func(i int) answer { return get(s, fmt.Sprintf("/large.jpg?w=%d", 150*(i+1))) })
 }
 
-// burst sends requests at once.
+// burst sends requests at once, and measures the first response, half of them, and all.
 func burst(s *stack, n int, send func(int) answer) string {
 	start, before := time.Now(), s.cpu()
-	codes := together(n, send)
-	return fmt.Sprintf("%s, %.1f s, %.1f CPU-s, %s", codes, time.Since(start).Seconds(), (s.cpu() - before).Seconds(),
-		s.peak())
+	times := make([]time.Duration, n)
+	codes := together(n, func(i int) answer {
+		a := send(i)
+		times[i] = time.Since(start)
+		return a
+	})
+	slices.Sort(times)
+	return fmt.Sprintf("%s, %.2f · %.2f · %.2f s, %.1f CPU-s, %s", codes, times[0].Seconds(), times[n/2].Seconds(),
+		times[n-1].Seconds(), (s.cpu() - before).Seconds(), s.peak())
 }
 
 // once measures a single request. The processor time includes what goes on after it.
