@@ -220,7 +220,7 @@ func withChunk(file []byte, kind string, data []byte) []byte {
 	return append(append(bytes.Clone(file[:33]), chunk...), file[33:]...)
 }
 
-// asAPNG returns an animation of two frames, of which the second one is transparent.
+// asAPNG returns an animation of two frames. The second one is transparent.
 func asAPNG(file []byte) []byte {
 	control := func(sequence uint32, size image.Point) []byte {
 		data := binary.BigEndian.AppendUint32(nil, sequence)

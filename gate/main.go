@@ -96,7 +96,7 @@ func run(ctx context.Context, getenv func(string) string) error {
 func tuneGarbageCollector(memory int64) (floor []byte) {
 	floor = make([]byte, memory/16)
 	debug.SetGCPercent(50)
-	// Beyond 90 % of the limit, of which the floor is a part, memory is collected more often instead of being exceeded.
+	// Beyond 90 % of the limit, which includes the floor, memory is collected more often instead of being exceeded.
 	debug.SetMemoryLimit(memory / 10 * 9)
 	return floor
 }

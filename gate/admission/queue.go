@@ -64,8 +64,8 @@ const maxWait = 45 * time.Second
 type Release func(keep int64)
 
 // Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work
-// heavier than the capacity is admitted alone. The error is a problem if the queue is full, or that of the
-// context.
+// heavier than the capacity is admitted alone. The error is a problem if the queue is full, or else the
+// error of the context.
 func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	if q.Waited != nil {
 		defer func(ctx context.Context, start time.Time) { q.Waited(ctx, time.Since(start)) }(ctx, time.Now())

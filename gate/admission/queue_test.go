@@ -208,7 +208,7 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 }
 
 // Whatever is asked for, by whichever clients join it, and given back in whatever order: the sum of what is
-// admitted stays within the capacity, and that of a client within its own; nobody waits whose work fits; and a
+// admitted stays within the capacity, and what a client has within its own; nobody waits whose work fits; and a
 // newcomer is not preceded by two turns of another client.
 func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -22,7 +22,7 @@ type Entry struct {
 	Origin
 }
 
-// Size returns the memory of the body, in bytes: that of an original of unknown length may be longer than it.
+// Size returns the memory of the body, in bytes, which can exceed its length if the length of the original was unknown.
 func (e *Entry) Size() int64 { return int64(cap(e.Body)) }
 
 // Origin is the original that a result was made of, and what its source has said about it.
@@ -64,7 +64,7 @@ func encode(key string, e *Entry) ([]byte, error) {
 	return file, nil
 }
 
-// decode returns the entry of a file, of which its body is a part. A file of another key is
+// decode returns the entry in a file, which has its body in it. A file of another key is
 // corrupt.
 func decode(key string, file []byte) (*Entry, error) {
 	if len(file) < sha256.Size || sha256.Sum256(file[sha256.Size:]) != [sha256.Size]byte(file) {

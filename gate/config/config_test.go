@@ -51,8 +51,8 @@ func chart(t *testing.T) map[string]string {
 	return found
 }
 
-// The defaults of the variables are in this package; those of the README and of the chart are the
-// same, and the README has all variables.
+// The defaults of the variables are in this package; README and chart have the same, and the README has
+// all variables.
 func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 	read := map[string]bool{}
 	want, err := Read(func(name string) string {

@@ -57,7 +57,7 @@ func (e *environment) boolean(name string, unset bool) bool {
 	return parse(e, name, strconv.FormatBool(unset), strconv.ParseBool)
 }
 
-// choice returns one of several words, of which the first is the default.
+// choice returns one of several words; the first is the default.
 func (e *environment) choice(name string, choices ...string) string {
 	value := e.text(name, choices[0])
 	if !slices.Contains(choices, value) {

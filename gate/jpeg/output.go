@@ -106,8 +106,8 @@ func (d *decoder) ycck(planes *image.YCbCr) *image.CMYK {
 	return &image.CMYK{Pix: inverted.Pix, Stride: inverted.Stride, Rect: inverted.Rect}
 }
 
-// eachPixel calls visit for each pixel with its number, and its offsets in the planes: those of the first and the last
-// component, and those of others.
+// eachPixel calls visit for each pixel with its number, and its offsets in the planes of the first and the last
+// component, and of others.
 func (d *decoder) eachPixel(planes *image.YCbCr, visit func(to, first, others int)) {
 	to := 0
 	for y := range planes.Rect.Max.Y {

@@ -52,7 +52,7 @@ func (d *decoder) firstBits(s *scan, c *component, block int) {
 func (d *decoder) endOfBand(size int) int { return 1<<size | int(d.take(uint(size))) }
 
 // refineBits adds a bit to the coefficients of a band of a block (G.1.2.3). Those that were zero before and are not
-// now are in the data like those of firstBits, with the bits of others, which they pass, behind them.
+// now are in the data as in firstBits, with the bits of others, which they pass, behind them.
 func (d *decoder) refineBits(s *scan, c *component, block int) {
 	k := s.first
 	for d.run == 0 && k <= s.last {

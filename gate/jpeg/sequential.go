@@ -46,7 +46,7 @@ func (d *decoder) coefficients(c *component) (last int) {
 	return last
 }
 
-// skipCoefficients goes to the end of a block, of which the coefficient at k in zigzag order is next.
+// skipCoefficients goes to the end of a block. The coefficient at k in zigzag order is next.
 func (d *decoder) skipCoefficients(table *table, k int) {
 	for k < 64 {
 		if d.count < 32 {

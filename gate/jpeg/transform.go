@@ -62,7 +62,7 @@ func (d *decoder) setFactors(c *component) {
 	}
 }
 
-// weight of a frequency, horizontally or vertically: that of the inverse transform (A.3.3) with as many points as the
+// weight of a frequency, horizontally or vertically: the weight in the inverse transform (A.3.3) with as many points as the
 // grid has, over the weight of frequency 0, and with what inverse8 and inverse4 leave out.
 func (g grid) weight(frequency int) float64 {
 	switch {
@@ -74,7 +74,7 @@ func (g grid) weight(frequency int) float64 {
 	return 1
 }
 
-// transform writes the samples of a block, of which the coefficients behind last are zero.
+// transform writes the samples of a block, whose coefficients behind last are zero.
 func (d *decoder) transform(c *component, column, row, last int) {
 	samples := c.samples[(row*c.stride+column)*d.size:]
 	d.block[0] += 128<<precision + 1<<(precision-1)

@@ -64,7 +64,7 @@ func (r Rules) within(t Transform) Transform {
 	return t
 }
 
-// side rounds a side, of which zero is none.
+// side rounds a side. Zero means that it is not given.
 func side(of float64) int {
 	if of == 0 {
 		return 0

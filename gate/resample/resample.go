@@ -2,8 +2,8 @@
 // and libvips do. It works on the bytes as they are: gamma-encoded, with alpha premultiplied, and in the image's own
 // color space, so that the planes of a JPEG are scaled without a conversion.
 //
-// Rows are scaled horizontally once, and kept as long as the filter reaches them, so that the memory besides the result
-// is that of some rows.
+// Rows are scaled horizontally once, and kept as long as the filter reaches them, so that besides the result it needs
+// the memory of some rows.
 package resample
 
 import (
@@ -24,8 +24,8 @@ type Area struct{ X0, Y0, X1, Y1 float64 }
 
 const (
 	lobes = 3
-	// precision is the number of bits behind the point of weights, and extra that of values between the two directions,
-	// which have a sign and overshoot.
+	// precision is the number of bits behind the point of weights, and extra the number for values between the two
+	// directions, which have a sign and overshoot.
 	precision = 14
 	extra     = 6
 )

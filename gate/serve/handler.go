@@ -147,7 +147,7 @@ func send(w http.ResponseWriter, r *http.Request, entry *cache.Entry) {
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
-	// Only GET has ranges, and others than those of bytes are unknown: net/http would serve and refuse them.
+	// Only GET has ranges, and units other than bytes are unknown: net/http would serve and refuse them.
 	unit, ranges, _ := strings.Cut(r.Header.Get("Range"), "=")
 	if r.Header.Set("Range", "bytes="+ranges); r.Method != http.MethodGet || !strings.EqualFold(unit, "bytes") {
 		r.Header.Del("Range")
@@ -233,7 +233,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // clientOf returns the address that a request came from, for fairness and the access log.
 // In a cluster connections come from the ingress controller, which appends the client's
-// address to X-Forwarded-For. An IPv6 client counts by its network, of which it has all
+// address to X-Forwarded-For. An IPv6 client counts by its network, because it has all
 // addresses.
 func clientOf(r *http.Request) string {
 	address, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -55,7 +55,7 @@ type Options struct {
 	File string
 	// Mode and Scheme are among the constants.
 	Mode, Scheme string
-	// Public is the path and query of a request that needs no signature, which is that of the probe.
+	// Public is the path and query of a request that needs no signature, the one for the probe.
 	Public string
 	// Count is called with the result of each verification: valid, missing, invalid or expired.
 	Count func(result string)

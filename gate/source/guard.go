@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// forbidden are networks that are never connected to: those of metadata services, which
+// forbidden are networks that are never connected to: the networks of metadata services, which
 // hand out the credentials of the node, and addresses that belong to no host. The
 // NetworkPolicy of the chart has the metadata services too.
 var forbidden = []string{

@@ -24,7 +24,7 @@ type row struct {
 	source Source
 }
 
-// NewTable returns a source that reads each original from one of several, of which the first has all paths that no
+// NewTable returns a source that reads each original from one of several. The first one has all paths that no
 // other has: from the one with the longest path that contains it, or, if that does not have it, from the fallbacks in
 // their order. A fallback does not have what a longer path than its own leads to. Originals of fallbacks
 // are counted in served.

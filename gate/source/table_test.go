@@ -41,7 +41,7 @@ func (f fake) Open(_ context.Context, r Request) (*Response, error) {
 
 var paths = []string{"", "/a", "/a/b", "/ab", "/b"}
 
-// drawTable returns random sources, of which each has its own answers.
+// drawTable returns random sources, each with its own responses.
 func drawTable(t *rapid.T, log *[]asked, served map[string]float64) table {
 	out := table{served: func(name string, n float64) { served[name] += n }}
 	taken := map[string]bool{}

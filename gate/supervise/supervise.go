@@ -45,7 +45,7 @@ func LimitMemory(container string) error {
 	if err != nil {
 		return fmt.Errorf("memory limit of the container: %w", err)
 	}
-	// Programs of older Go releases map 64 MiB at a time, of which a small container has not enough.
+	// Programs of older Go releases map 64 MiB at a time, which is too much for a small container.
 	if limit < 256<<20 {
 		return nil
 	}
