@@ -57,9 +57,8 @@ func inNamespace(group, resource string) rightOf {
 // admit lets a request with a body pass in this order: the body is read within a bound of bytes and seconds,
 // then the caller must have the right, and only then the request takes places that all callers share. Who
 // decides how long something takes thus holds nothing that others wait for. Places for bodies bound the memory
-// for them; see limit.Shares for who gets how many. Without a needed right the operation only reads, and takes
-// no place of writes.
-func (s *Server) admit(most int64, need rightOf) func(huma.Context, func(huma.Context)) {
+// for them; see limit.Shares for who gets how many.
+func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		_, w := humago.Unwrap(ctx)
 		who := auth.CallerOf(ctx.Context()).Name()
@@ -69,19 +68,19 @@ func (s *Server) admit(most int64, need rightOf) func(huma.Context, func(huma.Co
 			return
 		}
 		defer leave()
-		body, err := readBody(ctx, w, most)
+		body, err := readBody(ctx, w, of.most)
 		if err == nil {
 			listen.Keep(ctx.Context())
 		}
-		if err == nil && need != nil {
-			err = s.requireFor(ctx, body, need)
+		if err == nil && of.right != nil {
+			err = s.requireFor(ctx, body, of.right)
 		}
 		if err != nil {
 			middleware.Refuse(ctx.Context(), w, err)
 			return
 		}
 		places := []*limit.Shares{s.limits.requests, s.limits.writes}
-		if need == nil {
+		if of.right == nil {
 			places = places[:1]
 		}
 		for _, places := range places {

@@ -2,7 +2,7 @@
 // the flat bodies that people know, with live events, a preview of what would be
 // installed, and images from the running Darkroom.
 //
-// The path of a request:
+// All routes, and what each demands of a request, are in routes.go. The path of a request:
 //
 //  1. It passes the middlewares (handler.go, package middleware). The comment of each states
 //     the threat.

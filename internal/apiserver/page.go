@@ -68,15 +68,6 @@ func newPage(files fs.FS) (*page, error) {
 	return out, nil
 }
 
-// register adds the page's routes. The page itself handles the paths under /ui/.
-func (p *page) register(mux *http.ServeMux) {
-	mux.HandleFunc("GET /{$}", p.serveIndex)
-	mux.HandleFunc("GET /ui/", p.serveIndex)
-	for name, file := range p.files {
-		mux.Handle("GET /"+name, file)
-	}
-}
-
 func (p *page) serveIndex(w http.ResponseWriter, r *http.Request) {
 	if p.index == nil {
 		reply.Send(w, "text/html; charset=utf-8", []byte(notBuilt))

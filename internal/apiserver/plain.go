@@ -26,6 +26,11 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	reply.Send(w, "text/plain", []byte("ok\n"))
 }
 
+// sends responds with a body that is ready.
+func sends(contentType string, body []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { reply.Send(w, contentType, body) }
+}
+
 func errNotSynced() *problem.Details {
 	return problem.New(http.StatusServiceUnavailable, "the cache is not synchronized yet; try again").
 		WithHeader("Retry-After", "1")
@@ -36,7 +41,7 @@ func (s *Server) metricsHandler() http.Handler {
 	metrics := promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		who, leave, err := s.enter(ctx, w, r, s.limits.rates, false)
+		who, leave, err := s.enter(ctx, w, r, &route{})
 		if err == nil {
 			defer leave()
 			err = s.auth.Access.Require(auth.WithCaller(ctx, who), auth.Right{Verb: "get", Path: "/metrics"})

@@ -153,7 +153,7 @@ type Rollback struct {
 type rollBackInput struct {
 	PathInput
 	DryRunInput
-	IfMatch string `header:"If-Match" doc:"ETag of the version that is changed; needed"`
+	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version that is changed"`
 	Body    Rollback
 }
 

@@ -93,7 +93,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, e
 type updateInput struct {
 	PathInput
 	DryRunInput
-	IfMatch string `header:"If-Match" doc:"ETag of the version that is changed; needed"`
+	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version that is changed"`
 	RawBody []byte
 }
 

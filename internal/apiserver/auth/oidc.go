@@ -11,16 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Register adds the routes of the sign-in at the issuer, if there is one.
-func (a *Authenticator) Register(mux *http.ServeMux) {
-	if a.oidc != nil {
-		mux.HandleFunc("GET /auth/login", a.login)
-		mux.HandleFunc("GET "+oidc.CallbackPath, a.callback)
-	}
-}
-
-// login sends the browser to the issuer.
-func (a *Authenticator) login(w http.ResponseWriter, request *http.Request) {
+// Login sends the browser to the issuer.
+func (a *Authenticator) Login(w http.ResponseWriter, request *http.Request) {
 	target, bound, err := a.oidc.Begin(request.Context(), request.URL.Query().Get("return"))
 	if err != nil {
 		a.notSignedIn(w, request, err)
@@ -30,8 +22,8 @@ func (a *Authenticator) login(w http.ResponseWriter, request *http.Request) {
 	http.Redirect(w, request, target, http.StatusSeeOther) //nolint:gosec // the issuer of the configuration
 }
 
-// callback signs in a user whom the issuer has sent back.
-func (a *Authenticator) callback(w http.ResponseWriter, request *http.Request) {
+// Callback signs in a user whom the issuer has sent back.
+func (a *Authenticator) Callback(w http.ResponseWriter, request *http.Request) {
 	address := middleware.AddressOf(request.Context())
 	// An attempt counts as failed until it turns out otherwise. As with tokens, an address without attempts left is
 	// slowed down, because others may share it.

@@ -20,24 +20,17 @@ var packedTypes = []string{
 	"application/vnd.oai.openapi+json",
 }
 
-// Compress compresses responses: a long list shrinks to a fifteenth. Responses to requests
-// that are sent piece by piece pass as they are, because this compressor buffers them.
+// compress compresses responses: a long list shrinks to a fifteenth. It must not wrap streams, because the compressor
+// buffers what they flush.
 //
 // The length of a compressed response discloses its content to attackers who can place
 // their own text in it (BREACH). It is safe here because responses contain no secrets: no
 // tokens, no cookies and no write-only fields.
-func Compress(next http.Handler, piecewise func(*http.Request) bool) http.Handler {
+func compress(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.ContentTypes(packedTypes),
 		gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
 	if err != nil {
 		panic(err) // an option is invalid
 	}
-	compressed := wrap(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if piecewise(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		compressed.ServeHTTP(w, r)
-	})
+	return wrap(next)
 }

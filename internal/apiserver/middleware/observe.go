@@ -32,15 +32,6 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// Routes are the patterns of routes that Observe treats differently.
-type Routes struct {
-	// Stream stays open, so its duration is not recorded.
-	Stream string
-	// Ready is requested by readiness probes again and again, so it is logged at debug level
-	// even if it fails.
-	Ready string
-}
-
 // record has the details of a request for its log entry.
 type record struct {
 	route string
@@ -82,7 +73,7 @@ func Observe(log logr.Logger, metrics *Metrics, routes Routes, next http.Handler
 			route := cmp.Or(seen.route, "none")
 			status := cmp.Or(recorder.status, http.StatusOK)
 			metrics.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-			if route != routes.Stream {
+			if !routes[route].Streams {
 				metrics.seconds.WithLabelValues(route).Observe(time.Since(start).Seconds())
 			}
 			if seen.err != nil {
@@ -91,7 +82,7 @@ func Observe(log logr.Logger, metrics *Metrics, routes Routes, next http.Handler
 			isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
 			level, message := 0, "Request"
 			switch {
-			case seen.route == routes.Ready, isRead && status < http.StatusInternalServerError:
+			case routes[route].Probe, isRead && status < http.StatusInternalServerError:
 				level = 1
 			case !isRead && seen.user != "":
 				message = WriteLogged

@@ -24,7 +24,7 @@ func TestRequestsAreCountedAndLogged(t *testing.T) {
 	})
 	mux.Handle("GET /readyz", respond(http.StatusServiceUnavailable))
 	mux.Handle("GET /stream", respond(http.StatusOK))
-	routes := Routes{Stream: "GET /stream", Ready: "GET /readyz"}
+	routes := Routes{"GET /stream": {Streams: true}, "GET /readyz": {Probe: true}}
 
 	for name, c := range map[string]struct {
 		method, path, route, code string
@@ -50,7 +50,7 @@ func TestRequestsAreCountedAndLogged(t *testing.T) {
 			var logged strings.Builder
 			log := funcr.New(func(_, args string) { logged.WriteString(args + "\n") }, funcr.Options{})
 			registry := prometheus.NewRegistry()
-			handler := Observe(log, NewMetrics(registry), routes, UnknownRoute(mux))
+			handler := Observe(log, NewMetrics(registry), routes, Router(mux, routes))
 			call(handler, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
 
 			metrics := get(t, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "/metrics").Body.String()

@@ -7,15 +7,31 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// UnknownRoute serves a mux. It responds with problems to requests that match no route: 404,
+// Route has what middlewares must know about a route.
+type Route struct {
+	// Streams stay open: their duration is not recorded, and they are not compressed.
+	Streams bool
+	// Probe routes are requested again and again, so they are logged at debug level even if they fail.
+	Probe bool
+}
+
+// Routes are the routes of a mux by their patterns.
+type Routes map[string]Route
+
+// Router serves a mux, and compresses responses. It responds with problems to requests that match no route: 404,
 // or 405 with the methods that are allowed. It reports the route of other requests to
 // Observe.
-func UnknownRoute(mux *http.ServeMux) http.Handler {
+func Router(mux *http.ServeMux, routes Routes) http.Handler {
+	compressed := compress(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler, pattern := mux.Handler(r)
 		if pattern != "" {
 			setRoute(r.Context(), pattern)
-			mux.ServeHTTP(w, r)
+			if routes[pattern].Streams {
+				mux.ServeHTTP(w, r)
+			} else {
+				compressed.ServeHTTP(w, r)
+			}
 			return
 		}
 		dry := &headOnly{header: http.Header{}, status: http.StatusOK}
