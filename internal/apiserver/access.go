@@ -61,7 +61,7 @@ type Namespaces struct {
 const namespacesTimeout = 45 * time.Second
 
 // myNamespaces returns where the caller may create and update Darkrooms: of the namespaces that the caller can watch,
-// those that this server is made for, and that of the caller's ServiceAccount.
+// the served ones, default, and the namespace of the caller's ServiceAccount.
 func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Namespaces], error) {
 	ctx, cancel := context.WithTimeout(ctx, namespacesTimeout)
 	defer cancel()

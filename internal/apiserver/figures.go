@@ -52,7 +52,7 @@ type GateFigures struct {
 	Images    float64  `json:"images" doc:"Requests of images that the cache could have answered"`
 	Errors    float64  `json:"errors" doc:"Responses with a status of 500 and more"`
 	Bytes     float64  `json:"bytes" doc:"Bytes of response bodies"`
-	Saved     float64  `json:"saved" doc:"Bytes of originals less those of the smaller results that were sent in their place"`
+	Saved     float64  `json:"saved" doc:"Bytes saved by sending smaller results in place of originals"`
 	Durations []Bucket `json:"durations" doc:"Requests by the time that they took, the shortest first"`
 }
 

@@ -71,7 +71,7 @@ func (s *Server) darkroomRoutes() []route {
 		description: "Requires permission to list controllerrevisions in the namespace, where the operator records them.",
 	}, {
 		method: http.MethodPost, path: onePath + "/rollback", id: "rollBackDarkroom", tag: ofDarkrooms,
-		handle: by(s.rollBack), summary: "Replace the settings of a Darkroom by those of an earlier revision",
+		handle: by(s.rollBack), summary: "Restore the settings of an earlier revision",
 		description: "Requires permission to get controllerrevisions in the namespace. Inline keys and literal values of " +
 			"variables stay as they are now.",
 		body:    &body{mediaType: reply.TypeJSON, most: maxToken, right: onDarkroom("update")},
@@ -171,8 +171,8 @@ func (s *Server) sessionRoutes() []route {
 	}, {
 		method: http.MethodGet, path: "/access/namespaces", id: "myNamespaces", tag: ofSession, handle: by(s.myNamespaces),
 		summary: "Get the namespaces in which you may create and update Darkrooms",
-		description: "Of the namespaces whose Darkrooms you may watch, those that the server serves, default, and that " +
-			"of your ServiceAccount.",
+		description: "Considers the namespaces whose Darkrooms you may watch, the namespaces that the server serves, default, " +
+			"and the namespace of your ServiceAccount.",
 	}, {
 		method: http.MethodGet, path: "/settings", id: "getSettings", tag: ofSession, handle: by(s.settings),
 		summary: "Get the settings of the server", uncached: true,

@@ -41,8 +41,8 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 	}), nil
 }
 
-// enterStream takes a place for a stream. Callers who may see no Darkroom have few places, and none
-// of those of others.
+// enterStream takes a place for a stream. Callers who may see no Darkroom have few places, separate
+// from the places of other callers.
 func (s *Server) enterStream(ctx context.Context, scope *live.Scope) (leave func(), err error) {
 	places := s.limits.streams
 	if sees, err := scope.SeesAny(ctx, s.darkrooms.All()); err != nil {

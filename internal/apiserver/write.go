@@ -219,19 +219,19 @@ func checkNamespace(namespace string) error {
 	return nil
 }
 
-// checkIdentity refuses a body that is of another Darkroom than the path.
+// checkIdentity refuses a body whose name or namespace does not match the path.
 func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
 		bad = append(bad, problem.Field{
 			Location: "body.name",
-			Message:  "must be that of the path, or be left out: a Darkroom cannot be renamed",
+			Message:  "must match the name in the path, or be left out: a Darkroom cannot be renamed",
 		})
 	}
 	if input.Namespace != "" && input.Namespace != key.Namespace {
 		bad = append(bad, problem.Field{
 			Location: "body.namespace",
-			Message:  "must be that of the path, or be left out: a Darkroom cannot be moved",
+			Message:  "must match the namespace in the path, or be left out: a Darkroom cannot be moved",
 		})
 	}
 	if len(bad) > 0 {

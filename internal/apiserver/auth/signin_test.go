@@ -75,7 +75,7 @@ func TestAttemptsToSignIn(t *testing.T) {
 		{"the same, which is remembered", "a", http.StatusUnauthorized, false},
 		{"a cluster that is away counts for nothing", "away", http.StatusServiceUnavailable, true},
 		{"another bad one", "b", http.StatusUnauthorized, true},
-		{"the third one waits with those of all addresses", "c", http.StatusUnauthorized, true},
+		{"the third one waits with all other addresses", "c", http.StatusUnauthorized, true},
 		{"the fourth one would wait for too long", "d", http.StatusTooManyRequests, false},
 		{"a good one of an issuer that is known", good, http.StatusOK, true},
 		{"and one more: good ones are not counted", other, http.StatusOK, true},

@@ -87,8 +87,8 @@ func NamespaceOf(who string) string {
 	return namespace
 }
 
-// Enter waits for a place; leave releases it. The error is a Full, or that of the
-// context.
+// Enter waits for a place; leave releases it. The error is a Full, or the error of
+// the context.
 //
 // A caller waits for a place of its own share first, then of its namespace, so that its requests
 // never crowd the common queue.

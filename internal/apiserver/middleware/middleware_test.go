@@ -155,7 +155,7 @@ func TestPanicsAreLoggedAndNotDisclosed(t *testing.T) {
 		t.Errorf("the response discloses the error: %s", detail)
 	}
 	if length := got.Header().Get("Content-Length"); length != "" {
-		t.Errorf("the length is that of another body: %s", length)
+		t.Errorf("the length belongs to another body: %s", length)
 	}
 	for _, want := range []string{"secret thing", "/darkrooms", "TestPanicsAreLoggedAndNotDisclosed"} {
 		if !strings.Contains(logged.String(), want) {

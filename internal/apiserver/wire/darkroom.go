@@ -13,7 +13,7 @@ import (
 )
 
 // Darkroom is a Darkroom in responses: metadata, spec and status in one flat object. Its own fields
-// hide those of the spec that have the same name and may hold a credential.
+// hide fields of the spec with the same name that may hold a credential.
 type Darkroom struct {
 	Name        string            `json:"name" doc:"Name, unique in its namespace"`
 	Namespace   string            `json:"namespace"`

@@ -49,8 +49,8 @@ func shownAnnotations(in map[string]string) map[string]string {
 	return out
 }
 
-// isCopy reports whether an annotation is a copy of the resource, which includes inline credentials: that of
-// kubectl, or that of another tool, such as kapp.
+// isCopy reports whether an annotation is a copy of the resource, which includes inline credentials, written
+// by kubectl or another tool, such as kapp.
 func isCopy(key, value string) bool {
 	if key == corev1.LastAppliedConfigAnnotation {
 		return true

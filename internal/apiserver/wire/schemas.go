@@ -25,8 +25,8 @@ func init() {
 	huma.DefaultArrayNullable = false
 }
 
-// NewRegistry returns the schemas of an OpenAPI document, with those of Kubernetes' types that
-// describe themselves otherwise.
+// NewRegistry returns the schemas of an OpenAPI document, including schemas of Kubernetes types
+// whose JSON differs from their Go type.
 func NewRegistry() huma.Registry {
 	out := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	out.RegisterTypeAlias(reflect.TypeFor[resource.Quantity](), reflect.TypeFor[quantity]())
@@ -156,8 +156,8 @@ func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
 	return &out
 }
 
-// schemaName returns the name of a type in the OpenAPI document, for types whose name needs
-// that of their package.
+// schemaName returns the name of a type in the OpenAPI document, for types whose name alone
+// is ambiguous.
 func schemaName(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[problem.Details]():
