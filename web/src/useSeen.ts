@@ -1,13 +1,12 @@
 import { useEffect, useState, type RefObject } from "react";
 
-/** Whether an element is in view; it does not become hidden again if it counts once. */
-export function useSeen(element: RefObject<Element | null>, { once = false } = {}): boolean {
+/** Whether an element has been in view. */
+export function useSeen(element: RefObject<Element | null>): boolean {
   const [seen, setSeen] = useState(false);
   useEffect(() => {
     const observer = new IntersectionObserver((entries) => {
-      const isIntersecting = entries.at(-1)?.isIntersecting === true;
-      setSeen(isIntersecting);
-      if (isIntersecting && once) {
+      if (entries.at(-1)?.isIntersecting) {
+        setSeen(true);
         observer.disconnect();
       }
     });
@@ -15,6 +14,6 @@ export function useSeen(element: RefObject<Element | null>, { once = false } = {
       observer.observe(element.current);
     }
     return () => observer.disconnect();
-  }, [element, once]);
+  }, [element]);
   return seen;
 }

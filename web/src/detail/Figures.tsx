@@ -1,10 +1,12 @@
-import type { Darkroom } from "../api/types";
+import { useState } from "react";
+import { api } from "../api/client";
+import { keyOf, type Darkroom, type Figures as Counters } from "../api/types";
 import { MissingRight } from "../layout/MissingRight";
 import { bytes } from "../words/age";
 import { milliseconds, plural } from "../words/format";
-import { describeHits, describeRequests, describeSaved, lineOf, type Rates } from "./figures";
+import { lineOf, ratesOf, type Rates } from "./figures";
+import { useLoaded } from "../useLoaded";
 import { spell } from "../words/waiting";
-import { useRates } from "./useRates";
 
 /** The time between two requests of the figures, in milliseconds, and the number of answers that the line shows. */
 const every = 5_000;
@@ -14,7 +16,15 @@ const height = 32;
 
 /** What the gates of a Darkroom do now, as numbers and a line of the last minutes. */
 export function Figures({ darkroom }: { darkroom: Darkroom }) {
-  const { rates, value, problem } = useRates(darkroom, { every, most });
+  const { value, problem } = useLoaded(`figures ${keyOf(darkroom)}`, (signal) => api.figures(darkroom, signal), { every });
+  const [seen, setSeen] = useState<readonly Counters[]>([]);
+  if (value && value !== seen.at(-1)) {
+    setSeen([...seen.slice(-most), value]);
+  }
+  const rates = seen.slice(1).flatMap((after, i) => {
+    const before = seen[i];
+    return (before && ratesOf(before, after)) ?? [];
+  });
   if (problem?.status === 403) {
     return <MissingRight to="figures" namespace={darkroom.namespace} />;
   }
@@ -41,10 +51,10 @@ export function Figures({ darkroom }: { darkroom: Darkroom }) {
 }
 
 const words: Record<string, (rates: Rates) => string | undefined> = {
-  Requests: describeRequests,
-  "From the cache": describeHits,
+  Requests: ({ requestsPerSecond }) => `${requestsPerSecond.toFixed(requestsPerSecond < 10 ? 1 : 0)}/s`,
+  "From the cache": ({ hitRate }) => hitRate === undefined ? undefined : `${Math.round(hitRate * 100)} %`,
   "95 % within": ({ p95 }) => p95 === undefined ? undefined : milliseconds(p95),
   Sent: ({ bytesPerSecond }) => `${bytes(Math.round(bytesPerSecond))}/s`,
-  Saved: describeSaved,
+  Saved: ({ savedPerSecond }) => savedPerSecond > 0 ? `${bytes(Math.round(savedPerSecond))}/s` : undefined,
   Errors: ({ errorsPerSecond }) => `${errorsPerSecond.toFixed(errorsPerSecond === 0 ? 0 : 1)}/s`,
 };

@@ -1,5 +1,4 @@
 import type { Figures, GateFigures } from "../api/types";
-import { bytes } from "../words/age";
 
 /** What the gates of a Darkroom did between two moments. */
 export interface Rates {
@@ -62,14 +61,6 @@ export function ratesOf(before: Figures, after: Figures): Rates | undefined {
     errorsPerSecond: sum(({ errors }) => errors) / seconds,
   };
 }
-
-export const describeRequests = ({ requestsPerSecond }: Rates): string => `${requestsPerSecond.toFixed(requestsPerSecond < 10 ? 1 : 0)}/s`;
-
-/** The share of images that came from the cache; undefined without requests of images. */
-export const describeHits = ({ hitRate }: Rates): string | undefined => (hitRate === undefined ? undefined : `${Math.round(hitRate * 100)} %`);
-
-/** The bytes a second by which results were smaller than their originals; undefined if none were. */
-export const describeSaved = ({ savedPerSecond }: Rates): string | undefined => (savedPerSecond > 0 ? `${bytes(Math.round(savedPerSecond))}/s` : undefined);
 
 /** The points of a line of values in a box, the latest at the right. */
 export function lineOf(values: readonly number[], width: number, height: number): string {

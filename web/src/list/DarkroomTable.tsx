@@ -11,7 +11,6 @@ import { placeOf, sourceNames } from "../words/sources";
 import { typeOf } from "../model/model";
 import { useWaiting } from "../words/waiting";
 import { ProbeImage } from "./ProbeImage";
-import { Traffic } from "./Traffic";
 import { columns, type Column, type Query } from "./query";
 
 const titles: Record<Column, string> = {
@@ -51,7 +50,7 @@ export function DarkroomTable({ darkrooms, query, onChange }: Props) {
       </thead>
       <tbody role="rowgroup" id="rows" tabIndex={-1}>
         {darkrooms.map((darkroom) => (
-          <Row key={keyOf(darkroom)} darkroom={darkroom} dense={query.dense} />
+          <Row key={keyOf(darkroom)} darkroom={darkroom} />
         ))}
       </tbody>
     </table>
@@ -86,7 +85,7 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
 });
 
 /** One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone. */
-const Row = memo(function Row({ darkroom, dense }: { darkroom: Darkroom; dense: boolean }) {
+const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
   const { name, namespace, source, status } = darkroom;
   const place = placeOf(source) || "–";
   const cell = (column: Column | "domains", content: ReactNode) => (
@@ -99,7 +98,7 @@ const Row = memo(function Row({ darkroom, dense }: { darkroom: Darkroom; dense: 
       {cell(
         "name",
         <div className="dr-row dr-row--nowrap">
-          {!dense && <ProbeImage darkroom={darkroom} />}
+          <ProbeImage darkroom={darkroom} />
           <Link to={paths.detail(darkroom)} className="dr-name" title={name}>
             {name}
           </Link>
@@ -115,18 +114,16 @@ const Row = memo(function Row({ darkroom, dense }: { darkroom: Darkroom; dense: 
         "phase",
         <>
           <PhaseText phase={phaseOf(darkroom)} />
-          {!dense && <Cause darkroom={darkroom} />}
+          <Cause darkroom={darkroom} />
         </>,
       )}
       {cell(
         "source",
         <>
           <div>{sourceNames[typeOf(source)].name}</div>
-          {!dense && (
-            <div className="dr-quiet dr-place" title={place}>
-              {place}
-            </div>
-          )}
+          <div className="dr-quiet dr-place" title={place}>
+            {place}
+          </div>
         </>,
       )}
       {cell("domains", <Domains darkroom={darkroom} />)}
@@ -138,7 +135,7 @@ const Row = memo(function Row({ darkroom, dense }: { darkroom: Darkroom; dense: 
 
 const needAttention: readonly Phase[] = ["Failed", "Degraded"];
 
-/** What to know of the phase, in two lines, whose title has all of it; else what the gate does. */
+/** What to know of the phase, in two lines, whose title has all of it. */
 function Cause({ darkroom }: { darkroom: Darkroom }) {
   const waiting = useWaiting(darkroom);
   if (waiting) {
@@ -149,7 +146,7 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
     );
   }
   if (!needAttention.includes(phaseOf(darkroom))) {
-    return darkroom.gate && darkroom.status.readyReplicas > 0 ? <Traffic darkroom={darkroom} /> : null;
+    return null;
   }
   const reason = reasonOf(darkroom);
   return (

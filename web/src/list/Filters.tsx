@@ -1,4 +1,4 @@
-import { Badge, Button, Label, MenuToggle, ToggleGroup, ToggleGroupItem } from "@patternfly/react-core";
+import { Badge, Button, Label, MenuToggle } from "@patternfly/react-core";
 import { memo, useState } from "react";
 import { useStore } from "../live/useLive";
 import { plural } from "../words/format";
@@ -47,9 +47,6 @@ export const Filters = memo(function Filters({ query, onChange, found }: Props) 
         </div>
         <div className="dr-row dr-found">
           <span role="status">{plural(found, "Darkroom")}</span>
-          <ToggleGroup aria-label="Rows">
-            <ToggleGroupItem text="Dense" isSelected={query.dense} onChange={() => onChange({ dense: !query.dense })} />
-          </ToggleGroup>
         </div>
       </div>
       {chosen.length > 0 && (

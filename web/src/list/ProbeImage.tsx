@@ -34,7 +34,7 @@ const inTurn = queue();
 /** The image, which is requested once its row is seen. */
 function Served({ darkroom }: { darkroom: Darkroom }) {
   const box = useRef<HTMLDivElement>(null);
-  const seen = useSeen(box, { once: true });
+  const seen = useSeen(box);
   const enabled = useAccess(darkroom.namespace, undefined, { enabled: seen })?.image === true && seen;
   const path = darkroom.probe?.path ?? "";
   // Requested again when the result of the probe changes.

@@ -33,7 +33,7 @@ test.each([
 });
 
 test("the URL has what is shown, without defaults", () => {
-  for (const search of ["", "?q=a+b&phase=Failed&reason=Invalid&source=S3&namespace=x&label=team%3Da&sort=-age&dense=&page=2&per=20"]) {
+  for (const search of ["", "?q=a+b&phase=Failed&reason=Invalid&source=S3&namespace=x&label=team%3Da&sort=-age&page=2&per=20"]) {
     expect(formatQuery(parseQuery(search))).toBe(search);
   }
 });

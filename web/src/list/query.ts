@@ -15,7 +15,6 @@ export interface Query extends Chosen {
   sort: Column;
   descending: boolean;
   /** Whether rows have one line, without images and causes. */
-  dense: boolean;
   page: number;
   perPage: number;
 }
@@ -47,7 +46,6 @@ export function parseQuery(search: string): Query {
     }),
     sort: columns.includes(name) ? name : defaultSort,
     descending: sort.startsWith("-"),
-    dense: params.has("dense"),
     page: number("page", 1),
     perPage: Math.min(number("per", defaultPerPage), 500),
   };
@@ -67,9 +65,6 @@ export function formatQuery(query: Query): string {
   const sort = (query.descending ? "-" : "") + query.sort;
   if (sort !== defaultSort) {
     params.set("sort", sort);
-  }
-  if (query.dense) {
-    params.set("dense", "");
   }
   if (query.page > 1) {
     params.set("page", String(query.page));
