@@ -103,6 +103,7 @@ async function minute(): Promise<number> {
 }
 
 test("an open list and an open detail of one user stay within the limits of the server", async () => {
+  history.replaceState(null, "", "/?per=50");
   render(<App />);
   const opening = await minute();
   expect(screen.getByRole("link", { name: names[0] ?? "" })).toBeTruthy();
