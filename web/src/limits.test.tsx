@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { act, render, screen } from "@testing-library/react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
@@ -10,7 +11,7 @@ import "./detail/DetailView";
 
 /** The first number that a pattern finds in a file of the server. */
 function setting(file: string, pattern: RegExp): number {
-  const found = pattern.exec(readFileSync(new URL(`../../internal/${file}`, import.meta.url), "utf8"))?.[1];
+  const found = pattern.exec(readFileSync(join(import.meta.dirname, "../../internal", file), "utf8"))?.[1];
   expect(found, `${file} has ${String(pattern)}`).toBeDefined();
   return Number(found);
 }
@@ -20,9 +21,12 @@ const perSecond = setting("cmd/apiserver.go", /"requests-per-second", (\d+)/);
 const burst = setting("cmd/apiserver.go", /"burst", (\d+)/);
 const patience = setting("apiserver/limits.go", /rateTimeout = (\d+) \* time\.Second/) * 1_000;
 
-const names = Array.from({ length: 50 }, (_, i) => `cats-${String(i).padStart(2, "0")}`);
+const names = Array.from({ length: 200 }, (_, i) => `cats-${String(i).padStart(3, "0")}`);
 const conditions = [{ type: "SourceReady", status: "True", reason: "Served", message: "served", lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
 const all = names.map((name) => darkroom({ name, probe: { path: "/cat.jpg" }, gate: {}, status: { ...darkroom().status, conditions } } as Parameters<typeof darkroom>[0]));
+
+/** The time that an answer takes, in milliseconds; React renders between two of them. */
+const latency = 20;
 
 /** The paths that were asked for, and those that the server had to refuse. */
 let asked: string[];
@@ -31,8 +35,8 @@ let refused: string[];
 const events = () =>
   new ReadableStream({
     start: (out) => {
-      const lines = [["reset", {}], ...all.map((one) => ["added", one]), ["synced", { items: all.length, all: true }]];
-      out.enqueue(new TextEncoder().encode(lines.map(([event, data]) => `event: ${String(event)}\ndata: ${JSON.stringify(data)}\n\n`).join("")));
+      const lines: [string, unknown][] = [["reset", {}], ...all.map((one): [string, unknown] => ["added", one]), ["synced", { items: all.length, all: true }]];
+      out.enqueue(new TextEncoder().encode(lines.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("")));
     },
   });
 
@@ -48,7 +52,7 @@ function answer(path: string): Response {
     case "/access":
       return json({ create: true, update: true, delete: true, image: true, log: true, createSecret: true });
     case "/image":
-      return new Response(new Blob(["image"]), { headers: { "Content-Type": "image/jpeg" } });
+      return new Response("image", { headers: { "Content-Type": "image/jpeg" } });
     case "/figures":
       return json({ at: new Date().toISOString(), pods: 1, gates: [] });
     case "":
@@ -66,7 +70,7 @@ beforeEach(() => {
   // Everything is in view.
   vi.stubGlobal("IntersectionObserver", class {
     constructor(private readonly seen: (entries: { isIntersecting: boolean }[]) => void) {}
-    observe = () => this.seen([{ isIntersecting: true }]);
+    observe = () => void setTimeout(() => this.seen([{ isIntersecting: true }]));
     disconnect = () => undefined;
   });
   Object.assign(URL, { createObjectURL: () => "blob:image", revokeObjectURL: () => undefined });
@@ -85,7 +89,7 @@ beforeEach(() => {
       return Promise.resolve(new Response(JSON.stringify({ title: "Too Many Requests", status: 429, detail: "wait" }), { status: 429 }));
     }
     bucket.tokens -= 1;
-    return new Promise((resolve) => setTimeout(() => resolve(answer(path)), wait));
+    return new Promise((resolve) => setTimeout(() => resolve(answer(path)), latency + wait));
   });
   return () => void vi.useRealTimers();
 });
@@ -93,9 +97,9 @@ beforeEach(() => {
 /** Requests that are sent in one minute. */
 async function minute(): Promise<number> {
   const before = asked.length;
-  for (let second = 0; second < 60; second++) {
+  for (let passed = 0; passed < 60_000; passed += latency) {
     await act(async () => {
-      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.advanceTimersByTimeAsync(latency);
       await new Promise((resolve) => setImmediate(resolve));
     });
   }
@@ -103,7 +107,7 @@ async function minute(): Promise<number> {
 }
 
 test("an open list and an open detail of one user stay within the limits of the server", async () => {
-  history.replaceState(null, "", "/?per=50");
+  history.replaceState(null, "", "/?per=200");
   render(<App />);
   const opening = await minute();
   expect(screen.getByRole("link", { name: names[0] ?? "" })).toBeTruthy();
