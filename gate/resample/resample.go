@@ -1,6 +1,6 @@
-// Package resample scales planes of an image with Lanczos' filter of three lobes, widened when it shrinks, as ImageMagick
-// and libvips do. It works on the bytes as they are: gamma-encoded, with alpha premultiplied, and in the image's own
-// color space, so that the planes of a JPEG are scaled without a conversion.
+// Package resample scales planes of an image with Lanczos' filter of three lobes, widened when it shrinks, as
+// ImageMagick and libvips do. It works on the bytes as they are: gamma-encoded, with alpha premultiplied, and in the
+// image's own color space, so that the planes of a JPEG are scaled without a conversion.
 //
 // Rows are scaled horizontally once, and kept as long as the filter reaches them, so that besides the result it needs
 // the memory of some rows.
@@ -142,7 +142,7 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 			sum += exact[j]
 		}
 		t := tap{first: first, weights: make([]int32, len(exact))}
-		// Rounded up to each weight, so that together they are 1.
+		// The running total is rounded instead of each weight, so that the weights add up to 1.
 		done, before := 0.0, int32(0)
 		for j, weight := range exact {
 			done += weight / sum

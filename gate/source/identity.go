@@ -15,8 +15,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The addresses at which a cloud gives pods credentials of their own. They are forbidden to
-// everything but the requests for these credentials, which connect to nothing else.
+// The addresses at which a cloud gives pods credentials of their own. Only the requests for these credentials may
+// connect to these addresses, and they may connect to nothing else.
 var (
 	podIdentityAgent  = []netip.Addr{netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::23")}
 	gkeMetadataServer = []netip.Addr{netip.MustParseAddr("169.254.169.254")}

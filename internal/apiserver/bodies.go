@@ -112,7 +112,7 @@ func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
 // readBody reads a body of at most so many bytes.
 func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, error) {
 	control := http.NewResponseController(w)
-	// A connection without deadlines, as in tests, has the server's.
+	// If a connection has no deadlines of its own, as in tests, the server's read timeout applies.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var tooLarge *http.MaxBytesError
 	var network net.Error
@@ -132,8 +132,8 @@ func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, erro
 	return body, checkBody(body)
 }
 
-// checkBody refuses a body that would be understood in part: Go's decoder replaces what is not UTF-8, and a password would
-// be another one; and of a name that is given twice it reads one value.
+// checkBody refuses a body that would be understood in part: Go's decoder replaces what is not UTF-8, and a password
+// would be another one; and of a name that is given twice it reads one value.
 func checkBody(body []byte) error {
 	if !utf8.Valid(body) {
 		return problem.New(http.StatusBadRequest, "the body is not UTF-8",

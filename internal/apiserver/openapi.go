@@ -49,7 +49,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	config := huma.DefaultConfig("Darkrooms", version)
 	config.Info.Description = description
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
-	// Without the hooks answers have no $schema and no Link.
+	// Without these hooks, answers have neither a field $schema nor a header Link.
 	config.CreateHooks = nil
 	config.RejectUnknownQueryParameters = true
 	config.Formats = map[string]huma.Format{reply.TypeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}

@@ -143,7 +143,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.Serve(ctx, listener)
 }
 
-// Serve serves at a listener until the context ends, and closes it. Running requests
+// Serve accepts connections of a listener until the context ends, and then closes the listener. Running requests
 // are given time to end; streams end at once, and their clients come back.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)

@@ -33,8 +33,8 @@ func (c *connection) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.context, "context", "", "context of the kubeconfig (default: the current one)")
 }
 
-// connect returns a client for the cluster, which names the command in the logs of the API server, the settings of all
-// further clients, and the namespace of the kubeconfig.
+// connect returns a client for the cluster, the settings of all further clients, and the namespace of the kubeconfig.
+// The logs of the API server show the clients by the name of the command.
 func (c *connection) connect(name string) (client.Client, *rest.Config, string, error) {
 	if err := checkKubeconfig(); err != nil && c.kubeconfig == "" {
 		return nil, nil, "", err

@@ -75,8 +75,8 @@ func helmOptions(chrt *render.Chart, maxHistory int) []reconciler.Option {
 	}
 	return []reconciler.Option{
 		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
-		// Without default values, which it would merge into the values in each
-		// reconcile. Rendering merges them when needed.
+		// The chart has no default values here: the reconciler would merge them in each reconcile. Rendering merges them
+		// when needed.
 		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
 		//nolint:staticcheck // deprecated, and yet the reconciler panics without one
 		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),

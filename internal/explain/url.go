@@ -25,7 +25,7 @@ type URL struct {
 	Path string
 	// Query has the parameters of images.
 	Query url.Values
-	// given is the URL with its signature, which is only verified.
+	// given is the URL as it was entered. Only the signature in it is verified.
 	given url.URL
 }
 

@@ -81,8 +81,8 @@ type Config struct {
 	Owned func(_ context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
 	// Kinds returns the kinds of objects that a release may have in this cluster.
 	Kinds func() []schema.GroupVersionKind
-	// Full reports whether as many Darkrooms other than this one replace their pods because of the operator as may at
-	// once. Nil means that there is no limit.
+	// Full reports whether the limit of Darkrooms that replace their pods because of the operator is reached, without
+	// this one. Nil means that there is no limit.
 	Full func(_ context.Context, darkroom types.NamespacedName) (bool, error)
 	// Store keeps the releases.
 	Store *storage.Store

@@ -111,7 +111,7 @@ func (c *ActionClient) restore(
 		return false, err
 	}
 	if live != nil && !drift.Differ(live, now) {
-		// Permitted additions by others make an object differ, and the apply changes nothing.
+		// Additions that others may make show up as a difference, but applying the object changes nothing.
 		c.memory.objects.Confirmed(key, c.Clock.Now())
 		return false, nil
 	}

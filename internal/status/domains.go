@@ -142,8 +142,8 @@ func urlOf(hosts []string, o Observation) string {
 
 var defaultPorts = map[string]int{"http": 80, "https": 443}
 
-// hasCertificate reports whether the Ingress has a TLS section for a host, and the Secret that it names exists. Without
-// a name, the controller has a certificate of its own.
+// hasCertificate reports whether the Ingress has a TLS section for a host, and the Secret that it names exists. If no
+// Secret is named, the ingress controller uses its default certificate.
 func hasCertificate(o Observation, host string) bool {
 	return o.Ingress != nil && slices.Contains(gateway.Hosts(o.Ingress), host) &&
 		slices.ContainsFunc(o.Ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {

@@ -55,8 +55,8 @@ func (b *builder) probe(probe *v1alpha1.Probe) {
 	setGiven(b, probe.TimeoutSeconds, "probe", "timeoutSeconds")
 }
 
-// proxy sets the proxy of the operator. The chart puts it where extraEnvFrom and extraEnv of the
-// Darkroom replace it.
+// proxy sets the proxy of the operator. The chart places it so that extraEnvFrom and extraEnv of the Darkroom
+// override it.
 func (b *builder) proxy(proxy Proxy) {
 	setNonZero(b, proxy.HTTP, "proxy", "httpProxy")
 	setNonZero(b, proxy.HTTPS, "proxy", "httpsProxy")

@@ -82,8 +82,8 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	return latencies, nil
 }
 
-// makeTrouble creates the Darkrooms of the troublesome tenant. Those that are held are deleted last, so
-// that this is new to the operator when the measurement begins.
+// makeTrouble creates the Darkrooms of the troublesome tenant. Darkrooms that are held are deleted last, so that the
+// operator sees the deletions only when the measurement begins.
 func (r *round) makeTrouble(ctx context.Context) error {
 	if err := r.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: trouble}}); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 
 // peer is another proxy, which runs already.
 type peer struct {
-	// url has {w}, {format} and {url} in the places of the width, the format (jpeg or webp) and the URL of the original.
+	// url contains the placeholders {w}, {format} and {url}, for the width, the format (jpeg or webp) and the URL of the
+	// original.
 	url string
 	pid int
 }

@@ -24,8 +24,8 @@ var soakSettings = []string{
 	"GATE_MEMORY_LIMIT=134217728", "GATE_CACHE_DISK_BYTES=33554432", "GATE_REVALIDATE_SECONDS=60", "GODEBUG=gctrace=1",
 }
 
-// soak sends a mixed load for a time, at a rate that a quarter of a processor can serve. It
-// compares the first and the second sixth of the time with the last one.
+// soak sends a mixed load for a time, at a rate that a quarter of a processor can serve. It compares the first two
+// sixths of the run with the last sixth.
 func soak(p programs, span time.Duration, corpus string) error {
 	o, err := newOrigin()
 	if err != nil {

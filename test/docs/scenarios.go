@@ -132,7 +132,7 @@ var notRun = map[string]string{
 	readme + "#Quick start/1":           "a step of .ci/run",
 	readme + "#Contributing/1":          "a step of .ci/run",
 	readme + "#Installing/1":            "TestKustomize in test/olm runs the targets that need no container engine",
-	install + "#OLM v0/1":              "test/olm pushes bundle and catalog without a container engine",
+	install + "#OLM v0/1":               "test/olm pushes bundle and catalog without a container engine",
 	install + "#Helm/1":                 helmInTestOLM,
 	install + "#Helm/2":                 helmInTestOLM,
 	"docs/gate.md#Signed URLs/1":        "TestSignedURLs in test/e2e creates such a Secret",

@@ -120,8 +120,8 @@ func commonLabels(values map[string]any) map[string]string {
 	return labels
 }
 
-// compileSchema compiles values.schema.json once, with the library that Helm compiles it with
-// for each rendering. It returns nil if the chart has none.
+// compileSchema compiles values.schema.json once. Helm uses the same library, and compiles the schema for each
+// rendering. It returns nil if the chart has none.
 func compileSchema(chrt *chart.Chart) (*jsonschema.Schema, error) {
 	if chrt.Schema == nil {
 		return nil, nil //nolint:nilnil // see above

@@ -68,7 +68,7 @@ func run(ctx context.Context, operator string) (met bool, err error) {
 	return load(ctx, operator, cluster, tokens)
 }
 
-// load measures many streams and lists of well-behaved callers.
+// load measures the server while well-behaved callers have many streams open and request lists.
 func load(ctx context.Context, operator string, cluster *cluster, tokens []string) (met bool, err error) {
 	// The measurement requests lists back to back, which real callers do not do.
 	folder, err := os.MkdirTemp("", "darkroom-load-")

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// group are components that one `go build` compiles. Of several ones each would wait for the
+// group is a set of components that one `go build` compiles. Of several ones each would wait for the
 // single thread of the linker of the one before.
 type group struct {
 	dir  string

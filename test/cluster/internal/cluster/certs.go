@@ -41,7 +41,7 @@ type certificate struct {
 	kubeconfig bool
 }
 
-// certificates are all but the authority's, of a cluster with either kind of node.
+// certificates are all certificates of a cluster except the one of its authority, for either kind of node.
 var certificates = []certificate{
 	{file: "apiserver", name: "kube-apiserver", hosts: []string{
 		loopback, serviceIP, nodeIP, "localhost",

@@ -24,7 +24,7 @@ type record struct {
 
 const recordPath = runDir + "/machine.json"
 
-// settings are those that the kubelet, kube-proxy and the pods' network set.
+// settings are the kernel settings (sysctl) that the kubelet, kube-proxy and the network of the pods change.
 var settings = []string{
 	"kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
 	"vm/overcommit_memory", "vm/panic_on_oom",
