@@ -32,7 +32,7 @@ func odd8(f1, f3, f5, f7 int) (o0, o1, o2, o3 int) {
 	return o0, o1, o2, o3
 }
 
-// inverse8 transforms columns, then rows.
+// inverse8 transforms columns, then rows. A single point is the mean of its block, which needs no transform (grid).
 func inverse8(b *[65]int32, samples []byte, stride int) {
 	for x := range 8 {
 		e0, e1, e2, e3 := even8(int(b[x]), int(b[x+16]), int(b[x+32]), int(b[x+48]))

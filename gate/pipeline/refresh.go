@@ -35,7 +35,7 @@ func (p *Pipeline) refresh(
 		if aboutImage(problem.Of(err)) {
 			p.confirm(r, cache.Origin{Validated: time.Now()}) // for the other results of the original
 		}
-		return p.recover(r.Original(), key, known, err)
+		return p.fallBack(r.Original(), key, known, err)
 	}
 	if known != nil && (fetched.unchanged || fetched.Original == known.Original) {
 		return result{p.renew(key, r, known, fetched), Revalidated}, nil
@@ -43,11 +43,11 @@ func (p *Pipeline) refresh(
 	p.confirm(r, fetched.Origin)
 	made, err := p.transform(ctx, fetched, r)
 	if err != nil {
-		return p.recover(key, key, known, err)
+		return p.fallBack(key, key, known, err)
 	}
 	contentType := original.Type(made.body)
 	if contentType == "" {
-		return p.recover(key, key, known, problem.New(http.StatusBadGateway,
+		return p.fallBack(key, key, known, problem.New(http.StatusBadGateway,
 			"Darkroom returned something that is not an image"))
 	}
 	entry := cache.NewEntry(made.body, contentType, fetched.Origin)
@@ -88,9 +88,9 @@ func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetc
 	return &renewed
 }
 
-// recover remembers a failure by a name, and returns the known entry if it may be served for it. That there was
+// fallBack remembers a failure by a name, and returns the known entry if it may be served for it. That there was
 // no place for a request is remembered only to serve known entries meanwhile: respond asks for others.
-func (p *Pipeline) recover(name, key string, known *cache.Entry, err error) (result, error) {
+func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (result, error) {
 	if errors.Is(err, context.Canceled) {
 		return result{state: Miss}, err
 	}

@@ -278,7 +278,8 @@ func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 	})
 }
 
-// Entries that differ in what the source says of the same body take its memory once; empty ones take none.
+// Entries that differ in what the source says of the same body take its memory once. A body takes its capacity, so that
+// body[:0] counts as the same six bytes; bodies without memory take none.
 func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
 	var l ledger
 	body := make([]byte, 6)

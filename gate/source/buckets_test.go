@@ -147,7 +147,8 @@ func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
 	}
 }
 
-// A service that does not end its response must not delay requests for longer than the source may, however many wait.
+// A service of tokens that does not end its response must not delay requests for longer than the source may, however
+// many wait. It is not the source that is late, so the status is 502 instead of 504.
 func TestATokenIsNotWaitedForForever(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits ten seconds")

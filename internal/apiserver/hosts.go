@@ -43,7 +43,7 @@ func (s *Server) hosts(ctx context.Context, change *outcome.Change) ([]outcome.H
 		if err != nil {
 			return nil, err
 		}
-		result := outcome.Host(host, holder, client.ObjectKeyFromObject(change.Wanted))
+		result := outcome.Host(host, holder, client.ObjectKeyFromObject(change.After))
 		if owner := holder.Darkroom; owner != nil && *owner != (types.NamespacedName{}) && result.Warning() != "" {
 			visible, err := s.auth.Access.May(ctx, auth.ToDarkrooms("get", owner.Namespace, owner.Name))
 			if err != nil {

@@ -66,7 +66,7 @@ func TestAScriptDoesNotStopThePageOfItsUser(t *testing.T) {
 // maxTabs is how many tabs have a stream at the same time.
 const maxTabs = 6
 
-func TestBodyWithoutEnd(t *testing.T) {
+func TestABodyWithoutALengthIsBounded(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	// Sent in chunks, without saying how much there is.

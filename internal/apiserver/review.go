@@ -57,8 +57,8 @@ func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change,
 	if before == nil {
 		before = &v1alpha1.Darkroom{}
 	}
-	out.Wanted, out.NewSecrets = wire.Expand(input, before), input.SendsSecrets()
-	wire.Conceal(out.Wanted)
+	out.After, out.NewSecrets = wire.Expand(input, before), input.SendsSecrets()
+	wire.Conceal(out.After)
 	return out, nil
 }
 
@@ -69,13 +69,13 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Revie
 		return nil, err
 	}
 	out := Review{}
-	if out.Manifest, err = s.render(ctx, change.Wanted); err != nil {
+	if out.Manifest, err = s.render(ctx, change.After); err != nil {
 		return nil, err
 	}
 	if out.Outcome.Hosts, err = s.hosts(ctx, change); err != nil {
 		return nil, err
 	}
-	out.Outcome.Secrets = s.reviewSecrets(ctx, change.Wanted)
+	out.Outcome.Secrets = s.reviewSecrets(ctx, change.After)
 	if out.Outcome.Pods, err = s.reviewPods(ctx, change, out.Manifest); err != nil {
 		return nil, err
 	}

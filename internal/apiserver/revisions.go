@@ -52,7 +52,7 @@ type RevisionList struct {
 
 // revisions reads the records of a Darkroom's revisions with the caller's own token.
 func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[RevisionList], error) {
-	darkroom, err := s.live(ctx, in.key())
+	darkroom, err := s.readAsCaller(ctx, in.key())
 	if err != nil {
 		return nil, err
 	}

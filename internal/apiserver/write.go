@@ -86,7 +86,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, e
 	}
 	s.awaitRead(ctx, stored, in.DryRun != "")
 	out := reply.WithCreated(stored)
-	out.Warning, err = s.warnings(ctx, &in.DryRunInput, &outcome.Change{Wanted: stored})
+	out.Warning, err = s.warnings(ctx, &in.DryRunInput, &outcome.Change{After: stored})
 	return out, err
 }
 
@@ -138,8 +138,8 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 		made, err := s.updateOnce(ctx, key, ifMatch, dryRun, change)
 		switch {
 		case err == nil:
-			s.awaitRead(ctx, made.Wanted, dryRun.DryRun != "")
-			out := reply.WithDarkroom(made.Wanted)
+			s.awaitRead(ctx, made.After, dryRun.DryRun != "")
+			out := reply.WithDarkroom(made.After)
 			out.Warning, err = s.warnings(ctx, dryRun, made)
 			return out, err
 		case !apierrors.IsConflict(err):
@@ -159,7 +159,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*outcome.Change, error) {
-	before, err := s.live(ctx, key)
+	before, err := s.readAsCaller(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	if err != nil && !apierrors.IsConflict(err) {
 		err = reply.FromKubernetes(err, key, wire.Redactor(before, wanted))
 	}
-	return &outcome.Change{Before: before, Wanted: stored}, err
+	return &outcome.Change{Before: before, After: stored}, err
 }
 
 // managerOf returns the field manager of a caller's writes. It has the user's name, because Kubernetes
@@ -197,8 +197,8 @@ func managerOf(ctx context.Context) string {
 	return manager
 }
 
-// live reads a Darkroom as it is now, secrets included, with the caller's own token.
-func (s *Server) live(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+// readAsCaller reads a Darkroom from the API server of Kubernetes, secrets included, with the caller's own token.
+func (s *Server) readAsCaller(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
 	if err := s.requireServed(key.Namespace); err != nil {
 		return nil, err
 	}

@@ -62,8 +62,8 @@ func at(values map[string]any, path ...string) any {
 	return value
 }
 
-// TestEachFieldIsTranslated has the decisions that the golden files do not show.
-func TestEachFieldIsTranslated(t *testing.T) {
+// The golden files show the other translations.
+func TestWhatTheTranslatorDecides(t *testing.T) {
 	type table = map[string]any
 	const (
 		digest  = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -102,20 +102,20 @@ func TestEachFieldIsTranslated(t *testing.T) {
 			"image",
 			table{"repository": related, "tag": "v0.4.1"},
 		},
-		"with both: the digest decides": {
+		"the operator's image, with a tag and a digest, which decides": {
 			Options{Image: related + ":v1@" + digest},
 			ClusterState{},
 			photos().Obj(),
 			"image",
 			table{"repository": related, "tag": "v1", "digest": digest},
 		},
-		"with neither: the colon is of a port": {
+		"the operator's image, with neither tag nor digest: the colon is of a port": {
 			Options{Image: related},
 			ClusterState{},
 			photos().Obj(), "image",
 			table{"repository": related},
 		},
-		"without a registry": {
+		"the operator's image, without a registry": {
 			Options{Image: "darkroom:v1"},
 			ClusterState{},
 			photos().Obj(), "image",

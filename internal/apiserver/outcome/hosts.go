@@ -35,7 +35,7 @@ type Claimed func(*v1alpha1.Darkroom) []string
 
 // Hosts returns the hosts that the Darkroom would claim. Another spec gets another choice of the base domain.
 func (c *Change) Hosts(of Claimed) []string {
-	changed := c.Wanted.DeepCopy()
+	changed := c.After.DeepCopy()
 	if c.Before == nil || !equality.Semantic.DeepEqual(c.Before.Spec, changed.Spec) {
 		changed.Status.BaseDomain = ""
 	}

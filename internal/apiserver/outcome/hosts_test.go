@@ -54,9 +54,9 @@ func TestAChangedSpecGetsTheBaseDomainOfTheOperator(t *testing.T) {
 		change Change
 		want   string
 	}{
-		"unchanged": {Change{Before: kept, Wanted: kept.DeepCopy()}, "cats.old.example.com"},
-		"changed":   {Change{Before: kept, Wanted: changed}, "cats.new.example.com"},
-		"new":       {Change{Wanted: changed}, "cats.new.example.com"},
+		"unchanged": {Change{Before: kept, After: kept.DeepCopy()}, "cats.old.example.com"},
+		"changed":   {Change{Before: kept, After: changed}, "cats.new.example.com"},
+		"new":       {Change{After: changed}, "cats.new.example.com"},
 	} {
 		expect.Equal(t, name, []string{c.want}, c.change.Hosts(of))
 	}

@@ -11,11 +11,12 @@ type Outcome struct {
 	Pods    string          `json:"pods" enum:"create,keep,roll,unknown" doc:"create: there are none yet. keep: the pod template does not change. roll: it changes, and the pods are replaced. unknown: write-only values were sent, and may differ from the stored ones"`
 }
 
-// Change is a change as a caller is about to send it, without secrets.
+// Change is a change of a Darkroom: one that a caller reviews, or one that is stored. It may have secrets.
 type Change struct {
-	// Before is the stored Darkroom; nil when creating.
+	// Before is the Darkroom before the change; nil when creating.
 	Before *v1alpha1.Darkroom
-	Wanted *v1alpha1.Darkroom
+	// After is the Darkroom with the change.
+	After *v1alpha1.Darkroom
 	// NewSecrets is set if write-only values were sent: whether they differ from the
 	// stored ones is not known here.
 	NewSecrets bool
