@@ -14,6 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
+func photos() *darkrooms.Builder { return darkrooms.New("photos", "team-a") }
+
 func TestAMessageIsWithoutSecrets(t *testing.T) {
 	for name, test := range map[string]struct {
 		accessKey, secretKey, variable string
@@ -56,7 +58,7 @@ func TestAMessageIsWithoutSecrets(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			darkroom := darkrooms.New("photos", "team-a").InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
+			darkroom := photos().InlineKeys(test.accessKey, test.secretKey).Env("ANY", test.variable).Obj()
 			if got := Message(darkroom, test.message); got != test.want {
 				t.Errorf("want %q, got %q", test.want, got)
 			}
@@ -71,7 +73,7 @@ func TestNoPartOfASecretIsLeft(t *testing.T) {
 		keys := [2]string{secret.Draw(t, "access key"), secret.Draw(t, "secret key")}
 		variable := keys[rapid.IntRange(0, 1).Draw(t, "of")] + rapid.StringMatching("[ab]{0,6}").Draw(t, "end")
 		message := rapid.SampledFrom([]string{keys[0], keys[1], variable}).Draw(t, "message")
-		got := Message(darkrooms.New("photos", "team-a").InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message)
+		got := Message(photos().InlineKeys(keys[0], keys[1]).Env("ANY", variable).Obj(), "refused: "+message)
 		if got != "refused: REDACTED" {
 			t.Errorf("with the secrets %q and %q, %q became %q", keys, variable, message, got)
 		}
@@ -101,7 +103,7 @@ func TestEveryFormOfASecretIsFound(t *testing.T) {
 			"base64":          base64.RawStdEncoding.EncodeToString([]byte(secret)),
 		} {
 			for _, darkroom := range []*v1alpha1.Darkroom{
-				darkrooms.New("photos", "team-a").InlineKeys("", secret).Obj(), darkrooms.New("photos", "team-a").InlineKeys(secret, "").Obj(), darkrooms.New("photos", "team-a").Env("ANY", secret).Obj(),
+				photos().InlineKeys("", secret).Obj(), photos().InlineKeys(secret, "").Obj(), photos().Env("ANY", secret).Obj(),
 			} {
 				if got := Message(darkroom, `refused: "`+text+`==", more`); got != `refused: "REDACTED==", more` {
 					t.Errorf("%q %s: %q became %q", secret, form, text, got)

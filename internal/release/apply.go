@@ -74,8 +74,8 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	return c.removeSurplus()
 }
 
-// put writes an object, which the caches show as known or not at all, until no other writer is faster, and removes from it what others added
-// (see drift.Reclaim). It remembers and returns the object as it is then.
+// put writes an object, which the caches show as known or not at all, until no other writer is faster. It removes from
+// the object what others added (see drift.Reclaim), and remembers and returns it as it is then.
 func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Object) (*unstructured.Unstructured, error) {
 	var uid types.UID
 	if known != nil {
