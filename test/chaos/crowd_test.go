@@ -264,9 +264,18 @@ func versions(t *testing.T) map[string]string {
 	for _, namespace := range crowdNamespaces {
 		objects, err := metadataOf(t.Context(), namespace, append(darkrooms.Belongings(), v1alpha1.GroupVersionKind))
 		must(t, err)
+		scaledByOthers := map[string]bool{}
 		for i := range objects {
-			// Others are scaled by their owner.
-			if object := &objects[i]; isOwned(object) || !slices.Contains(clusterWritten, object.Kind) {
+			if object := &objects[i]; object.Kind == "Deployment" && !isOwned(object) {
+				scaledByOthers[object.Name] = true
+			}
+		}
+		for i := range objects {
+			object := &objects[i]
+			// Deployments of others are scaled by their owner, which is then written into the status of an autoscaler, even of
+			// a Darkroom that could not have its Deployment.
+			isScaled := slices.Contains(clusterWritten, object.Kind) && (!isOwned(object) || scaledByOthers[object.Name])
+			if !isScaled {
 				out[thingOf(object).String()] = object.ResourceVersion
 			}
 		}
