@@ -88,7 +88,7 @@ func replaced(files []*os.File) (found bool) {
 type toldSource struct {
 	hasETags bool
 	now      step
-	// shade is that of the image, which changes with it.
+	// shade is the color of the image: another shade is another image.
 	shade uint8
 	// said is what counts: what was said last, and all that was said ever.
 	said original.Control
@@ -128,7 +128,7 @@ func (s *toldSource) isFresh(revalidate time.Duration) bool {
 	return s.asked > 0 && !s.said.NoStore && time.Since(s.at) < lifetime
 }
 
-// observed is what is seen of a request.
+// observed is what a test sees of one request.
 type observed struct {
 	before   toldSource // as the source was then
 	wasFresh bool

@@ -143,8 +143,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	return r.conclude(ctx, s, err, giveUpErr)
 }
 
-// reconcileRelease runs the Helm reconciler in a session, of which it calls, in this order: Get of the helmClient and,
-// unless the Darkroom is paused, ActionClientFor; Translate; Get and Upgrade of the release, as a dry run; and Install,
+// reconcileRelease runs the Helm reconciler, which calls the session in this order: Get of the helmClient and, unless
+// the Darkroom is paused, ActionClientFor; Translate; Get and Upgrade of the release, as a dry run; and Install,
 // Upgrade or Reconcile. If the Darkroom is being deleted, it calls Uninstall instead, and Update, which removes the
 // finalizer. The last call is the status update, which the session keeps for its report.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {

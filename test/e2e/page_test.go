@@ -40,8 +40,8 @@ func TestPeopleKeepDarkroomsOnThePage(t *testing.T) {
 		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys")
 }
 
-// runPage runs a browser test of the page, as somebody who may edit the Darkrooms of a namespace. The page
-// must be built into the operator: make e2e does that.
+// runPage runs a script that tests the page in a browser, signed in as an editor of a namespace. The page must be built
+// into the operator: make e2e does that.
 func runPage(t *testing.T, script, namespace string, environment ...string) {
 	t.Helper()
 	server := startAPIServer(t)
