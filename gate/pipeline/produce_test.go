@@ -236,15 +236,18 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 		}
 		release(0)
 	})
-	entry, state, status := getWebP(t, p)
-	if status != http.StatusOK || entry.ContentType != "image/webp" {
-		t.Errorf("when it is its turn: %d %s", status, state)
-	}
-	for name, q := range map[string]*admission.Queue{"render": p.queues.renders, "memory": p.queues.originals} {
-		if used, waiting := q.Load(); used != 0 || waiting != 0 {
-			t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)
+	synctest.Test(t, func(t *testing.T) {
+		entry, state, status := getWebP(t, p)
+		if status != http.StatusOK || entry.ContentType != "image/webp" {
+			t.Errorf("when it is its turn: %d %s", status, state)
 		}
-	}
+		synctest.Wait() // memory is returned after the last result is sent
+		for name, q := range map[string]*admission.Queue{"render": p.queues.renders, "memory": p.queues.originals} {
+			if used, waiting := q.Load(); used != 0 || waiting != 0 {
+				t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)
+			}
+		}
+	})
 }
 
 func TestWhatIsTooHeavyToEncodeKeepsItsFormat(t *testing.T) {
