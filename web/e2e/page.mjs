@@ -147,7 +147,7 @@ export async function inspect(page, name, arrange) {
           .map((transition) => transition.finished),
       ),
     );
-    // Tabs get their buttons a moment after the width has changed.
+    // Tabs move into their menu a moment after the width has changed.
     await page
       .waitForFunction(() => [document.documentElement, document.querySelector("main")].every((element) => !element || element.scrollWidth <= element.clientWidth), undefined, { timeout: 2_000 })
       .catch(() => undefined);
@@ -207,6 +207,8 @@ export async function inspect(page, name, arrange) {
   }
   await page.emulateMedia({ colorScheme: "light" });
   await page.setViewportSize({ width: 1280, height: 800 });
+  // Tabs leave their menu a moment after the width has changed: a click before misses the tab that it is meant for.
+  await page.locator(".pf-v6-c-tabs__item.pf-m-overflow").first().waitFor({ state: "detached" });
 }
 
 /** A view that was opened has the focus at its heading, not nowhere. @param {Page} page @param {string} heading */

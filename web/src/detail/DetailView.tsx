@@ -1,5 +1,5 @@
 import { Button, Label, PageSection, Tab, TabContent, Tabs, TabTitleText, Title, Tooltip } from "@patternfly/react-core";
-import { Suspense, useEffect, useState } from "react";
+import { Suspense, useState } from "react";
 import { lazyView } from "../lazyView";
 import { ActionDialog } from "../actions/ActionDialog";
 import { ActionMenu } from "../actions/ActionMenu";
@@ -57,18 +57,6 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
   const wanted = new URLSearchParams(useSearch()).get("tab") ?? "overview";
   const tab: TabName = Object.hasOwn(tabs, wanted) ? (wanted as TabName) : "overview";
   const gone = Boolean(darkroom.deletedAt);
-  // On a phone, the tab that an address names may be beyond the edge, at first or once the buttons
-  // that scroll the tabs have taken their place.
-  useEffect(() => {
-    const list = document.querySelector(".dr-detail-tabs .pf-v6-c-tabs__list");
-    const show = () => list?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
-    show();
-    const observer = new ResizeObserver(show);
-    if (list) {
-      observer.observe(list);
-    }
-    return () => observer.disconnect();
-  }, [tab]);
   return (
     <>
       <PageSection>
@@ -104,6 +92,7 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
           activeKey={tab}
           onSelect={(_, key) => navigate(key === "overview" ? pathname : `${pathname}?tab=${key}`)}
           aria-label="Details of the Darkroom"
+          isOverflowHorizontal
           usePageInsets
         >
           {Object.entries(tabs).map(([name, title]) => (
