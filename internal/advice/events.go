@@ -8,13 +8,12 @@ var events = Table{
 		{
 			"Repaired",
 			"Objects that were changed or deleted by hand were restored.",
-			"If it repeats, find the other writer: see " +
-				"[DarkroomDriftRepairs](runbooks.md#darkroomdriftrepairs).",
+			"If it repeats, find the other writer: see [DarkroomContested](runbooks.md#darkroomcontested).",
 		},
 		{
 			"Contested",
 			"Warning: another writer keeps changing an object. The operator now restores it less often.",
-			"Find the other writer: see [DarkroomDriftRepairs](runbooks.md#darkroomdriftrepairs).",
+			"Find the other writer: see [DarkroomContested](runbooks.md#darkroomcontested).",
 		},
 		{
 			"StrayObjects",

@@ -50,9 +50,9 @@ func shopReady(condition, status string) string {
 
 const fine = healthy + each + ready
 
-// total is a series of an operator that counts Darkrooms.
-func total(series string) string {
-	return healthy + "  darkroom_operator_" + series + " 1x10000\n"
+// total are the series of an operator that counts Darkrooms, one of which is in a phase.
+func total(phase string) string {
+	return healthy + fmt.Sprintf("  darkroom_operator_darkrooms{phase=%q,source_type=\"S3\"} 1x10000\n", phase)
 }
 
 // probes are the probes of a Darkroom without another problem, and of one that is always served.
@@ -131,43 +131,18 @@ var alertTests = append(conditionTests(), []alertTest{
   controller_runtime_reconcile_errors_total{controller="darkroom-helm"} 0+30x10000
   controller_runtime_reconcile_errors_total{controller="another"} 0+30x10000
 `, at: 40 * time.Minute, want: []string{"DarkroomOperatorErrors controller=darkroom-helm severity=warning"}},
-	{name: "releases fail", series: fine + `
-  darkroom_operator_release_operations_total{operation="upgrade",result="failure"} 0+1x10000
-  darkroom_operator_release_operations_total{operation="install",result="success"} 0+1x10000
-`, at: 40 * time.Minute, want: []string{"DarkroomReleasesFailing operation=upgrade severity=warning"}},
-	{name: "drift is repaired again and again", series: fine + `
-  darkroom_operator_drift_repairs_total 0+1x10000
-`, at: 2 * time.Hour, want: []string{"DarkroomDriftRepairs severity=info"}},
 
-	// Totals, which count where Darkrooms are not reported one by one.
+	// The total counts where Darkrooms are not reported one by one.
 	{
-		name: "Darkrooms have failed", series: total(`darkrooms{phase="Failed",source_type="S3"}`), at: 15 * time.Minute,
-		want: []string{"DarkroomsFailed severity=warning"},
+		name: "Darkrooms have failed", series: total("Failed"), at: 40 * time.Minute,
+		want: []string{"DarkroomsNotReady phase=Failed severity=warning"},
 	},
 	{
-		name: "Darkrooms are degraded", series: total(`darkrooms{phase="Degraded",source_type="S3"}`), at: 20 * time.Minute,
-		want: []string{"DarkroomsDegraded severity=warning"},
+		name: "Darkrooms stay in a phase", series: total("Deploying"), at: 40 * time.Minute,
+		want: []string{"DarkroomsNotReady phase=Deploying severity=warning"},
 	},
-	{
-		name: "Darkrooms stay in a phase", series: total(`darkrooms{phase="Deploying",source_type="S3"}`),
-		at:   40 * time.Minute,
-		want: []string{"DarkroomsStuck phase=Deploying severity=warning"},
-	},
-	{
-		name: "hosts are in conflict", series: total("domain_conflicts"), at: 40 * time.Minute,
-		want: []string{"DarkroomDomainConflicts severity=info"},
-	},
-	{
-		name: "credentials are missing", series: total("credentials_missing"), at: 10 * time.Minute,
-		want: []string{"DarkroomCredentialsMissing severity=warning"},
-	},
-	{name: "totals are silent where Darkrooms are reported one by one", series: fine + `
-  darkroom_operator_darkrooms{phase="Failed",source_type="S3"} 1x10000
-  darkroom_operator_darkrooms{phase="Degraded",source_type="S3"} 1x10000
-  darkroom_operator_darkrooms{phase="Deploying",source_type="S3"} 1x10000
-  darkroom_operator_domain_conflicts 1x10000
-  darkroom_operator_credentials_missing 1x10000
-`, at: time.Hour},
+	{name: "Darkrooms are paused", series: total("Paused"), at: 40 * time.Minute},
+	{name: "the total is silent where Darkrooms are reported one by one", series: total("Failed") + each + ready, at: time.Hour},
 
 	// One Darkroom.
 	{
