@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
@@ -28,29 +29,29 @@ const bodyTimeout = 5 * time.Second
 
 // rightOf returns the right that an operation needs, by its path and its body. None means that the
 // operation refuses the request by itself.
-type rightOf func(ctx huma.Context, body []byte) (right auth.Right, needed bool, err error)
+type rightOf func(ctx huma.Context, body []byte) (right auth.Right, needed bool)
 
 // onDarkroom is the right of an operation on the Darkroom of its path.
 func onDarkroom(verb string) rightOf {
-	return func(ctx huma.Context, _ []byte) (auth.Right, bool, error) {
-		return auth.ToDarkrooms(verb, ctx.Param("namespace"), ctx.Param("name")), true, nil
+	return func(ctx huma.Context, _ []byte) (auth.Right, bool) {
+		return auth.ToDarkrooms(verb, ctx.Param("namespace"), ctx.Param("name")), true
 	}
 }
 
 // inNamespace is the right to create something in the namespace of the body.
 func inNamespace(group, resource string) rightOf {
-	return func(_ huma.Context, body []byte) (auth.Right, bool, error) {
+	return func(_ huma.Context, body []byte) (auth.Right, bool) {
 		in := struct {
 			Namespace string `json:"namespace"`
 		}{Namespace: defaultNamespace}
 		if err := json.Unmarshal(body, &in); err != nil {
-			return auth.Right{}, false, nil
+			return auth.Right{}, false
 		}
 		if in.Namespace == "" {
 			in.Namespace = defaultNamespace
 		}
 		right := auth.Right{Verb: "create", Group: group, Resource: resource, Namespace: in.Namespace}
-		return right, true, checkNamespace(in.Namespace)
+		return right, len(validation.IsDNS1123Label(in.Namespace)) == 0
 	}
 }
 
@@ -97,11 +98,11 @@ func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 
 // requireFor requires the right of an operation. Namespaces that are not served are refused later.
 func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
-	right, needed, err := need(ctx, body)
-	if err != nil || !needed || !s.serves(right.Namespace) {
-		return err
+	right, needed := need(ctx, body)
+	if !needed || !s.serves(right.Namespace) {
+		return nil
 	}
-	err = s.auth.Access.RequireNow(ctx.Context(), right)
+	err := s.auth.Access.RequireNow(ctx.Context(), right)
 	var refusal *problem.Details
 	if right.Resource == "secrets" && errors.As(err, &refusal) && refusal.Status == http.StatusForbidden {
 		return mayNotCreateSecrets(right.Namespace)

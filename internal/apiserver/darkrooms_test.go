@@ -98,7 +98,7 @@ func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 		},
 		"bad name":                     {webFolder(namespace, "9lives"), []string{"body.name"}},
 		"bad namespace":                {webFolder("no/where", "photos"), []string{"body.namespace"}},
-		"no source and no sub-domains": {fmt.Sprintf(`{"name":"x","namespace":%q}`, namespace), []string{"body", "body"}},
+		"no source and no sub-domains": {fmt.Sprintf(`{"name":"x","namespace":%q}`, namespace), []string{"body.source", "body.subDomains"}},
 		"what the cluster refuses": {strings.Replace(webFolder(namespace, "photos"), "https://example.com/images", "",
 			1), []string{"body.source.baseUrl"}},
 		"several that the cluster refuses": {

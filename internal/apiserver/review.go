@@ -47,18 +47,19 @@ func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change,
 		return nil, err
 	}
 	input, err := s.decoder.Decode(in.RawBody, nil)
-	if err != nil {
+	if input == nil {
 		return nil, err
 	}
-	if err := checkIdentity(input, key); err != nil {
-		return nil, err
-	}
+	err = checkIdentity(err, input, key)
 	before := out.Before
 	if before == nil {
 		before = &v1alpha1.Darkroom{}
 	}
 	out.After, out.NewSecrets = wire.Expand(input, before), input.SendsSecrets()
 	wire.Conceal(out.After)
+	if err != nil {
+		return nil, s.withAllErrors(ctx, err, out.After, nil)
+	}
 	return out, nil
 }
 

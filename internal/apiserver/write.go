@@ -57,23 +57,20 @@ type createInput struct {
 
 func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, error) {
 	input, err := s.decoder.Decode(in.RawBody, nil)
-	if err != nil {
+	if input == nil {
 		return nil, err
-	}
-	if input.Name == "" {
-		return nil, problem.New(http.StatusUnprocessableEntity, "the Darkroom needs a name",
-			problem.Field{Location: "body.name", Message: "required, for example photos"})
 	}
 	if input.Namespace == "" {
 		input.Namespace = defaultNamespace
 	}
-	if err := checkNamespace(input.Namespace); err != nil {
-		return nil, err
+	err = withFields(err, "the Darkroom is invalid; see errors", checkNames(input)...)
+	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
+	if err != nil {
+		return nil, s.withAllErrors(ctx, err, wanted, nil)
 	}
 	if err := s.requireServed(input.Namespace); err != nil {
 		return nil, err
 	}
-	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
 	stored := &v1alpha1.Darkroom{}
 	err = s.auth.Clients.Darkrooms.Post().Namespace(wanted.Namespace).Resource(plural).
 		VersionedParams(&metav1.CreateOptions{
@@ -82,7 +79,7 @@ func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, e
 		}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil {
-		return nil, wire.FromKubernetes(err, wire.Redactor(wanted))
+		return nil, s.withAllErrors(ctx, wire.FromKubernetes(err, wire.Redactor(wanted)), wanted, nil)
 	}
 	s.awaitRead(ctx, stored, in.DryRun != "")
 	out := reply.WithCreated(stored)
@@ -112,13 +109,11 @@ func (s *Server) updateBy(
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
 		input, err := s.decoder.Decode(in.RawBody, base(before))
-		if err == nil {
-			err = checkIdentity(input, key)
-		}
-		if err != nil {
+		if input == nil {
 			return nil, err
 		}
-		return wire.Expand(input, before), nil
+		err = checkIdentity(err, input, key)
+		return wire.Expand(input, before), err
 	})
 }
 
@@ -129,7 +124,7 @@ func conflictBackoff() wait.Backoff {
 }
 
 // update changes a Darkroom, which is read and written with the caller's own token:
-// this server keeps nothing that is write-only.
+// this server keeps nothing that is write-only. If change refuses fields, it returns the Darkroom with the others.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
@@ -167,6 +162,9 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 		return nil, err
 	}
 	wanted, err := change(before)
+	if err != nil && wanted != nil {
+		return nil, s.withAllErrors(ctx, err, wanted, before)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +176,7 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 		}, s.auth.Clients.Parameters).
 		Body(wanted).MaxRetries(0).Do(ctx).Into(stored)
 	if err != nil && !apierrors.IsConflict(err) {
-		err = reply.FromKubernetes(err, key, wire.Redactor(before, wanted))
+		err = s.withAllErrors(ctx, reply.FromKubernetes(err, key, wire.Redactor(before, wanted)), wanted, before)
 	}
 	return &outcome.Change{Before: before, After: stored}, err
 }
@@ -210,17 +208,20 @@ func (s *Server) readAsCaller(ctx context.Context, key types.NamespacedName) (*v
 	return out, nil
 }
 
-// checkNamespace rejects an invalid name of a namespace before it becomes part of a path.
-func checkNamespace(namespace string) error {
-	if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
-		return problem.New(http.StatusUnprocessableEntity, "invalid name of a namespace",
-			problem.Field{Location: "body.namespace", Message: problems[0]})
+// checkNames returns what is wrong with the name and the namespace of a new Darkroom: without them there is no request
+// to Kubernetes, which checks the rest of the name.
+func checkNames(input *wire.DarkroomInput) (bad []problem.Field) {
+	if input.Name == "" {
+		bad = append(bad, problem.Field{Location: "body.name", Message: "required, for example photos"})
 	}
-	return nil
+	if problems := validation.IsDNS1123Label(input.Namespace); len(problems) > 0 {
+		bad = append(bad, problem.Field{Location: "body.namespace", Message: problems[0]})
+	}
+	return bad
 }
 
-// checkIdentity refuses a body whose name or namespace does not match the path.
-func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
+// checkIdentity adds to a refusal of fields a name or namespace that does not match the path.
+func checkIdentity(refusal error, input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
 		bad = append(bad, problem.Field{
@@ -234,11 +235,8 @@ func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 			Message:  "must match the namespace in the path, or be left out: a Darkroom cannot be moved",
 		})
 	}
-	if len(bad) > 0 {
-		return problem.New(http.StatusUnprocessableEntity, "name or namespace in the body does not match the path", bad...)
-	}
 	input.Name, input.Namespace = key.Name, key.Namespace
-	return nil
+	return withFields(refusal, "name or namespace in the body does not match the path", bad...)
 }
 
 type deleteInput struct {

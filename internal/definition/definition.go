@@ -19,6 +19,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -73,8 +74,9 @@ func New() (*Definition, error) {
 	return out, nil
 }
 
-// Check returns the validation errors of the Kubernetes API as one error with the reason Invalid;
-// nil if there are none. Each step bounds the cost of the next one.
+// Check returns all validation errors of the Kubernetes API as one error with the reason Invalid; nil if there are
+// none. Where the Kubernetes API skips CEL rules because of other errors, they are checked within the limits of the
+// schema, so that their cost stays bounded.
 func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
 	if err != nil {
@@ -86,14 +88,15 @@ func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
 	defaulting.Default(object, d.structural)
 	errs := validation.ValidateCustomResource(nil, object, d.schema)
-	if len(errs) == 0 {
-		errs = apivalidation.ValidateObjectMeta(&darkroom.ObjectMeta, true,
-			apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
-		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.structural, object)...)
+	errs = append(errs, apivalidation.ValidateObjectMeta(&darkroom.ObjectMeta, true,
+		apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
+	if len(errs) > 0 {
+		_ = unstructured.SetNestedField(object, darkroom.Name, "metadata", "name") // rules read it also if it is empty
+		object, _ = withinLimits(object, d.structural).(map[string]any)
 	}
-	if len(errs) == 0 {
-		errs, _ = d.rules.Validate(ctx, nil, d.structural, object, nil, celconfig.RuntimeCELCostBudget)
-	}
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.structural, object)...)
+	broken, _ := d.rules.Validate(ctx, nil, d.structural, object, nil, celconfig.RuntimeCELCostBudget)
+	errs = append(errs, broken...)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

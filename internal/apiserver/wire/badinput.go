@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,11 +20,18 @@ func BadInput(status int, message string, errs ...error) *problem.Details {
 		var detailer huma.ErrorDetailer
 		if errors.As(err, &detailer) {
 			detail := detailer.ErrorDetail()
-			out.Errors = append(out.Errors, problem.Field{Location: detail.Location, Message: inOurWords(detail.Message)})
+			field := problem.Field{Location: detail.Location, Message: inOurWords(detail.Message)}
+			if missing := required.FindStringSubmatch(detail.Message); missing != nil {
+				field = problem.Field{Location: detail.Location + "." + missing[1], Message: "required"}
+			}
+			out.Errors = append(out.Errors, field)
 		}
 	}
 	return out
 }
+
+// required matches huma's message about a missing field, whose location is the object.
+var required = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
 // notJSON are the beginnings of messages of Go's decoder about a body that is not JSON.
 var notJSON = []string{"invalid character", "unexpected end of JSON", "unexpected EOF", "EOF"}

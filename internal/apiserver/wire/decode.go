@@ -39,8 +39,8 @@ func InputOf(registry huma.Registry) *huma.Schema {
 }
 
 // Decode merges a body into the previous object, by the rules of JSON merge patch (RFC
-// 7396), and returns the validated result. A complete body is a patch of an empty object:
-// null means omitted. CheckShape bounds what it costs.
+// 7396), and returns the result. A complete body is a patch of an empty object:
+// null means omitted. CheckShape bounds what it costs. If fields are refused, the result has the others.
 func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	merged, err := merge(body, before)
 	if err != nil {
@@ -59,22 +59,64 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	path := huma.NewPathBuffer(make([]byte, 0, 64), 0)
 	path.Push("body")
 	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
-	if len(result.Errors) > 0 {
-		refusal := BadInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
-		if errs := refusal.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
-			refusal.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
+	refusal := BadInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
+	for _, field := range refusal.Errors {
+		remove(merged, field.Location)
+	}
+	var input *DarkroomInput
+	for {
+		raw, err := json.Marshal(merged)
+		if err != nil {
+			return nil, fmt.Errorf("encode Darkroom: %w", err)
 		}
-		return nil, refusal
+		input = &DarkroomInput{}
+		if err = json.Unmarshal(raw, input); err == nil {
+			break
+		}
+		wrong := typeProblem(err)
+		refusal.Errors = append(refusal.Errors, wrong)
+		if !remove(merged, wrong.Location) {
+			return nil, refusal
+		}
 	}
-	raw, err := json.Marshal(merged)
-	if err != nil {
-		return nil, fmt.Errorf("encode Darkroom: %w", err)
+	if len(refusal.Errors) == 0 {
+		return input, nil
 	}
-	input := &DarkroomInput{}
-	if err := json.Unmarshal(raw, input); err != nil {
-		return nil, problem.New(http.StatusUnprocessableEntity, "the body is invalid; see errors", typeProblem(err))
+	if errs := refusal.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
+		refusal.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
 	}
-	return input, nil
+	return input, refusal
+}
+
+// remove removes the value at a location from a body, and reports whether there was one. An item of a list becomes null,
+// so that the others keep their places.
+func remove(body map[string]any, location string) bool {
+	return removeFrom(body, strings.TrimPrefix(location, "body"))
+}
+
+func removeFrom(value any, location string) (removed bool) {
+	each := func(step string, inner any, remove func()) {
+		rest, isWithin := strings.CutPrefix(location, step)
+		switch {
+		case removed || !isWithin:
+		case rest == "":
+			remove()
+			removed = true
+		default:
+			removed = removeFrom(inner, rest)
+		}
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			each("."+name, inner, func() { delete(value, name) })
+		}
+	case []any:
+		for i, inner := range value {
+			each(fmt.Sprintf("[%d]", i), inner, func() { value[i] = nil })
+		}
+	}
+	return removed
 }
 
 // merge merges a body into the previous object, or into an empty one.
