@@ -1,0 +1,100 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
+	"github.com/darkroom-operator/darkroom-operator/internal/listen"
+)
+
+// rightOf returns the right that an operation needs, by its path and its body. None means that the
+// operation refuses the request by itself.
+type rightOf func(ctx huma.Context, body []byte) (right auth.Right, needed bool)
+
+// onDarkroom is the right of an operation on the Darkroom of its path.
+func onDarkroom(verb string) rightOf {
+	return func(ctx huma.Context, _ []byte) (auth.Right, bool) {
+		return auth.ToDarkrooms(verb, ctx.Param("namespace"), ctx.Param("name")), true
+	}
+}
+
+// inNamespace is the right to create something in the namespace of the body.
+func inNamespace(group, resource string) rightOf {
+	return func(_ huma.Context, body []byte) (auth.Right, bool) {
+		in := struct {
+			Namespace string `json:"namespace"`
+		}{Namespace: defaultNamespace}
+		if err := json.Unmarshal(body, &in); err != nil {
+			return auth.Right{}, false
+		}
+		if in.Namespace == "" {
+			in.Namespace = defaultNamespace
+		}
+		right := auth.Right{Verb: "create", Group: group, Resource: resource, Namespace: in.Namespace}
+		return right, len(validation.IsDNS1123Label(in.Namespace)) == 0
+	}
+}
+
+// admit lets a request with a body pass in this order: the body is read within a bound of bytes and seconds,
+// then the caller must have the right, and only then the request takes places that all callers share. Who
+// decides how long something takes thus holds nothing that others wait for. Places for bodies bound the memory
+// for them; see limit.Shares for who gets how many.
+func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		_, w := humago.Unwrap(ctx)
+		who := auth.CallerOf(ctx.Context()).Name()
+		leave, err := s.limits.bodies.Enter(ctx.Context(), who)
+		if err != nil {
+			middleware.Refuse(ctx.Context(), w, err)
+			return
+		}
+		defer leave()
+		body, err := readBody(ctx, w, of.most)
+		if err == nil {
+			listen.Keep(ctx.Context())
+		}
+		if err == nil && of.right != nil {
+			err = s.requireFor(ctx, body, of.right)
+		}
+		if err != nil {
+			middleware.Refuse(ctx.Context(), w, err)
+			return
+		}
+		places := []*limit.Shares{s.limits.requests, s.limits.writes}
+		if of.right == nil {
+			places = places[:1]
+		}
+		for _, places := range places {
+			leave, err := places.Enter(ctx.Context(), who)
+			if err != nil {
+				middleware.Refuse(ctx.Context(), w, err)
+				return
+			}
+			defer leave()
+		}
+		next(&withBody{ctx, body})
+	}
+}
+
+// requireFor requires the right of an operation. Namespaces that are not served are refused later.
+func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
+	right, needed := need(ctx, body)
+	if !needed || !s.serves(right.Namespace) {
+		return nil
+	}
+	err := s.auth.Access.RequireNow(ctx.Context(), right)
+	var refusal *problem.Details
+	if right.Resource == "secrets" && errors.As(err, &refusal) && refusal.Status == http.StatusForbidden {
+		return mayNotCreateSecrets(right.Namespace)
+	}
+	return err
+}
