@@ -219,8 +219,9 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 			}
 		}
 	}
-	// What belongs to nobody stays, whatever it is made.
-	nobodys.SetName("of-nobody")
+	// What belongs to no Darkroom stays, whatever it is made.
+	nobodys.SetName("of-another-release")
+	nobodys.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm"})
 	must(t, kube.Create(t.Context(), nobodys))
 	deleteLater(t, kube, nobodys)
 	if err := refused(operator.Delete(t.Context(), nobodys.DeepCopy(), client.DryRunAll)); err != nil {
