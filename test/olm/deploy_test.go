@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
@@ -92,6 +95,11 @@ func TestHelm(t *testing.T) {
 	emptyNamespace(t, "helm")
 	helm("uninstall")
 	leavesNothing(t)
+	leases := &coordinationv1.LeaseList{}
+	must(t, kube.List(t.Context(), leases, client.InNamespace(installNamespace)))
+	if len(leases.Items) > 0 {
+		t.Errorf("%d Leases are left, for which the next installation would wait: %v", len(leases.Items), leases.Items)
+	}
 	removeDefinition(t)
 	remove(t, "", "namespace", installNamespace)
 }
