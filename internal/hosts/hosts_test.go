@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -247,6 +248,56 @@ func (m *clusterModel) isServed(keys []types.NamespacedName) {
 		routed := m.routed()
 		if len(routed) != 1 || ptr.Deref(lease.Spec.HolderIdentity, "") != routed[0].String() {
 			m.Fatalf("%s wants the host, which is routed to %v, and its Lease names %v", key, routed, lease.Spec.HolderIdentity)
+		}
+	}
+}
+
+// TestTheHostOfAnotherIsRefusedUntilItIsGone: whoever waits is told who has the host, and gets it once that Darkroom is
+// gone with its routes.
+func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
+	photos := &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1},
+		Spec:       v1alpha1.DarkroomSpec{SubDomains: []string{host}},
+	}
+	holder := types.NamespacedName{Namespace: "b", Name: "other"}
+	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}
+	wanting := &v1alpha1.Darkroom{ObjectMeta: meta, Spec: v1alpha1.DarkroomSpec{SubDomains: []string{host}}}
+	dropped := &v1alpha1.Darkroom{ObjectMeta: meta}
+	route := &networkingv1.Ingress{
+		ObjectMeta: meta,
+		Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host}}},
+	}
+	label := map[string]string{v1alpha1.LabelHost: "true"}
+	refused, leaving := Refusal{Host: host, Holder: holder}, Refusal{Host: host, Holder: holder, Leaving: true}
+	for name, test := range map[string]struct {
+		names   string
+		labels  map[string]string
+		objects []client.Object
+		want    []Refusal
+		err     error
+	}{
+		"the holder wants it":               {"b/other", label, []client.Object{wanting}, []Refusal{refused}, nil},
+		"the holder has dropped it":         {"b/other", label, []client.Object{dropped}, []Refusal{leaving}, nil},
+		"the holder is gone, not its route": {"b/other", label, []client.Object{route}, []Refusal{leaving}, nil},
+		"the holder is gone":                {"b/other", label, nil, nil, nil},
+		"the Lease names no Darkroom":       {"somebody", label, nil, nil, nil},
+		"the Lease is another program's":    {"b/other", nil, nil, nil, errForeignLease},
+	} {
+		lease := &coordinationv1.Lease{
+			ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: host, Labels: test.labels},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &test.names},
+		}
+		cluster := fakeCluster(append(test.objects, lease, photos)...)
+		claims := (&clusterModel{live: cluster}).operator(cluster)
+		got, err := claims.Claim(t.Context(), photos)
+		if !errors.Is(err, test.err) || !slices.Equal(got, test.want) {
+			t.Errorf("%s: refused %+v (%v), want %+v (%v)", name, got, err, test.want, test.err)
+		}
+		if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(lease), lease); err != nil {
+			t.Fatal(err)
+		}
+		if has := HolderOf(lease) == client.ObjectKeyFromObject(photos); has != (test.want == nil && test.err == nil) {
+			t.Errorf("%s: the Lease names %s", name, HolderOf(lease))
 		}
 	}
 }
