@@ -49,8 +49,8 @@ const ConditionContested = "Contested"
 // ReasonForeignWriter is the reason of the condition Contested.
 const ReasonForeignWriter = "ForeignWriter"
 
-// ConditionRolloutQueued is True while a change of the pods that the operator causes, such as a new default image,
-// waits until fewer Darkrooms replace theirs because of the operator. It is absent otherwise.
+// ConditionRolloutQueued is True while a change of the pods that the operator itself causes, such as a new default
+// image, waits for other such rollouts to finish. It is absent otherwise.
 const ConditionRolloutQueued = "RolloutQueued"
 
 // ReasonRolloutLimit is the reason of the condition RolloutQueued.

@@ -52,7 +52,7 @@ const (
 
 // managerOptions are the flags of the manager.
 type managerOptions struct {
-	// controllers has the flags that are passed on as they are.
+	// controllers holds the flags that are passed to the controllers unchanged.
 	controllers controller.Options
 	logging     logging
 	translation translation

@@ -8,7 +8,7 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 )
 
-// Of another API the chart would never learn that the cluster serves it.
+// If the chart asked for any other API, it would never learn that the cluster serves it.
 func TestTheChartAsksForNothingElse(t *testing.T) {
 	chrt, err := charts.Darkroom()
 	if err != nil {

@@ -132,7 +132,7 @@ func with(darkroom *v1alpha1.Darkroom, subDomains ...string) *v1alpha1.Darkroom 
 
 func hostIn(subDomain string) string { return subDomain + "." + baseDomain }
 
-// holds waits until the Lease of a host in a namespace names a Darkroom; "" means that there is none.
+// holds returns a check that the Lease of a host in a namespace names a Darkroom; "" means that there is no Lease.
 func holds(namespace, host, holder string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		lease, err := get(ctx, &coordinationv1.Lease{}, namespace, host)

@@ -70,8 +70,8 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	return err
 }
 
-// plainObject returns the fields of an object without managed fields, copies of the whole object, and values of
-// variables.
+// plainObject returns the fields of an object. It leaves out managed fields, embedded copies of the object and the
+// values of variables.
 func plainObject(object client.Object) (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

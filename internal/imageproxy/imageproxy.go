@@ -66,7 +66,7 @@ func NewRequest(
 // hundred times the memory.
 const MaxRefusal = 64 << 10
 
-// Refusal returns the error of the Kubernetes API if it sent a response itself; nil if the response is the Darkroom's.
+// Refusal returns the error if the response came from the Kubernetes API itself; nil if it came from the Darkroom.
 func Refusal(status int, body []byte) *apierrors.StatusError {
 	answer := metav1.Status{}
 	if status < http.StatusBadRequest || len(body) > MaxRefusal ||

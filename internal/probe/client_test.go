@@ -26,7 +26,7 @@ import (
 // secret is in every body; no message may hold it.
 const secret = "internal-secret"
 
-// cat is a target that is right but for what a test changes.
+// cat returns a valid target with the changes of a test.
 func cat(changes ...func(*Target)) Target {
 	target := Target{
 		Path: "/photos/cat.jpg", Source: v1alpha1.WebFolder,

@@ -51,7 +51,8 @@ func (c *ActionClient) Render(values map[string]any) error {
 	c.desired = next
 	c.memory.objects.Desire(next.objects)
 	if deployed := c.darkroom.Status.DeployedRelease; isFirst && deployed != nil {
-		// A restarted operator would have to apply every object of every release to know what is as desired.
+		// Otherwise an operator that restarts would have to apply every object of every release to find out which
+		// ones are up to date.
 		c.memory.objects.Recall(deployed.Digest, next.objects, c.lookUp)
 	}
 	return nil

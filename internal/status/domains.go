@@ -50,8 +50,8 @@ func (o Observation) isRefused(host string) bool {
 }
 
 // determineDomains returns the condition DomainsReady, for the hosts at which images are served. Of an Ingress the
-// rules count, and what is known of its class, its certificates and its address, because it has no acceptance
-// status. The current generation of an HTTPRoute must be accepted by every Gateway that the resource names.
+// rules count, and what is known of its class, its certificates and its address, because it has no acceptance status.
+// Every Gateway in spec.gateway.parentRefs must have accepted the current generation of the HTTPRoute.
 func determineDomains(o Observation, hosts []string) v1alpha1.Condition {
 	spec := &o.Darkroom.Spec
 	condition := v1alpha1.Condition{

@@ -6,7 +6,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// AnnotationCredentials is on the pods of a Darkroom that references a Secret. Its
+// AnnotationCredentials is on the pods of a Darkroom whose sources reference Secrets with their credentials. Its
 // value changes when the data that the pods read does, and so the pods are rolled.
 const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 

@@ -119,7 +119,7 @@ func serversCPU() (time.Duration, error) {
 	return seconds(total), nil
 }
 
-// statusWrites counts the writes of the status of Darkrooms, by the metrics of the API server.
+// statusWrites returns the number of writes to the status of Darkrooms, from the API server's metrics.
 func (r *round) statusWrites(ctx context.Context) (float64, error) {
 	metrics, err := r.clients.RESTClient().Get().AbsPath("/metrics").Stream(ctx)
 	if err != nil {

@@ -99,7 +99,7 @@ func photos(path string, header http.Header) func(*stack, *origin) string {
 	}
 }
 
-// sizes asks for sizes of one original at once.
+// sizes requests several widths of one original at the same time.
 func sizes(s *stack, _ *origin) string {
 	return burst(s, 8, func(i int) answer { return get(s, fmt.Sprintf("/large.jpg?w=%d", 150*(i+1))) })
 }

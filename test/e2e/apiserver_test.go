@@ -49,7 +49,7 @@ func startAPIServer(t *testing.T, args ...string) *program.Program {
 	return server
 }
 
-// What people may do: all, or only look.
+// Permissions of the people in tests: to edit, to view, and to keep Secrets.
 var (
 	viewing = []rbacv1.PolicyRule{
 		{

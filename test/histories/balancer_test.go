@@ -10,7 +10,7 @@ import (
 // balancerFinalizer belongs to a load balancer, which serves a route until it has removed the finalizer.
 const balancerFinalizer = "example.com/load-balancer"
 
-// balancerSteps are what the controller of a load balancer does.
+// balancerSteps are the steps that the controller of a load balancer takes.
 var balancerSteps = []kind{
 	platform(3, "a load balancer sets a finalizer on routes, and goes on serving those that are deleted",
 		func(w *world) error {

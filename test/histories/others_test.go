@@ -87,8 +87,8 @@ func inNamespace(weight int, says string, do func(w *world, namespace string) er
 	}}
 }
 
-// onObject generates changes of an object of a Darkroom by an admin of the namespace: a deletion unless there
-// is a mutation.
+// onObject generates a change that an admin of the namespace makes to an object of a Darkroom: mutate, or a deletion
+// if mutate is nil.
 func onObject(weight int, command string, mutate func(*unstructured.Unstructured)) kind {
 	return kind{weight, func(t *rapid.T) step {
 		tenant, name := who(t)

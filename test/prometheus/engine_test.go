@@ -154,7 +154,7 @@ func (s *server) firing(t *testing.T) []string {
 	return firing
 }
 
-// query evaluates an expression at the present time.
+// query evaluates an expression at the current time of the test.
 func (s *server) query(t *testing.T, expression string) promql.Vector {
 	t.Helper()
 	query, err := s.QueryEngine().NewInstantQuery(s.Context(), s.Queryable(), nil, expression, s.now)

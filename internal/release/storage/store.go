@@ -78,7 +78,7 @@ type Memory struct {
 	last *helmrelease.Release
 	// secret and resourceVersion identify its Secret.
 	secret, resourceVersion string
-	// seen is when it was first in that version.
+	// seen is when this process first saw that version.
 	seen time.Time
 }
 

@@ -57,7 +57,7 @@ func (l Limits) Until(ctx context.Context, what string, check func(context.Conte
 	}
 }
 
-// Responds returns an error unless a URL responds within some seconds, with a status.
+// Responds returns an error unless a URL responds with a status within ten seconds.
 func Responds(ctx context.Context, url string, status int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

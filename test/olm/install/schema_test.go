@@ -270,7 +270,7 @@ var images = map[string]*rapid.Generator[string]{
 	"darkroomImage": references.All(), "gateImage": references.All(), "image": references.All(),
 }
 
-// awkward are texts that a careless administrator writes, besides odd ones.
+// awkward adds texts that a careless administrator writes to the odd ones.
 var awkward = append([]string{
 	"", "a", "A_b", "a.b", "-a", strings.Repeat("a", 64), strings.Repeat("a", 300), "ü", "a,b", `a"b`,
 	"10s", "0", ":0", ":70000", "[::1]:9443", "10.0.0.0/99", "fd00::/8",

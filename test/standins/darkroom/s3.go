@@ -83,11 +83,10 @@ var (
 	ipName  = regexp.MustCompile(`^(\d+\.){3}\d+$`)
 )
 
-// hasHost chooses between BUCKET.host/key and host/BUCKET/key. Like version 1 of
-// the AWS SDK for Go, which Darkroom uses, it considers only the name of the bucket
-// and not the endpoint. A bucket `photos` at http://10.0.0.5:9000 is requested from
-// photos.10.0.0.5, which no DNS resolves; `my_photos` is not a DNS name, so it is
-// found. With TLS (secure), a dot in the name would not match a wildcard certificate.
+// hasHost chooses between BUCKET.host/key and host/BUCKET/key. Like version 1 of the AWS SDK for Go, which Darkroom
+// uses, it considers only the name of the bucket and not the endpoint. A bucket `photos` at http://10.0.0.5:9000 is
+// requested from photos.10.0.0.5, which does not resolve; `my_photos` is not a valid DNS name, so it is requested by
+// path, which works. With TLS (secure), a dot in the name would not match a wildcard certificate.
 func hasHost(bucket string, secure bool) bool {
 	safe := dnsName.MatchString(bucket) && !ipName.MatchString(bucket) && !strings.Contains(bucket, "..")
 	return safe && !(secure && strings.Contains(bucket, "."))
