@@ -190,12 +190,13 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 	if rests, err := w.rests(limits.Timeout, quietPeriod, w.isTold); !rests {
 		return errors.Join(err, fmt.Errorf("the operator does not come to rest within %s", limits.Timeout))
 	}
+	// What statuses say is read after it was found to be true: a slow process may have reported it only now.
+	if _, err := w.judge(atRest); err != nil {
+		return nil //nolint:nilerr // what had failed is tried again at this moment
+	}
 	before, err := w.said()
 	if err != nil {
 		return err
-	}
-	if _, err := w.judge(atRest); err != nil {
-		return nil //nolint:nilerr // what had failed is tried again at this moment
 	}
 	w.stop(mainInstallation)
 	if err := benign(w.start(mainInstallation)); err != nil {
