@@ -5,7 +5,6 @@ package admission
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -50,11 +49,8 @@ func New(capacity int64, maxWaiting int, forClient int64) *Queue {
 	return &Queue{capacity: capacity, maxWaiting: maxWaiting, forClient: forClient, admitted: map[string]int64{}}
 }
 
-// errFull has the status 503.
 func errFull() *problem.Problem {
-	full := problem.New(http.StatusServiceUnavailable, "too many requests are waiting; retry later").Retry(2 * time.Second)
-	full.Busy = true
-	return full
+	return problem.New(problem.Busy, "too many requests are waiting; retry later").Retry(2 * time.Second)
 }
 
 // maxWait is the time after which clients and proxies do not wait for a response any more.

@@ -160,7 +160,7 @@ func TestARefusalIs503WithRetryAfter(t *testing.T) {
 	release, _ := q.Acquire(For(t.Context(), "a"), 1)
 	defer release(0)
 	_, err := q.Acquire(For(t.Context(), "b"), 1)
-	if p := problem.Of(err); p.Status != 503 || p.RetryAfter == 0 {
+	if p := problem.Of(err); p.Kind != problem.Busy || p.RetryAfter == 0 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -171,7 +171,7 @@ func TestNobodyWaitsLongerThanClientsDo(t *testing.T) {
 		release, _ := q.Acquire(For(t.Context(), "a"), 1)
 		start := time.Now()
 		_, err := q.Acquire(For(t.Context(), "b"), 1)
-		if waited := time.Since(start); problem.Of(err).Status != 503 || waited > time.Minute {
+		if waited := time.Since(start); !problem.Is(err, problem.Busy) || waited > time.Minute {
 			t.Errorf("%v after %s", err, waited)
 		}
 		release(0)

@@ -78,17 +78,15 @@ func (d *Darkroom) Transform(ctx context.Context, original []byte, query string)
 	status, body, err := d.get(context.WithoutCancel(ctx), &url.URL{Path: path, RawQuery: query})
 	switch {
 	case err != nil:
-		failure := problem.New(http.StatusServiceUnavailable, "Darkroom is not available; retry later")
-		failure.Busy = true // it restarts
-		return nil, failure.Because(err).Retry(retryAfter)
+		return nil, problem.New(problem.Busy, "Darkroom is not available; retry later").Because(err).Retry(retryAfter)
 	case status == http.StatusOK && int64(len(body)) > d.maxResult:
-		return nil, problem.New(http.StatusRequestEntityTooLarge, "the result exceeds %d bytes", d.maxResult)
+		return nil, problem.New(problem.TooLarge, "the result exceeds %d bytes", d.maxResult)
 	case status == http.StatusOK:
 		return body, nil
 	case status == http.StatusUnprocessableEntity && p.fetched.Load():
-		return nil, problem.New(http.StatusUnsupportedMediaType, "Darkroom cannot transform this image")
+		return nil, problem.New(problem.Untransformable, "Darkroom cannot transform this image")
 	}
-	return nil, problem.New(http.StatusBadGateway, "Darkroom responded with status %d", status).Retry(retryAfter)
+	return nil, problem.New(problem.UpstreamFailed, "Darkroom responded with status %d", status).Retry(retryAfter)
 }
 
 // Ping reports whether Darkroom responds.

@@ -23,14 +23,14 @@ func TestResultsThatAreTooLargeAreRefused(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
 	_, err = d.Transform(t.Context(), nil, "0123456789a")
-	if err == nil || problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	if err == nil || !problem.Is(err, problem.TooLarge) {
 		t.Errorf("a result of more than 10 bytes: %v", err)
 	}
 }
 
 // Darkroom responds with 422 to what it cannot decode, and to all requests after failures of its source.
 func TestOnlyAnImageThatDarkroomHasReadIsRefused(t *testing.T) {
-	for reads, want := range map[bool]int{true: http.StatusUnsupportedMediaType, false: http.StatusBadGateway} {
+	for reads, want := range map[bool]problem.Kind{true: problem.Untransformable, false: problem.UpstreamFailed} {
 		var d *Darkroom
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if reads {
@@ -43,8 +43,8 @@ func TestOnlyAnImageThatDarkroomHasReadIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		d = New(base, 10)
-		if _, err := d.Transform(t.Context(), nil, "blur=1"); problem.Of(err).Status != want {
-			t.Errorf("it has read the image: %t: %v, want %d", reads, err, want)
+		if _, err := d.Transform(t.Context(), nil, "blur=1"); !problem.Is(err, want) {
+			t.Errorf("it has read the image: %t: %v, want %s", reads, err, want)
 		}
 		server.Close()
 	}

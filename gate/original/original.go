@@ -8,7 +8,6 @@ import (
 	_ "image/gif"  // format
 	_ "image/jpeg" // format
 	_ "image/png"  // format
-	"net/http"
 	"strings"
 
 	"golang.org/x/image/webp"
@@ -46,9 +45,7 @@ type Info struct {
 func Inspect(body []byte) (Info, error) {
 	info := Info{ContentType: Type(body)}
 	if info.ContentType == "" {
-		failure := problem.New(http.StatusUnsupportedMediaType, "the source returned something that is not an image")
-		failure.Unrelated = true // a page about maintenance, or a file that is being written
-		return Info{}, failure
+		return Info{}, problem.New(problem.NotAnImage, "the source returned something that is not an image")
 	}
 	config, format, err := decodeConfig(body)
 	if err == nil && config.Width > 0 && config.Height > 0 {

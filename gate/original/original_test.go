@@ -121,7 +121,7 @@ func TestWhatIsNotAnImageIsRefused(t *testing.T) {
 		"<!-- <svg/>", "<!DOCTYPE html><svg/>", "{}",
 		"\x00\x00\x00\x1cftypmp42", "\x00\x00\x00\x1cftyp",
 	} {
-		if info, err := Inspect([]byte(body)); problem.Of(err).Status != 415 {
+		if info, err := Inspect([]byte(body)); !problem.Is(err, problem.NotAnImage) {
 			t.Errorf("%q: %+v %v", body, info, err)
 		}
 	}

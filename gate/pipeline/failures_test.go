@@ -9,7 +9,6 @@ import (
 	"image/color"
 	"image/png"
 	"maps"
-	"net/http"
 	"net/url"
 	"runtime"
 	"slices"
@@ -31,50 +30,49 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-var failures = []int{
-	http.StatusForbidden, http.StatusNotFound, http.StatusGone,
-	http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+var failures = []problem.Kind{
+	problem.Forbidden, problem.Missing, problem.Internal, problem.UpstreamFailed, problem.SourceBusy, problem.TimedOut,
 }
 
 // A source that fails does not take a known image away until it is too old. One that says that it has no image does.
 func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
-	for _, status := range failures {
-		fails := status >= http.StatusInternalServerError
+	for _, kind := range failures {
+		fails := kind.IsFailure()
 		start := func() *Pipeline {
 			asked := 0
 			return newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 				if asked++; asked == 1 {
 					return respond(pixel(1), nil)
 				}
-				return nil, problem.New(status, "no image")
+				return nil, problem.New(kind, "no image")
 			})
 		}
 		p := start()
 		synctest.Test(t, func(t *testing.T) {
 			get(t, p, "/a.png")
 			time.Sleep(2*time.Hour - time.Second)
-			if _, state, got := get(t, p, "/a.png"); state != Revalidated || got != http.StatusOK {
-				t.Errorf("%d, while the source is asked: %s %d", status, state, got)
+			if _, state, got := get(t, p, "/a.png"); state != Revalidated || got != served {
+				t.Errorf("%s, while the source is asked: %s %q", kind, state, got)
 			}
 			synctest.Wait()
 			_, state, got := get(t, p, "/a.png")
-			if fails != (state == Stale && got == http.StatusOK) || !fails && got != status {
-				t.Errorf("%d, afterwards: %s %d", status, state, got)
+			if fails != (state == Stale && got == served) || !fails && got != kind {
+				t.Errorf("%s, afterwards: %s %q", kind, state, got)
 			}
 			time.Sleep(time.Second)
-			if _, state, got := get(t, p, "/a.png"); got != status {
-				t.Errorf("%d, when the image is too old: %s %d", status, state, got)
+			if _, state, got := get(t, p, "/a.png"); got != kind {
+				t.Errorf("%s, when the image is too old: %s %q", kind, state, got)
 			}
 		})
 		p = start()
 		synctest.Test(t, func(t *testing.T) {
 			get(t, p, "/a.png")
 			time.Sleep(2 * time.Hour)
-			if _, state, got := get(t, p, "/a.png"); got != status {
-				t.Errorf("%d, asked when the image is too old: %s %d", status, state, got)
+			if _, state, got := get(t, p, "/a.png"); got != kind {
+				t.Errorf("%s, asked when the image is too old: %s %q", kind, state, got)
 			}
 			if kept := p.cache.Get(request.Request{Path: "/a.png"}.Key()) != nil; kept != fails {
-				t.Errorf("%d: the image is kept for its validators: %t", status, kept)
+				t.Errorf("%s: the image is kept for its validators: %t", kind, kept)
 			}
 		})
 	}
@@ -107,8 +105,7 @@ func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 
 // A page about maintenance, a file that is being written and credentials that are refused take no known image away.
 func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
-	refused := problem.New(http.StatusForbidden, "the credentials have expired")
-	refused.Unrelated = true
+	refused := problem.New(problem.CredentialsRefused, "the credentials have expired")
 	for name, answer := range map[string]opening{
 		"a page": func(context.Context, source.Request) (*source.Response, error) {
 			return respond([]byte("<html>Back soon"), nil)
@@ -125,8 +122,8 @@ func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			for _, want := range []State{Miss, Revalidated, Stale, Revalidated, Hit} {
-				if _, state, status := get(t, p, "/a.png"); status != http.StatusOK || state != want {
-					t.Errorf("%s: %s %d, want %s", name, state, status, want)
+				if _, state, kind := get(t, p, "/a.png"); kind != served || state != want {
+					t.Errorf("%s: %s %q, want %s", name, state, kind, want)
 				}
 				if synctest.Wait(); want == Miss {
 					time.Sleep(time.Hour)
@@ -134,8 +131,8 @@ func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 					time.Sleep(time.Hour / 2)
 				}
 			}
-			if _, _, status := get(t, p, "/other.png"); status == http.StatusOK || status >= http.StatusInternalServerError {
-				t.Errorf("%s: %d without a known image", name, status)
+			if _, _, kind := get(t, p, "/other.png"); kind == served || kind.IsFailure() {
+				t.Errorf("%s: %q without a known image", name, kind)
 			}
 		})
 	}
@@ -150,7 +147,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 		{Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}},
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		status := rapid.SampledFrom(append(failures, http.StatusOK)).Draw(rt, "status of the source for other proxies")
+		kind := rapid.SampledFrom(append(failures, served)).Draw(rt, "what the source is for other proxies")
 		control := rapid.SampledFrom([]original.Control{{}, {NoStore: true}, {Bounded: true}}).Draw(rt, "what it says")
 		known := rapid.Bool().Draw(rt, "an image is known")
 		age := rapid.SampledFrom([]time.Duration{0, 90 * time.Minute, 3 * time.Hour}).Draw(rt, "age")
@@ -162,10 +159,10 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 			switch {
 			case r.Via == "":
 				return respond(pixel(1), nil)
-			case status == http.StatusOK:
+			case kind == served:
 				return respond(pixel(2), func(r *source.Response) { r.Control = control })
 			}
-			return nil, problem.New(status, "other proxies are not welcome")
+			return nil, problem.New(kind, "other proxies are not welcome")
 		})
 		var mu sync.Mutex
 		var failure error
@@ -234,15 +231,15 @@ func TestOnlyFailuresAreCountedAsErrors(t *testing.T) {
 	if got := outcome(errors.New("connection refused")); got != "error" {
 		t.Error(got)
 	}
-	for _, status := range failures {
-		if got := outcome(problem.New(status, "no image")); (got == "error") != (status >= http.StatusInternalServerError) {
-			t.Errorf("%d: %s", status, got)
+	for _, kind := range failures {
+		if got := outcome(problem.New(kind, "no image")); (got == "error") != kind.IsFailure() {
+			t.Errorf("%s: %s", kind, got)
 		}
 	}
 }
 
 func TestAnOriginalMayHaveAsManyPixelsAsAreAllowed(t *testing.T) {
-	for more, want := range []int{http.StatusOK, http.StatusRequestEntityTooLarge} {
+	for more, want := range []problem.Kind{served, problem.TooLarge} {
 		p := newPipeline(nil)
 		p.Source = opening(func(context.Context, source.Request) (*source.Response, error) {
 			var file bytes.Buffer
@@ -254,7 +251,7 @@ func TestAnOriginalMayHaveAsManyPixelsAsAreAllowed(t *testing.T) {
 			return respond(file.Bytes(), nil)
 		})
 		if _, _, got := get(t, p, "/a.png"); got != want {
-			t.Errorf("%d pixels more than allowed: %d, want %d", more, got, want)
+			t.Errorf("%d pixels more than allowed: %q, want %q", more, got, want)
 		}
 	}
 }
@@ -266,13 +263,13 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	transform := request.Transform{Width: 10}
 	p.queues.heaviest = original.Weight(info, 0, transform)
 	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, transform)
-	if problem.Of(err).Status != http.StatusServiceUnavailable {
+	if !problem.Is(err, problem.Busy) {
 		t.Errorf("Darkroom: %v", err)
 	}
 	info.Orientation = 6
 	p.Memory = 5 * render.Upright(info).Weight
 	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info, flight: admission.For(t.Context(), "a")})
-	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
+	if !problem.Is(err, problem.Untransformable) {
 		t.Errorf("turning: %v", err)
 	}
 }
@@ -325,14 +322,14 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 	}
 	says := map[string]opening{
 		"missing": func(context.Context, source.Request) (*source.Response, error) {
-			return nil, problem.New(http.StatusNotFound, "no image")
+			return nil, problem.New(problem.Missing, "no image")
 		},
 		"denied": func(context.Context, source.Request) (*source.Response, error) {
-			return nil, problem.New(http.StatusForbidden, "no image")
+			return nil, problem.New(problem.Forbidden, "no image")
 		},
 		"too large": func(context.Context, source.Request) (*source.Response, error) { return respond(large.Bytes(), nil) },
 		"fails": func(context.Context, source.Request) (*source.Response, error) {
-			return nil, problem.New(http.StatusBadGateway, "fails")
+			return nil, problem.New(problem.UpstreamFailed, "fails")
 		},
 		"a page": func(context.Context, source.Request) (*source.Response, error) { return respond([]byte("<html>"), nil) },
 		"has it": func(_ context.Context, r source.Request) (*source.Response, error) {

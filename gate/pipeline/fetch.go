@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -65,7 +64,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (h *held, err er
 		return h, err
 	}
 	if size := h.info.Size; size.Pixels() > p.MaxSourcePixels {
-		return h, problem.New(http.StatusRequestEntityTooLarge,
+		return h, problem.New(problem.TooLarge,
 			"the original has %dx%d pixels; the maximum is %d pixels", size.Width, size.Height, p.MaxSourcePixels)
 	}
 	sum := sha256.Sum256(h.body)
@@ -110,7 +109,7 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, h *held, reserved
 	h.release = release
 	timer.Reset(source.Timeout)
 	if h.body, err = response.Read(most); err != nil {
-		if most < p.MaxSourceBytes && problem.Of(err).Status == http.StatusRequestEntityTooLarge {
+		if most < p.MaxSourceBytes && problem.Is(err, problem.TooLarge) {
 			return errLonger
 		}
 		return err

@@ -65,7 +65,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 		"panics":   func(context.Context, source.Request) (*source.Response, error) { panic("broken") },
 		"no image": func(context.Context, source.Request) (*source.Response, error) { return respond([]byte("<html>"), nil) },
 		"fails": func(context.Context, source.Request) (*source.Response, error) {
-			return nil, problem.New(http.StatusBadGateway, "fails")
+			return nil, problem.New(problem.UpstreamFailed, "fails")
 		},
 		"hangs": func(ctx context.Context, _ source.Request) (*source.Response, error) {
 			select {
@@ -168,9 +168,9 @@ func TestAnOriginalThatIsKeptCountsWithItsMemory(t *testing.T) {
 			return respond(body, func(r *source.Response) { r.Length = length })
 		})
 		defer p.failures.StopAllGoroutines()
-		entry, _, status := get(t, p, "/a.png")
-		if status != http.StatusOK || !bytes.Equal(entry.Body, body) {
-			rt.Fatal(status)
+		entry, _, failure := get(t, p, "/a.png")
+		if failure != served || !bytes.Equal(entry.Body, body) {
+			rt.Fatal(failure)
 		}
 		counted := int64(0)
 		for counted == 0 { // the cache counts in the background

@@ -74,13 +74,16 @@ func resized(path string, width int) request.Request {
 	return request.Request{Path: path, Transform: t, Own: t}
 }
 
-func get(t *testing.T, p *Pipeline, path string) (*cache.Entry, State, int) {
+// served is the kind of no problem.
+const served problem.Kind = ""
+
+func get(t *testing.T, p *Pipeline, path string) (*cache.Entry, State, problem.Kind) {
 	t.Helper()
 	entry, state, err := p.Get(t.Context(), "a", request.Request{Path: path})
 	if err != nil {
-		return entry, state, problem.Of(err).Status
+		return entry, state, problem.Of(err).Kind
 	}
-	return entry, state, http.StatusOK
+	return entry, state, served
 }
 
 func TestAFetchIsCanceledWhenAllWhoWaitForItHaveLeft(t *testing.T) {
@@ -141,17 +144,17 @@ func TestASourceThatHangsIs504AndDelaysNoKnownImage(t *testing.T) {
 				p.Source = hang
 				time.Sleep(p.Revalidate)
 				start := time.Now()
-				_, state, status := get(t, p, "/known.png")
-				if status != http.StatusOK || state != Revalidated || time.Since(start) != 0 {
-					t.Errorf("a known image: %d %s after %s", status, state, time.Since(start))
+				_, state, failure := get(t, p, "/known.png")
+				if failure != served || state != Revalidated || time.Since(start) != 0 {
+					t.Errorf("a known image: %q %s after %s", failure, state, time.Since(start))
 				}
-				_, _, status = get(t, p, "/new.png")
-				if status != http.StatusGatewayTimeout || time.Since(start) != source.Timeout {
-					t.Errorf("a new image: %d after %s", status, time.Since(start))
+				_, _, failure = get(t, p, "/new.png")
+				if failure != problem.TimedOut || time.Since(start) != source.Timeout {
+					t.Errorf("a new image: %q after %s", failure, time.Since(start))
 				}
 				synctest.Wait()
-				if _, state, status := get(t, p, "/known.png"); status != http.StatusOK || state != Stale {
-					t.Errorf("a known image of a source that has failed: %d %s", status, state)
+				if _, state, failure := get(t, p, "/known.png"); failure != served || state != Stale {
+					t.Errorf("a known image of a source that has failed: %q %s", failure, state)
 				}
 				time.Sleep(time.Minute) // the last refresh ends
 			})
@@ -217,16 +220,16 @@ func TestFailuresAreThoseOfTheOriginal(t *testing.T) {
 	asked := 0
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		asked++
-		return nil, problem.New(http.StatusNotFound, "none")
+		return nil, problem.New(problem.Missing, "none")
 	})
 	for width := range 8 {
 		_, _, err := p.Get(t.Context(), "a", resized("/none.png?", width))
-		if problem.Of(err).Status != http.StatusNotFound {
+		if !problem.Is(err, problem.Missing) {
 			t.Error(err)
 		}
 	}
-	if _, _, status := get(t, p, "/other.png"); status != http.StatusNotFound || asked != 2 {
-		t.Errorf("%d, asked %d times", status, asked)
+	if _, _, failure := get(t, p, "/other.png"); failure != problem.Missing || asked != 2 {
+		t.Errorf("%q, asked %d times", failure, asked)
 	}
 }
 
@@ -253,8 +256,8 @@ func TestWhatASourceForbidsIsNotKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			get(t, p, "/a.png")
 			time.Sleep(want.after)
-			if _, state, status := get(t, p, "/a.png"); state != want.state || status != http.StatusOK {
-				t.Errorf("%q after %s: %s %d, want %s", control, want.after, state, status, want.state)
+			if _, state, failure := get(t, p, "/a.png"); state != want.state || failure != served {
+				t.Errorf("%q after %s: %s %q, want %s", control, want.after, state, failure, want.state)
 			}
 		})
 	}
@@ -312,7 +315,7 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 		return respond(make([]byte, 17<<20), func(r *source.Response) { r.Length = -1 })
 	})
 	_, err := p.fetch(admission.For(t.Context(), "a"), source.Request{Path: "/a.png"})
-	if problem.Of(err).Status != http.StatusRequestEntityTooLarge || errors.Is(err, errLonger) {
+	if !problem.Is(err, problem.TooLarge) || errors.Is(err, errLonger) {
 		t.Error(err)
 	}
 }

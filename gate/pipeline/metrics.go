@@ -137,7 +137,7 @@ func since(ctx context.Context, part string, durations *prometheus.HistogramVec)
 
 // outcome counts a missing image as a success of the source.
 func outcome(err error) string {
-	if err != nil && problem.Of(err).Status >= http.StatusInternalServerError {
+	if err != nil && problem.Of(err).Kind.IsFailure() {
 		return "error"
 	}
 	return "ok"

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -16,8 +15,8 @@ func TestAPanicIsAnErrorWithItsStack(t *testing.T) {
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { panic("secret") })
 	_, _, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png"})
 	failure := problem.Of(err)
-	if failure.Status != http.StatusInternalServerError || strings.Contains(failure.Detail, "secret") ||
+	if failure.Kind != problem.Internal || strings.Contains(failure.Detail, "secret") ||
 		!strings.Contains(fmt.Sprint(err), "secret") || !strings.Contains(fmt.Sprint(err), "panic_test.go") {
-		t.Errorf("%d %v", failure.Status, err)
+		t.Errorf("%s %v", failure.Kind, err)
 	}
 }

@@ -145,7 +145,7 @@ func hold[K comparable, V any](
 			timing.Add(ctx, "shared", time.Since(start))
 		}
 	}()
-	if err != nil && !first && problem.Of(err).Busy {
+	if !first && problem.Is(err, problem.Busy) {
 		value, first, done, err = group.Hold(ctx, key, create)
 	}
 	return value, first, done, err
@@ -158,7 +158,7 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		return result{known, Hit}, nil
 	}
 	if failure := p.failed(r); failure != nil {
-		if made, err := p.fail(key, known, failure); err == nil || !failure.Busy {
+		if made, err := p.fail(key, known, failure); err == nil || failure.Kind != problem.Busy {
 			return made, err
 		}
 	}

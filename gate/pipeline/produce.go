@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
@@ -14,32 +13,38 @@ import (
 // never refuse: what they make impossible is done without them.
 func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) (made, error) {
 	result, err := p.apply(ctx, of, r.Transform, r.WebP)
-	if err != nil && problem.Of(err).Status < http.StatusUnsupportedMediaType && r.Own != r.Transform {
+	if problem.Is(err, problem.Invalid, problem.TooLarge) && r.Own != r.Transform {
 		result, err = p.apply(ctx, of, r.Own, r.WebP)
 	}
-	if err == nil {
-		return result, nil
-	}
-	size, status := of.info.Size, problem.Of(err).Status
-	switch asked := r.Own != (request.Transform{}); {
-	case status >= http.StatusInternalServerError,
-		asked && status != http.StatusUnsupportedMediaType,
-		asked && (size.Width > p.Rules.MaxWidth || size.Height > p.Rules.MaxHeight || int64(len(of.body)) > p.PassedOnMemory()):
-		return made{}, err
+	if err == nil || !p.passesOn(of, r, problem.Of(err).Kind) {
+		return result, err
 	}
 	p.metrics.untransformed.WithLabelValues(of.info.ContentType).Inc()
 	return made{body: of.body}, nil
 }
 
+// passesOn reports whether an original is the response to a request that cannot be fulfilled: one without parameters of
+// its own, or an image that cannot be transformed, within the limits of results.
+func (p *Pipeline) passesOn(of *held, r request.Request, why problem.Kind) bool {
+	switch {
+	case why.IsFailure():
+		return false
+	case r.Own == (request.Transform{}):
+		return true
+	}
+	size := of.info.Size
+	return why == problem.Untransformable &&
+		size.Width <= p.Rules.MaxWidth && size.Height <= p.Rules.MaxHeight && int64(len(of.body)) <= p.PassedOnMemory()
+}
+
 // apply returns the result of a transformation, as WebP if that is asked for and possible. The gate renders plain
-// transformations, and Darkroom does what only it knows, and what the gate has not the memory for. A problem with
-// status 415 means that the image cannot be transformed.
+// transformations, and Darkroom does what only it knows, and what the gate has not the memory for.
 func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, webp bool) (made, error) {
 	if of.info.Format == "" {
 		if t == (request.Transform{}) {
 			return made{body: of.body}, nil
 		}
-		return made{}, problem.New(http.StatusUnsupportedMediaType,
+		return made{}, problem.New(problem.Untransformable,
 			"images of type %s cannot be transformed", of.info.ContentType)
 	}
 	t, plan, err := p.planned(of.info, t, webp)
@@ -65,7 +70,7 @@ func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, web
 	body = original.WithProfile(body, original.Profile(of.body))
 	info, err := original.Inspect(body)
 	if err != nil {
-		return made{}, problem.New(http.StatusBadGateway, "Darkroom returned something that is not an image")
+		return made{}, problem.New(problem.UpstreamFailed, "Darkroom returned something that is not an image")
 	}
 	return p.asWebP(ctx, &held{body: body, info: info, flight: of.flight}, t.Quality, webp)
 }
@@ -113,7 +118,7 @@ func (p *Pipeline) asWebP(ctx context.Context, of *held, quality int, asked bool
 		return made{body: of.body}, nil
 	}
 	result, err := p.render(ctx, of, *plan)
-	if problem.Of(err).Status == http.StatusUnsupportedMediaType {
+	if problem.Is(err, problem.Untransformable) {
 		return made{body: of.body}, nil
 	}
 	return result, err
@@ -132,7 +137,7 @@ func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform
 		}
 	}
 	made, err := p.ask(ctx, body, info, t)
-	if problem.Of(err).Status != http.StatusUnsupportedMediaType {
+	if !problem.Is(err, problem.Untransformable) {
 		return made, err
 	}
 	repaired, _, failure := p.upright(ctx, of)
@@ -146,7 +151,7 @@ func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform
 func (p *Pipeline) upright(ctx context.Context, of *held) ([]byte, original.Info, error) {
 	plan := render.Upright(of.info)
 	if plan.Weight > p.RenderMemory() {
-		return nil, original.Info{}, problem.New(http.StatusRequestEntityTooLarge,
+		return nil, original.Info{}, problem.New(problem.TooLarge,
 			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
 	}
 	result, err := p.render(ctx, of, plan)
@@ -161,7 +166,7 @@ func (p *Pipeline) upright(ctx context.Context, of *held) ([]byte, original.Info
 func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t request.Transform) ([]byte, error) {
 	weight := original.Weight(info, int64(len(body)), t)
 	if weight > p.queues.heaviest {
-		return nil, problem.New(http.StatusRequestEntityTooLarge,
+		return nil, problem.New(problem.TooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
 	release, err := p.queues.transforms.Acquire(ctx, max(weight, p.queues.lightest))

@@ -78,8 +78,8 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 		onlyDarkroom := rapid.Bool().Draw(rt, "only Darkroom")
 		accept := []string{rapid.SampledFrom([]string{"image/webp", "*/*"}).Draw(rt, "accept")}
 		type response struct {
-			status int
-			body   string
+			failure problem.Kind
+			body    string
 		}
 		get := func(r request.Request, err error) response {
 			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(body, nil) })
@@ -90,9 +90,9 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 				entry, _, err = p.Get(t.Context(), "a", r)
 			}
 			if err != nil {
-				return response{status: problem.Of(err).Status}
+				return response{failure: problem.Of(err).Kind}
 			}
-			return response{http.StatusOK, string(entry.Body)}
+			return response{served, string(entry.Body)}
 		}
 		parse := func(defaults map[string]string) (request.Request, error) {
 			rules := request.Rules{MaxWidth: 100, MaxHeight: 100, Defaults: defaults}
@@ -104,14 +104,14 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 		got := get(r, err)
 		r.Own = r.Transform
 		want := get(r, err)
-		if want.status != http.StatusOK {
+		if want.failure != served {
 			without, err := parse(nil)
 			without.WebP = r.WebP // the format is possible for each result
 			want = get(without, err)
 		}
-		if got != want && (got.status == http.StatusOK || want.status == http.StatusOK) {
-			rt.Fatalf("%s with defaults %v: %d %q, want %d %q", query.Encode(), defaults, got.status,
-				got.body, want.status, want.body)
+		if got != want && (got.failure == served || want.failure == served) {
+			rt.Fatalf("%s with defaults %v: %q %q, want %q %q", query.Encode(), defaults, got.failure,
+				got.body, want.failure, want.body)
 		}
 	})
 }
@@ -200,13 +200,13 @@ func square() []byte {
 	return file.Bytes()
 }
 
-func getWebP(t *testing.T, p *Pipeline) (*cache.Entry, State, int) {
+func getWebP(t *testing.T, p *Pipeline) (*cache.Entry, State, problem.Kind) {
 	t.Helper()
 	entry, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: true})
 	if err != nil {
-		return nil, state, problem.Of(err).Status
+		return nil, state, problem.Of(err).Kind
 	}
-	return entry, state, http.StatusOK
+	return entry, state, served
 }
 
 func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
@@ -216,30 +216,30 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		failed := make(chan int, 1)
+		failed := make(chan problem.Kind, 1)
 		go func() {
-			_, _, status := getWebP(t, p)
-			failed <- status
+			_, _, failure := getWebP(t, p)
+			failed <- failure
 		}()
 		synctest.Wait()
 		if _, waiting := p.queues.renders.Load(); waiting != 1 {
 			t.Fatalf("%d results wait", waiting)
 		}
 		for _, path := range []string{"/a.png", "/b.png", "/b.png"} {
-			if _, _, status := get(t, p, path); status != http.StatusOK {
-				t.Errorf("%s: %d", path, status)
+			if _, _, failure := get(t, p, path); failure != served {
+				t.Errorf("%s: %q", path, failure)
 			}
 		}
 		time.Sleep(time.Minute)
-		if got := <-failed; got != http.StatusServiceUnavailable {
-			t.Errorf("after a minute: %d", got)
+		if got := <-failed; got != problem.Busy {
+			t.Errorf("after a minute: %q", got)
 		}
 		release(0)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		entry, state, status := getWebP(t, p)
-		if status != http.StatusOK || entry.ContentType != "image/webp" {
-			t.Errorf("when it is its turn: %d %s", status, state)
+		entry, state, failure := getWebP(t, p)
+		if failure != served || entry.ContentType != "image/webp" {
+			t.Errorf("when it is its turn: %q %s", failure, state)
 		}
 		synctest.Wait() // memory is returned after the last result is sent
 		for name, q := range map[string]*admission.Queue{"render": p.queues.renders, "memory": p.queues.originals} {
@@ -259,8 +259,8 @@ func TestWhatIsTooHeavyToEncodeKeepsItsFormat(t *testing.T) {
 	for less, want := range []string{"image/webp", "image/png"} {
 		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(square(), nil) })
 		p.Memory = 5 * (weight - int64(less))
-		if entry, _, status := getWebP(t, p); status != http.StatusOK || entry.ContentType != want {
-			t.Errorf("%d bytes too heavy: %d %+v, want %s", less, status, entry, want)
+		if entry, _, failure := getWebP(t, p); failure != served || entry.ContentType != want {
+			t.Errorf("%d bytes too heavy: %q %+v, want %s", less, failure, entry, want)
 		}
 	}
 }

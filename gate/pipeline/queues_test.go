@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -42,13 +41,13 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPipeline(nil)
 	info := original.Info{Format: "png", Size: request.Size{Width: 10_000, Height: 10_000}, BytesPerPixel: 8}
 	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, request.Transform{Width: 10})
-	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	if !problem.Is(err, problem.TooLarge) {
 		t.Errorf("Darkroom: %v", err)
 	}
 	info.Orientation = 6
 	p.Memory = 5 * (render.Upright(info).Weight - 1)
 	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info, flight: admission.For(t.Context(), "a")})
-	if problem.Of(err).Status != http.StatusRequestEntityTooLarge {
+	if !problem.Is(err, problem.TooLarge) {
 		t.Errorf("turning: %v", err)
 	}
 }
@@ -58,13 +57,13 @@ func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	asked := 0
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		if asked++; asked == 1 {
-			return nil, &problem.Problem{Status: http.StatusServiceUnavailable, Busy: true}
+			return nil, problem.New(problem.Busy, "no place")
 		}
 		return respond(pixel(1), nil)
 	})
-	for _, want := range []int{http.StatusServiceUnavailable, http.StatusOK} {
+	for _, want := range []problem.Kind{problem.Busy, served} {
 		if _, _, got := get(t, p, "/a.png"); got != want {
-			t.Errorf("%d, want %d", got, want)
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime/debug"
 	"time"
 
@@ -32,7 +31,7 @@ func (p *Pipeline) refresh(
 	})
 	defer done()
 	if err != nil {
-		if aboutImage(problem.Of(err)) {
+		if problem.Of(err).Kind.IsAboutImage() {
 			p.confirm(r, cache.Origin{Validated: time.Now()}) // for the other results of the original
 		}
 		return p.fallBack(r.Original(), key, known, err)
@@ -47,7 +46,7 @@ func (p *Pipeline) refresh(
 	}
 	contentType := original.Type(made.body)
 	if contentType == "" {
-		return p.fallBack(key, key, known, problem.New(http.StatusBadGateway,
+		return p.fallBack(key, key, known, problem.New(problem.UpstreamFailed,
 			"Darkroom returned something that is not an image"))
 	}
 	entry := cache.NewEntry(made.body, contentType, fetched.Origin)
@@ -96,7 +95,7 @@ func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (re
 	}
 	failure := problem.Of(err)
 	made, err := p.fail(key, known, failure)
-	if made.state == Stale || !failure.Busy {
+	if made.state == Stale || failure.Kind != problem.Busy {
 		_, _ = p.failures.Set(name, failure)
 	}
 	if made.state == Stale {
@@ -108,17 +107,12 @@ func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (re
 // fail returns the known entry if it may be served for a failure, or else the failure.
 func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (result, error) {
 	switch {
-	case aboutImage(failure):
+	case failure.Kind.IsAboutImage():
 		p.cache.Remove(key)
 	case known != nil && p.servable(known):
 		return result{known, Stale}, nil
 	}
 	return result{state: Miss}, failure
-}
-
-// aboutImage reports whether a failure is that the image is gone, or has become one that is refused.
-func aboutImage(failure *problem.Problem) bool {
-	return failure.Status < http.StatusInternalServerError && !failure.Unrelated
 }
 
 // failed returns a recent failure of a request or of its original.

@@ -150,7 +150,7 @@ func (p *Pipeline) render(ctx context.Context, of *held, plan render.Plan) (made
 			return made{}, ctx.Err()
 		}
 		// A batch that others began may have waited for too long before.
-		if r.err == nil || !found || again || !problem.Of(r.err).Busy {
+		if !found || again || !problem.Is(r.err, problem.Busy) {
 			return r.made, r.err
 		}
 	}

@@ -1,38 +1,79 @@
-// Package problem holds the errors that clients see, as problem details of RFC 9457.
+// Package problem has the errors that clients see. A problem gets its kind where it arises; serve maps kinds to HTTP.
 package problem
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"strconv"
+	"slices"
 	"time"
 )
 
-// missingLifetime is the time for which it may be kept that an image is missing.
-const missingLifetime = 5 * time.Second
+// Kind is what went wrong.
+type Kind string
 
-// Problem is an error with the response that it leads to.
+// Kinds of problems.
+const (
+	// Internal is any error without a kind of its own.
+	Internal Kind = "internal"
+	// Invalid requests have no meaning, or demand more of an image than the limits allow.
+	Invalid Kind = "invalid"
+	// URLTooLong and MethodNotAllowed are about the request alone.
+	URLTooLong       Kind = "URL too long"
+	MethodNotAllowed Kind = "method not allowed"
+	// Forbidden is a signature that is missing or wrong, or an image that the source denies.
+	Forbidden Kind = "forbidden"
+	// Expired is a signed URL after its time.
+	Expired Kind = "expired"
+	// CredentialsRefused is a source that does not accept the credentials of the gate.
+	CredentialsRefused Kind = "credentials refused"
+	// Missing is an image that the source does not have.
+	Missing Kind = "missing"
+	// TooLarge is an original or a result beyond the limits.
+	TooLarge Kind = "too large"
+	// NotAnImage is any other content in place of an image, such as a page about maintenance.
+	NotAnImage Kind = "not an image"
+	// Untransformable is an image that cannot be decoded.
+	Untransformable Kind = "untransformable"
+	// Busy is a request for which the gate or Darkroom had no place. Another request may have one.
+	Busy Kind = "busy"
+	// SourceBusy is a source that asks to be left alone for a while.
+	SourceBusy Kind = "source busy"
+	// UpstreamFailed is a source or a Darkroom that failed, and TimedOut one that did not respond in time.
+	UpstreamFailed Kind = "upstream failed"
+	TimedOut       Kind = "timed out"
+	// Loop is a source that leads back to the gate.
+	Loop Kind = "loop"
+)
+
+// IsFailure reports whether a part of the system failed, so that the same request may succeed later.
+func (k Kind) IsFailure() bool {
+	switch k {
+	case Internal, Busy, SourceBusy, UpstreamFailed, TimedOut, Loop:
+		return true
+	}
+	return false
+}
+
+// IsAboutImage reports whether the image is gone, or has become one that is refused. A known result of it is not served
+// any more.
+func (k Kind) IsAboutImage() bool {
+	return !k.IsFailure() && k != CredentialsRefused && k != NotAnImage
+}
+
+// Problem is an error that a client sees.
 type Problem struct {
-	// Status is the HTTP status of the response.
-	Status int
+	Kind Kind
 	// Detail is one sentence for people. It must not contain secrets or internal addresses.
 	Detail string
-	// RetryAfter is the time after which a retry may succeed; zero omits the header.
+	// RetryAfter is the time after which a retry may succeed; zero if it is not known.
 	RetryAfter time.Duration
-	// Unrelated is set if the failure says nothing about the image, such as expired credentials or a maintenance page.
-	// A known image is still served then.
-	Unrelated bool
-	// Busy is set if the gate had no place for the request, which says nothing of others.
-	Busy bool
 	// Cause is for the log only.
 	Cause error
 }
 
-// New returns a problem with a status and a formatted detail.
-func New(status int, format string, args ...any) *Problem {
-	return &Problem{Status: status, Detail: fmt.Sprintf(format, args...)}
+// New returns a problem with a formatted detail.
+func New(kind Kind, format string, args ...any) *Problem {
+	return &Problem{Kind: kind, Detail: fmt.Sprintf(format, args...)}
 }
 
 // Because sets the cause.
@@ -64,27 +105,8 @@ func Of(err error) *Problem {
 	if errors.As(err, &p) {
 		return p
 	}
-	return New(http.StatusInternalServerError, "internal error").Because(err)
+	return New(Internal, "internal error").Because(err)
 }
 
-// Write sends the problem.
-func (p *Problem) Write(w http.ResponseWriter, r *http.Request) {
-	body, _ := json.Marshal(map[string]any{ // strings and numbers can always be encoded
-		"type": "about:blank", "title": http.StatusText(p.Status), "status": p.Status, "detail": p.Detail,
-	})
-	header := w.Header()
-	header.Set("Content-Type", "application/problem+json")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	header.Set("Cache-Control", "no-store")
-	if p.Status == http.StatusNotFound { // so that CDNs answer when many ask for what is missing
-		header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(missingLifetime/time.Second)))
-	}
-	header.Set("X-Content-Type-Options", "nosniff")
-	if p.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int(max(p.RetryAfter, time.Second)/time.Second)))
-	}
-	w.WriteHeader(p.Status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body)
-	}
-}
+// Is reports whether err is a problem of one of the kinds.
+func Is(err error, kinds ...Kind) bool { return err != nil && slices.Contains(kinds, Of(err).Kind) }

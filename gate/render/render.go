@@ -12,7 +12,6 @@ import (
 	"context"
 	"image"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -120,13 +119,13 @@ type Pixels struct {
 	profile *original.CMYKProfile
 }
 
-// Decode returns the pixels for results of the same original. A problem with status 415 means that it cannot be decoded.
+// Decode returns the pixels for results of the same original. The error is a problem of the kind Untransformable.
 func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
 	defer measure(ctx, "decode")()
 	denominator := together(plans)
 	img, err := decode(body, plans[0].info, denominator)
 	if err != nil {
-		return Pixels{}, problem.New(http.StatusUnsupportedMediaType, "the original cannot be decoded").Because(err)
+		return Pixels{}, problem.New(problem.Untransformable, "the original cannot be decoded").Because(err)
 	}
 	pixels := Pixels{img: img, denominator: denominator}
 	if _, ok := img.(*image.CMYK); ok {

@@ -2,7 +2,6 @@ package request
 
 import (
 	"math"
-	"net/http"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
@@ -111,7 +110,7 @@ func (r Rules) Check(t Transform, original Size, maxPixels int64) error {
 	switch {
 	case scaled.Pixels() > maxPixels,
 		resized && t.Fit != FitCrop && (scaled.Width > r.MaxWidth || scaled.Height > r.MaxHeight):
-		return problem.New(http.StatusBadRequest,
+		return problem.New(problem.Invalid,
 			"parameters w and h enlarge an image of %dx%d pixels to %dx%d; the maximum is %dx%d",
 			original.Width, original.Height, scaled.Width, scaled.Height, r.MaxWidth, r.MaxHeight)
 	}
@@ -120,7 +119,7 @@ func (r Rules) Check(t Transform, original Size, maxPixels int64) error {
 		blurred = int64(t.Width) * int64(t.Height)
 	}
 	if most := float64(maxBlurWork) / float64(blurred); t.Blur > most {
-		return problem.New(http.StatusBadRequest,
+		return problem.New(problem.Invalid,
 			"parameter blur must be at most %.1f for a result of %d pixels", most, blurred)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -114,7 +113,7 @@ func (r Rules) Validate(parameters map[string]string) error {
 		switch name {
 		case "w", "h", "q":
 			if n, notANumber := strconv.Atoi(value); notANumber != nil || n > most[name] {
-				err = problem.New(http.StatusBadRequest, "parameter %s must be an integer from 1 to %d", name, most[name])
+				err = problem.New(problem.Invalid, "parameter %s must be an integer from 1 to %d", name, most[name])
 			}
 		case "dpr":
 			_, err = parseNumber(name, value, 1, maxDPR)
@@ -140,7 +139,7 @@ func malformed(query string) error {
 		name, value, _ := strings.Cut(pair, "=")
 		if _, err := url.QueryUnescape(value); err != nil && slices.Contains(Parameters, name) &&
 			!strings.Contains(pair, ";") {
-			return problem.New(http.StatusBadRequest, "parameter %s is malformed", name).Because(err)
+			return problem.New(problem.Invalid, "parameter %s is malformed", name).Because(err)
 		}
 	}
 	return nil
@@ -148,14 +147,14 @@ func malformed(query string) error {
 
 func cleanPath(u *url.URL) (string, error) {
 	if len(u.Path) > MaxURL || len(u.RawQuery) > MaxURL {
-		return "", problem.New(http.StatusRequestURITooLong, "path or query string exceeds %d bytes", MaxURL)
+		return "", problem.New(problem.URLTooLong, "path or query string exceeds %d bytes", MaxURL)
 	}
 	if !utf8.ValidString(u.Path) || strings.ContainsFunc(u.Path, unicode.IsControl) {
-		return "", problem.New(http.StatusBadRequest, "the path contains control characters or is not valid UTF-8")
+		return "", problem.New(problem.Invalid, "the path contains control characters or is not valid UTF-8")
 	}
 	clean := path.Clean("/" + u.Path)
 	if clean == "/" {
-		return "", problem.New(http.StatusNotFound, "no image has this path")
+		return "", problem.New(problem.Missing, "no image has this path")
 	}
 	return clean, nil
 }
@@ -184,19 +183,19 @@ func (r Rules) own(values url.Values) (map[string]string, error) {
 	chosen := values.Get("preset")
 	preset, found := r.Presets[chosen]
 	if chosen != "" && !found {
-		return nil, problem.New(http.StatusBadRequest, "preset %.32q does not exist", chosen)
+		return nil, problem.New(problem.Invalid, "preset %.32q does not exist", chosen)
 	}
 	maps.Copy(params, preset)
 	for name, given := range values {
 		switch known := slices.Contains(Parameters, name); {
 		case (known || name == "preset") && len(given) > 1:
-			return nil, problem.New(http.StatusBadRequest, "parameter %s is given %d times", name, len(given))
+			return nil, problem.New(problem.Invalid, "parameter %s is given %d times", name, len(given))
 		case !known || given[0] == "":
 			continue
 		case r.OnlyPresets:
-			return nil, problem.New(http.StatusBadRequest, "parameter %s is not allowed; use preset", name)
+			return nil, problem.New(problem.Invalid, "parameter %s is not allowed; use preset", name)
 		case r.Parameters != nil && !slices.Contains(r.Parameters, name):
-			return nil, problem.New(http.StatusBadRequest, "parameter %s is not allowed", name)
+			return nil, problem.New(problem.Invalid, "parameter %s is not allowed", name)
 		}
 		merge(params, name, given[0])
 	}

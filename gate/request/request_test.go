@@ -98,38 +98,38 @@ func TestRefusalsNameParameterAndBound(t *testing.T) {
 	for _, test := range []struct {
 		rules  Rules
 		target string
-		status int
+		kind   problem.Kind
 		detail string
 	}{
-		{rules, "/a?w=-1", 400, "parameter w must be a number from 1"},
-		{rules, "/a?w=wide", 400, "parameter w must be a number from 1"},
-		{rules, "/a?h=NaN", 400, "parameter h must be a number from 1"},
-		{rules, "/a?w=1&w=2", 400, "parameter w is given 2 times"},
-		{rules, "/a?blur=999", 400, "parameter blur must be a number from 0 to 100"},
-		{rules, "/a?blur=NaN", 400, "parameter blur must be a number from 0 to 100"},
-		{rules, "/a?w=1&dpr=0", 400, "parameter dpr must be a number from 0.01"},
-		{rules, "/a?q=0", 400, "parameter q must be a number from 1"},
-		{rules, "/a?rot=361", 400, "parameter rot must be a number from 0 to 360"},
-		{rules, "/a?fit=contain", 400, "parameter fit must be one of: crop; scale; max; min; clip"},
-		{rules, "/a?fit=scale&w=1", 400, "parameter fit=scale requires w and h"},
-		{rules, "/a?mono=ff0000", 400, "parameter mono must be one of: 000000"},
-		{rules, "/a?w=%zz", 400, "parameter w is malformed"},
-		{rules, "/a%00b", 400, "the path contains control characters"},
-		{rules, "/a%ff", 400, "the path contains control characters or is not valid UTF-8"},
-		{rules, "/" + strings.Repeat("a", 2050), 414, "path or query string exceeds 2048 bytes"},
-		{rules, "/a?" + strings.Repeat("a", 2050), 414, "path or query string exceeds 2048 bytes"},
-		{rules, "/", 404, "no image has this path"},
-		{limited, "/a?mono=000000", 400, "parameter mono is not allowed"},
-		{presets, "/a?w=50", 400, "parameter w is not allowed; use preset"},
-		{presets, "/a?preset=huge", 400, `preset "huge" does not exist`},
+		{rules, "/a?w=-1", problem.Invalid, "parameter w must be a number from 1"},
+		{rules, "/a?w=wide", problem.Invalid, "parameter w must be a number from 1"},
+		{rules, "/a?h=NaN", problem.Invalid, "parameter h must be a number from 1"},
+		{rules, "/a?w=1&w=2", problem.Invalid, "parameter w is given 2 times"},
+		{rules, "/a?blur=999", problem.Invalid, "parameter blur must be a number from 0 to 100"},
+		{rules, "/a?blur=NaN", problem.Invalid, "parameter blur must be a number from 0 to 100"},
+		{rules, "/a?w=1&dpr=0", problem.Invalid, "parameter dpr must be a number from 0.01"},
+		{rules, "/a?q=0", problem.Invalid, "parameter q must be a number from 1"},
+		{rules, "/a?rot=361", problem.Invalid, "parameter rot must be a number from 0 to 360"},
+		{rules, "/a?fit=contain", problem.Invalid, "parameter fit must be one of: crop; scale; max; min; clip"},
+		{rules, "/a?fit=scale&w=1", problem.Invalid, "parameter fit=scale requires w and h"},
+		{rules, "/a?mono=ff0000", problem.Invalid, "parameter mono must be one of: 000000"},
+		{rules, "/a?w=%zz", problem.Invalid, "parameter w is malformed"},
+		{rules, "/a%00b", problem.Invalid, "the path contains control characters"},
+		{rules, "/a%ff", problem.Invalid, "the path contains control characters or is not valid UTF-8"},
+		{rules, "/" + strings.Repeat("a", 2050), problem.URLTooLong, "path or query string exceeds 2048 bytes"},
+		{rules, "/a?" + strings.Repeat("a", 2050), problem.URLTooLong, "path or query string exceeds 2048 bytes"},
+		{rules, "/", problem.Missing, "no image has this path"},
+		{limited, "/a?mono=000000", problem.Invalid, "parameter mono is not allowed"},
+		{presets, "/a?w=50", problem.Invalid, "parameter w is not allowed; use preset"},
+		{presets, "/a?preset=huge", problem.Invalid, `preset "huge" does not exist`},
 	} {
 		_, err := parse(t, test.rules, test.target)
 		if err == nil {
 			t.Errorf("%s: no error", test.target)
 			continue
 		}
-		if p := problem.Of(err); p.Status != test.status || !strings.Contains(p.Detail, test.detail) {
-			t.Errorf("%s: %d %q, want %d %q", test.target, p.Status, p.Detail, test.status, test.detail)
+		if p := problem.Of(err); p.Kind != test.kind || !strings.Contains(p.Detail, test.detail) {
+			t.Errorf("%s: %s %q, want %s %q", test.target, p.Kind, p.Detail, test.kind, test.detail)
 		}
 	}
 }
@@ -305,7 +305,7 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 		}
 		r, err := limited.Parse(u)
 		if err != nil {
-			if p := problem.Of(err); p.Status >= 500 {
+			if p := problem.Of(err); p.Kind.IsFailure() {
 				t.Fatalf("%q: %v", target, err)
 			}
 			continue

@@ -2,7 +2,6 @@ package request
 
 import (
 	"math"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -133,7 +132,7 @@ func (r Rules) parseParameters(params map[string]string) (t Transform, err error
 func (t Transform) simplify() (Transform, error) {
 	partial := t.Width == 0 || t.Height == 0
 	if t.Fit == FitScale && partial {
-		return Transform{}, problem.New(http.StatusBadRequest, "parameter fit=scale requires w and h")
+		return Transform{}, problem.New(problem.Invalid, "parameter fit=scale requires w and h")
 	}
 	switch whole := t.Width == 0 && t.Height == 0; {
 	case whole:
@@ -168,7 +167,7 @@ func (t Transform) WithoutQuality() Transform {
 func parseInteger(name, value string) (int, error) {
 	f, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(f >= 0.5) { // nor NaN
-		return 0, problem.New(http.StatusBadRequest, "parameter %s must be a number from 1", name)
+		return 0, problem.New(problem.Invalid, "parameter %s must be a number from 1", name)
 	}
 	return int(math.Round(min(f, maxSide))), nil
 }
@@ -176,7 +175,7 @@ func parseInteger(name, value string) (int, error) {
 func parseNumber(name, value string, least, most float64) (float64, error) {
 	f, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(f >= least && f <= most) {
-		return 0, problem.New(http.StatusBadRequest, "parameter %s must be a number from %g to %g", name, least, most)
+		return 0, problem.New(problem.Invalid, "parameter %s must be a number from %g to %g", name, least, most)
 	}
 	// Two digits are enough for pixels and degrees, and bound the number of variants. Zero has no sign.
 	return math.Abs(math.Round(f*100) / 100), nil
@@ -184,7 +183,7 @@ func parseNumber(name, value string, least, most float64) (float64, error) {
 
 func parseChoice(name, value string, choices ...string) (string, error) {
 	if !slices.Contains(choices, value) {
-		return "", problem.New(http.StatusBadRequest, "parameter %s must be one of: %s", name, strings.Join(choices, "; "))
+		return "", problem.New(problem.Invalid, "parameter %s must be one of: %s", name, strings.Join(choices, "; "))
 	}
 	return value, nil
 }

@@ -37,7 +37,7 @@ type anything struct {
 
 func (a anything) Open(_ context.Context, r source.Request) (*source.Response, error) {
 	if a.image == nil {
-		return nil, problem.New(http.StatusNotFound, "no image")
+		return nil, problem.New(problem.Missing, "no image")
 	}
 	body := append(bytes.Clone(a.image), r.Path...)
 	validators := original.Validators{ETag: a.etag, LastModified: a.etag}

@@ -97,7 +97,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	parsed, varies := parsed.Negotiate(r.Header.Values("Accept"))
 	parsed.Via = source.Via(r.Header)
 	if h.ID != "" && strings.Contains(parsed.Via, h.ID) {
-		return nil, pipeline.None, problem.New(http.StatusLoopDetected, "the source of the gate leads back to it")
+		return nil, pipeline.None, problem.New(problem.Loop, "the source of the gate leads back to it")
 	}
 	client := clientOf(r)
 	ctx, record := timing.With(r.Context())
@@ -129,7 +129,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 func (h *Handler) allow(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Allow", "GET, HEAD")
 	if !h.CrossOrigin || r.Method != http.MethodOptions {
-		return problem.New(http.StatusMethodNotAllowed, "only GET and HEAD are supported")
+		return problem.New(problem.MethodNotAllowed, "only GET and HEAD are supported")
 	}
 	// Browsers ask before requests with unusual headers.
 	w.Header().Set("Access-Control-Allow-Headers", "*")
@@ -170,12 +170,17 @@ type content struct {
 func (c *content) WriteHeader(status int) {
 	switch c.failed = status >= http.StatusBadRequest; {
 	case status == http.StatusRequestedRangeNotSatisfiable:
-		problem.New(status, "the header Range names no part of the image").Write(c.ResponseWriter, c.request)
+		c.refuse(status, "the header Range names no part of the image")
 	case c.failed:
-		problem.New(status, "a condition of the request is false").Write(c.ResponseWriter, c.request)
+		c.refuse(status, "a condition of the request is false")
 	default:
 		c.ResponseWriter.WriteHeader(status)
 	}
+}
+
+func (c *content) refuse(status int, detail string) {
+	c.Header().Set("Cache-Control", "no-store")
+	sendDetails(c.ResponseWriter, c.request, status, detail)
 }
 
 func (c *content) Write(body []byte) (int, error) {
@@ -223,12 +228,12 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p := problem.Of(err)
-	if p.Status >= http.StatusInternalServerError {
-		h.Log.Warn("Request failed", "path", r.URL.Path, "status", p.Status, "error", p)
+	if p.Kind.IsFailure() {
+		h.Log.Warn("Request failed", "path", r.URL.Path, "status", statusOf(p.Kind), "error", p)
 	}
 	// That for the response may be over when the request has waited in several queues.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
-	p.Write(w, r)
+	sendProblem(w, r, p)
 }
 
 // clientOf returns the address that a request came from, for fairness and the access log.

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +33,7 @@ func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (
 	for !l.keeps(e) && l.total > 0 && l.total+size > budget {
 		oldest := l.oldestOfLargest(client, size)
 		if oldest == nil {
-			return nil, problem.New(http.StatusServiceUnavailable, "too many large responses are being sent; retry later").
+			return nil, problem.New(problem.Busy, "too many large responses are being sent; retry later").
 				Retry(2 * time.Second)
 		}
 		oldest.cut()

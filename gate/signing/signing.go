@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -124,13 +123,13 @@ func (v *Verifier) Verify(u *url.URL) (expires time.Time, err error) {
 	result, refusal := "valid", error(nil)
 	switch expires, err = expiry(query.Get("expires")); {
 	case !query.Has("s"):
-		result, refusal = "missing", problem.New(http.StatusForbidden, "the URL is not signed; parameter s is required")
+		result, refusal = "missing", problem.New(problem.Forbidden, "the URL is not signed; parameter s is required")
 	case malformed != nil, path.Clean(u.Path) != u.Path, !v.signed(u, query):
-		result, refusal = "invalid", problem.New(http.StatusForbidden, "the signature of the URL is invalid")
+		result, refusal = "invalid", problem.New(problem.Forbidden, "the signature of the URL is invalid")
 	case err != nil:
 		result, refusal = "invalid", err
 	case !expires.IsZero() && !time.Now().Before(expires):
-		result, refusal = "expired", problem.New(http.StatusGone, "the URL has expired")
+		result, refusal = "expired", problem.New(problem.Expired, "the URL has expired")
 	}
 	v.options.Count(result)
 	if v.options.Mode == Report {
@@ -145,7 +144,7 @@ func expiry(value string) (time.Time, error) {
 	}
 	seconds, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || seconds > time.Now().AddDate(maxYears, 0, 0).Unix() {
-		return time.Time{}, problem.New(http.StatusBadRequest,
+		return time.Time{}, problem.New(problem.Invalid,
 			"parameter expires must be a Unix time in seconds, at most %d years ahead", maxYears)
 	}
 	return time.Unix(seconds, 0), nil

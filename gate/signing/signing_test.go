@@ -41,15 +41,18 @@ func newVerifier(t testing.TB, options Options, keys string) (*Verifier, string,
 	return v, options.File, counted
 }
 
-func status(v *Verifier, target string) int {
+// served is the kind of no problem.
+const served problem.Kind = ""
+
+func verify(v *Verifier, target string) problem.Kind {
 	u, err := url.ParseRequestURI(target)
 	if err != nil {
 		panic(err)
 	}
 	if _, err := v.Verify(u); err != nil {
-		return problem.Of(err).Status
+		return problem.Of(err).Kind
 	}
-	return 200
+	return served
 }
 
 // withSignature signs a URL with a key.
@@ -70,8 +73,8 @@ func TestRecordedURLsAreValid(t *testing.T) {
 	defer file.Close()
 	v, _, counted := newVerifier(t, Options{Mode: Require}, secondKey+"\n\n "+firstKey+" \n")
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if line := lines.Text(); !strings.HasPrefix(line, "#") && status(v, line) != 200 {
-			t.Errorf("%s: %d", line, status(v, line))
+		if line := lines.Text(); !strings.HasPrefix(line, "#") && verify(v, line) != served {
+			t.Errorf("%s: %q", line, verify(v, line))
 		}
 	}
 	if counted["valid"] < 5 {
@@ -84,39 +87,39 @@ func TestWhatIsRefusedAndCounted(t *testing.T) {
 	valid := withSignature(firstKey, "/a.jpg?w=300")
 	for _, test := range []struct {
 		target string
-		status int
+		kind   problem.Kind
 		result string
 	}{
-		{target: valid, status: 200, result: "valid"},
-		{target: withSignature(firstKey, "/a.jpg?w=300&expires="+future), status: 200, result: "valid"},
-		{target: "/a.jpg", status: 403, result: "missing"},
-		{target: "/a.jpg?s=", status: 403, result: "invalid"},
-		{target: valid + "&s=" + valid[len(valid)-64:], status: 403, result: "invalid"},
-		{target: valid[:len(valid)-1], status: 403, result: "invalid"},
-		{target: strings.ToUpper(valid), status: 403, result: "missing"},
-		{target: withSignature(secondKey, "/a.jpg"), status: 403, result: "invalid"},
-		{target: withSignature(firstKey, "/a.jpg?expires="+past), status: 410, result: "expired"},
-		{target: withSignature(firstKey, "/a.jpg?expires=soon"), status: 400, result: "invalid"},
-		{target: withSignature(firstKey, "/a.jpg?expires=1767225600000"), status: 400, result: "invalid"},
-		{target: withSignature(firstKey, "/a.jpg?w=50") + "&zz=%", status: 403, result: "invalid"},
-		{target: withSignature(firstKey, "/a.jpg?w=50") + "&a;b", status: 403, result: "invalid"},
-		{target: strings.Replace(valid, "/a.jpg", "/a.jpg/", 1), status: 403, result: "invalid"},
-		{target: strings.Replace(valid, "/a.jpg", "///a.jpg", 1), status: 403, result: "invalid"},
-		{target: "/a.jpg?expires=soon", status: 403, result: "missing"},
-		{target: "/probe.jpg?w=16", status: 200},
-		{target: "/probe.jpg?w=17", status: 403, result: "missing"},
+		{target: valid, kind: served, result: "valid"},
+		{target: withSignature(firstKey, "/a.jpg?w=300&expires="+future), kind: served, result: "valid"},
+		{target: "/a.jpg", kind: problem.Forbidden, result: "missing"},
+		{target: "/a.jpg?s=", kind: problem.Forbidden, result: "invalid"},
+		{target: valid + "&s=" + valid[len(valid)-64:], kind: problem.Forbidden, result: "invalid"},
+		{target: valid[:len(valid)-1], kind: problem.Forbidden, result: "invalid"},
+		{target: strings.ToUpper(valid), kind: problem.Forbidden, result: "missing"},
+		{target: withSignature(secondKey, "/a.jpg"), kind: problem.Forbidden, result: "invalid"},
+		{target: withSignature(firstKey, "/a.jpg?expires="+past), kind: problem.Expired, result: "expired"},
+		{target: withSignature(firstKey, "/a.jpg?expires=soon"), kind: problem.Invalid, result: "invalid"},
+		{target: withSignature(firstKey, "/a.jpg?expires=1767225600000"), kind: problem.Invalid, result: "invalid"},
+		{target: withSignature(firstKey, "/a.jpg?w=50") + "&zz=%", kind: problem.Forbidden, result: "invalid"},
+		{target: withSignature(firstKey, "/a.jpg?w=50") + "&a;b", kind: problem.Forbidden, result: "invalid"},
+		{target: strings.Replace(valid, "/a.jpg", "/a.jpg/", 1), kind: problem.Forbidden, result: "invalid"},
+		{target: strings.Replace(valid, "/a.jpg", "///a.jpg", 1), kind: problem.Forbidden, result: "invalid"},
+		{target: "/a.jpg?expires=soon", kind: problem.Forbidden, result: "missing"},
+		{target: "/probe.jpg?w=16", kind: served},
+		{target: "/probe.jpg?w=17", kind: problem.Forbidden, result: "missing"},
 	} {
 		v, _, counted := newVerifier(t, Options{Mode: Require, Public: "/probe.jpg?w=16"}, firstKey)
-		got, want := status(v, test.target), map[string]int{test.result: 1}
+		got, want := verify(v, test.target), map[string]int{test.result: 1}
 		if test.result == "" {
 			want = map[string]int{}
 		}
-		if got != test.status || !maps.Equal(counted, want) {
-			t.Errorf("%s: %d %v, want %d %s", test.target, got, counted, test.status, test.result)
+		if got != test.kind || !maps.Equal(counted, want) {
+			t.Errorf("%s: %q %v, want %q %s", test.target, got, counted, test.kind, test.result)
 		}
 		v, _, counted = newVerifier(t, Options{Mode: Report, Public: "/probe.jpg?w=16"}, firstKey)
-		if got := status(v, test.target); got != 200 || !maps.Equal(counted, want) {
-			t.Errorf("%s is only reported: %d %v", test.target, got, counted)
+		if got := verify(v, test.target); got != served || !maps.Equal(counted, want) {
+			t.Errorf("%s is only reported: %q %v", test.target, got, counted)
 		}
 	}
 }
@@ -143,7 +146,7 @@ func TestASignatureBindsThePathAndAllParameters(t *testing.T) {
 		other := maps.Clone(otherQuery)
 		other.Set("s", sign([]byte(firstKey), signedPath, signedQuery))
 		_, err := v.Verify(&url.URL{Path: otherPath, RawQuery: other.Encode()})
-		if accepted := err == nil || problem.Of(err).Status != 403; accepted != same {
+		if accepted := err == nil || !problem.Is(err, problem.Forbidden); accepted != same {
 			t.Fatalf("signed %s %v, sent %s %v: %v", signedPath, signedQuery, otherPath, otherQuery, err)
 		}
 	})
@@ -168,7 +171,7 @@ func TestKeysAreRotatedWithoutARestart(t *testing.T) {
 			}
 			time.Sleep(reread)
 			for _, key := range []string{firstKey, secondKey} {
-				if valid := status(v, withSignature(key, "/a?w=1")) == 200; valid != slices.Contains(step.valid, key) {
+				if valid := verify(v, withSignature(key, "/a?w=1")) == served; valid != slices.Contains(step.valid, key) {
 					t.Errorf("after %q the signature of %q is valid: %t", step.keys, key, valid)
 				}
 			}
@@ -207,8 +210,8 @@ func TestURLsOfClientLibrariesOfImgix(t *testing.T) {
 		target := line[1]
 		with, _, _ := newVerifier(t, Options{Mode: Require, Scheme: Imgix}, firstKey)
 		without, _, _ := newVerifier(t, Options{Mode: Require, Scheme: SHA256}, firstKey)
-		if status(with, target) != 200 || status(without, target) != 403 || status(with, "/x"+target) != 403 {
-			t.Errorf("%s: %d with the scheme, %d without", target, status(with, target), status(without, target))
+		if verify(with, target) != served || verify(without, target) != problem.Forbidden || verify(with, "/x"+target) != problem.Forbidden {
+			t.Errorf("%s: %q with the scheme, %q without", target, verify(with, target), verify(without, target))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestASourceOfAPrivateAuthorityIsReadWithItsCertificates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := read(t, public, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 502 {
+		if _, _, err := read(t, public, "/a.jpg", original.Validators{}, 100); !problem.Is(err, problem.UpstreamFailed) {
 			t.Errorf("%s: without the authority: %v", config.Kind, err)
 		}
 		config.Authorities = authorities

@@ -45,18 +45,18 @@ func TestS3(t *testing.T) {
 	if _, again, err := read(t, s, "/dir/é+(1).jpg", response.Validators, 100); err != nil || !again.Unchanged {
 		t.Errorf("%+v %v", again, err)
 	}
-	if _, _, err := read(t, s, "/none.jpg", original.Validators{}, 100); problem.Of(err).Status != 404 {
+	if _, _, err := read(t, s, "/none.jpg", original.Validators{}, 100); !problem.Is(err, problem.Missing) {
 		t.Errorf("missing: %v", err)
 	}
 	denied, _ := New(Config{
 		Kind: "s3", Bucket: "my_photos", Region: "eu-west-2", AccessKey: "other",
 		SecretKey: "secret", Endpoint: server.URL,
 	})
-	if _, _, err := read(t, denied, "/dir/é+(1).jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
+	if _, _, err := read(t, denied, "/dir/é+(1).jpg", original.Validators{}, 100); !problem.Is(err, problem.Forbidden) {
 		t.Errorf("wrong key: %v", err)
 	}
 	server.Close()
-	if _, _, err := read(t, s, "/dir/é+(1).jpg", original.Validators{}, 100); problem.Of(err).Status != 502 {
+	if _, _, err := read(t, s, "/dir/é+(1).jpg", original.Validators{}, 100); !problem.Is(err, problem.UpstreamFailed) {
 		t.Errorf("down: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestCredentialsDoNotFollowRedirects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 502 || asked != 0 {
+	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); !problem.Is(err, problem.UpstreamFailed) || asked != 0 {
 		t.Errorf("%v, the other server was asked %d times", err, asked)
 	}
 }
@@ -125,7 +125,7 @@ func TestGoogleCloudStorageWithAServiceAccount(t *testing.T) {
 		t.Errorf("%d tokens for two requests", tokens)
 	}
 	public, _ := New(Config{Kind: "gcs", Bucket: "photos", Endpoint: server.URL})
-	if _, _, err := read(t, public, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 403 {
+	if _, _, err := read(t, public, "/a.jpg", original.Validators{}, 100); !problem.Is(err, problem.Forbidden) {
 		t.Errorf("without credentials: %v", err)
 	}
 }
@@ -177,7 +177,7 @@ func TestATokenIsNotWaitedForForever(t *testing.T) {
 	for i := range requests {
 		select {
 		case err := <-failed:
-			if problem.Of(err).Status != http.StatusBadGateway {
+			if !problem.Is(err, problem.UpstreamFailed) {
 				t.Error(err)
 			}
 		case <-end:

@@ -150,14 +150,14 @@ func statusProblem(response *http.Response) *problem.Problem {
 		if err != nil {
 			after = int(retryAfter / time.Second)
 		}
-		return problem.New(http.StatusServiceUnavailable, "the source is busy; it responded with status %d", status).
+		return problem.New(problem.SourceBusy, "the source is busy; it responded with status %d", status).
 			Retry(min(max(time.Duration(after), 1), maxRetryAfter/time.Second) * time.Second)
 	case http.StatusNotFound, http.StatusGone:
-		return problem.New(http.StatusNotFound, "the source has no image at this path")
+		return problem.New(problem.Missing, "the source has no image at this path")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return problem.New(http.StatusForbidden, "the source denies access to this image")
+		return problem.New(problem.Forbidden, "the source denies access to this image")
 	}
-	return problem.New(http.StatusBadGateway, "the source responded with status %d", response.StatusCode).
+	return problem.New(problem.UpstreamFailed, "the source responded with status %d", response.StatusCode).
 		Retry(retryAfter)
 }
 
@@ -175,17 +175,17 @@ func Failure(err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, errForbidden):
-		return problem.New(http.StatusBadGateway, "the source is at an address that is not allowed").Because(err)
+		return problem.New(problem.UpstreamFailed, "the source is at an address that is not allowed").Because(err)
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return problem.New(http.StatusGatewayTimeout, "the source did not respond in time").Because(err).Retry(retryAfter)
+		return problem.New(problem.TimedOut, "the source did not respond in time").Because(err).Retry(retryAfter)
 	}
-	return problem.New(http.StatusBadGateway, "the source cannot be reached or ended the response early").
+	return problem.New(problem.UpstreamFailed, "the source cannot be reached or ended the response early").
 		Because(err).Retry(retryAfter)
 }
 
 // Read reads the body of a response, at most maxBytes. One of unknown length takes up to twice its memory.
 func (r *Response) Read(maxBytes int64) ([]byte, error) {
-	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "the original exceeds %d bytes", maxBytes)
+	tooLarge := problem.New(problem.TooLarge, "the original exceeds %d bytes", maxBytes)
 	if r.Length > maxBytes {
 		return nil, tooLarge
 	}

@@ -69,7 +69,7 @@ func TestAnUnchangedOriginalIsNotRead(t *testing.T) {
 	}
 }
 
-func TestFailuresOfTheSourceHaveAStatus(t *testing.T) {
+func TestFailuresOfTheSourceHaveAKind(t *testing.T) {
 	hijack := func(answer string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			connection, _, err := http.NewResponseController(w).Hijack()
@@ -87,37 +87,37 @@ func TestFailuresOfTheSourceHaveAStatus(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
-		status  int
+		kind    problem.Kind
 	}{
-		"missing":                      {status(404), 404},
-		"gone":                         {status(410), 404},
-		"denied":                       {status(403), 403},
-		"not authenticated":            {status(401), 403},
-		"broken":                       {status(500), 502},
-		"rate limited":                 {status(429), 503},
-		"not modified without request": {status(304), 502},
+		"missing":                      {status(404), problem.Missing},
+		"gone":                         {status(410), problem.Missing},
+		"denied":                       {status(403), problem.Forbidden},
+		"not authenticated":            {status(401), problem.Forbidden},
+		"broken":                       {status(500), problem.UpstreamFailed},
+		"rate limited":                 {status(429), problem.SourceBusy},
+		"not modified without request": {status(304), problem.UpstreamFailed},
 		"too large": {
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 101)) },
-			413,
+			problem.TooLarge,
 		},
 		"too large without a length": {func(w http.ResponseWriter, _ *http.Request) {
 			for range 101 {
 				_, _ = w.Write([]byte{1})
 				_ = http.NewResponseController(w).Flush()
 			}
-		}, 413},
-		"truncated":            {hijack("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nabc"), 502},
-		"nonsense":             {hijack("hello"), 502},
-		"redirect to metadata": {redirect("http://169.254.169.254/latest/meta-data/"), 502},
-		"redirect to mapped":   {redirect("http://[::ffff:169.254.169.254]/"), 502},
-		"redirect to NAT64":    {redirect("http://[64:ff9b::a9fe:a9fe]/"), 502},
-		"redirect to a file":   {redirect("file:///etc/passwd"), 502},
-		"endless redirects":    {redirect("/again"), 502},
+		}, problem.TooLarge},
+		"truncated":            {hijack("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nabc"), problem.UpstreamFailed},
+		"nonsense":             {hijack("hello"), problem.UpstreamFailed},
+		"redirect to metadata": {redirect("http://169.254.169.254/latest/meta-data/"), problem.UpstreamFailed},
+		"redirect to mapped":   {redirect("http://[::ffff:169.254.169.254]/"), problem.UpstreamFailed},
+		"redirect to NAT64":    {redirect("http://[64:ff9b::a9fe:a9fe]/"), problem.UpstreamFailed},
+		"redirect to a file":   {redirect("file:///etc/passwd"), problem.UpstreamFailed},
+		"endless redirects":    {redirect("/again"), problem.UpstreamFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := read(t, folder(t, test.handler), "/a.jpg", original.Validators{}, 100)
-			if p := problem.Of(err); err == nil || p.Status != test.status {
-				t.Errorf("%v, want %d", err, test.status)
+			if !problem.Is(err, test.kind) {
+				t.Errorf("%v, want %s", err, test.kind)
 			} else if strings.HasPrefix(name, "redirect to m") && !errors.Is(err, errForbidden) {
 				t.Errorf("connected: %v", err)
 			}
@@ -125,12 +125,12 @@ func TestFailuresOfTheSourceHaveAStatus(t *testing.T) {
 	}
 }
 
-func TestASourceWithoutAListenerIs502(t *testing.T) {
+func TestASourceWithoutAListenerHasFailed(t *testing.T) {
 	server := httptest.NewServer(nil)
 	server.Close()
 	s, _ := New(Config{Kind: "webfolder", BaseURL: server.URL})
 	_, _, err := read(t, s, "/a", original.Validators{}, 1)
-	if problem.Of(err).Status != 502 || problem.Of(err).RetryAfter == 0 {
+	if !problem.Is(err, problem.UpstreamFailed) || problem.Of(err).RetryAfter == 0 {
 		t.Errorf("%v", err)
 	}
 }
@@ -141,13 +141,13 @@ func TestASourceThatDoesNotRespondIs504(t *testing.T) {
 	}
 	t.Parallel()
 	s := folder(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); problem.Of(err).Status != 504 {
+	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); !problem.Is(err, problem.TimedOut) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestTimeoutsAre504(t *testing.T) {
-	if p := problem.Of(Failure(fmt.Errorf("read: %w", context.DeadlineExceeded))); p.Status != 504 || p.RetryAfter == 0 {
+	if p := problem.Of(Failure(fmt.Errorf("read: %w", context.DeadlineExceeded))); p.Kind != problem.TimedOut || p.RetryAfter == 0 {
 		t.Errorf("%+v", p)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
@@ -63,7 +62,7 @@ func (t table) Open(ctx context.Context, asked Request) (*Response, error) {
 		if err == nil && r.Fallback {
 			t.served(r.Name, 1)
 		}
-		if err == nil || problem.Of(err).Status != http.StatusNotFound {
+		if !problem.Is(err, problem.Missing) {
 			return response, err
 		}
 		missing = cmp.Or(missing, err)
@@ -95,7 +94,7 @@ func (r row) open(ctx context.Context, asked Request) (*Response, error) {
 		asked.Path = strings.TrimPrefix(asked.Path, r.Path)
 	}
 	if !strings.HasPrefix(asked.Path, r.PathPrefix) {
-		return nil, problem.New(http.StatusNotFound, "no image has this path")
+		return nil, problem.New(problem.Missing, "no image has this path")
 	}
 	id := r.Name + "@" + GateOf([]Config{r.Config})
 	if asked.Known.Source != id {

@@ -135,7 +135,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 			switch {
 			case status == http.StatusOK && (err != nil || !strings.Contains(response.Validators.Source, r.Name+"@")):
 				t.Fatalf("%s has the image, but the result is %+v, %v", r.Name, response, err)
-			case status != http.StatusOK && (problem.Of(err).Status != problem.Of(statusProblem(&http.Response{StatusCode: status})).Status ||
+			case status != http.StatusOK && (problem.Of(err).Kind != statusProblem(&http.Response{StatusCode: status}).Kind ||
 				!strings.Contains(err.Error(), r.Name)):
 				t.Fatalf("%s responded with %d, but the result is %v", r.Name, status, err)
 			case status == http.StatusOK && r.Fallback != (served[r.Name] == 1) || len(served) > 1:
@@ -143,7 +143,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 			}
 			return
 		}
-		if problem.Of(err).Status != http.StatusNotFound || len(log) > 0 || len(served) > 0 {
+		if !problem.Is(err, problem.Missing) || len(log) > 0 || len(served) > 0 {
 			t.Fatalf("no source has the image, but the result is %v; also asked: %v; counted %v", err, log, served)
 		}
 	})

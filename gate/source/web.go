@@ -75,7 +75,7 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	target.Path = strings.TrimSuffix(target.Path, "/") + r.Path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
-		return nil, problem.New(http.StatusBadRequest, "the path cannot be requested from the source").Because(err)
+		return nil, problem.New(problem.Invalid, "the path cannot be requested from the source").Because(err)
 	}
 	for name, value := range map[string]string{
 		"User-Agent": "darkroom-gate", "Accept": "image/*", "If-None-Match": r.Known.ETag,
@@ -88,7 +88,7 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	client := *w.client
 	if w.authorize != nil {
 		if err := w.authorize(request); err != nil {
-			return nil, problem.New(http.StatusBadGateway, "the gate cannot authenticate at the source").
+			return nil, problem.New(problem.UpstreamFailed, "the gate cannot authenticate at the source").
 				Because(err).Retry(retryAfter)
 		}
 		client.CheckRedirect = stay // credentials are for nobody else
@@ -106,7 +106,9 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	}
 	if err := statusProblem(response); err != nil {
 		defer response.Body.Close()
-		err.Unrelated = w.authorize != nil && refusesCredentials(response)
+		if w.authorize != nil && refusesCredentials(response) {
+			err.Kind = problem.CredentialsRefused
+		}
 		return nil, err
 	}
 	return &Response{

@@ -148,17 +148,17 @@ func TestStatusesOfASource(t *testing.T) {
 	for _, test := range []struct {
 		status      int
 		name, value string
-		want        int
+		want        problem.Kind
 		retry       time.Duration
 	}{
-		{status: 203, want: 200},
-		{status: 206, name: "Content-Range", value: "bytes 0-3/4", want: 200},
-		{status: 206, name: "Content-Range", value: "bytes 1-3/4", want: 502, retry: retryAfter},
-		{status: 206, name: "Content-Range", value: "bytes 0-3/*", want: 502, retry: retryAfter},
-		{status: 429, name: "Retry-After", value: "7", want: 503, retry: 7 * time.Second},
-		{status: 503, name: "Retry-After", value: "9999999", want: 503, retry: time.Hour},
-		{status: 503, want: 503, retry: retryAfter},
-		{status: 500, want: 502, retry: retryAfter},
+		{status: 203},
+		{status: 206, name: "Content-Range", value: "bytes 0-3/4"},
+		{status: 206, name: "Content-Range", value: "bytes 1-3/4", want: problem.UpstreamFailed, retry: retryAfter},
+		{status: 206, name: "Content-Range", value: "bytes 0-3/*", want: problem.UpstreamFailed, retry: retryAfter},
+		{status: 429, name: "Retry-After", value: "7", want: problem.SourceBusy, retry: 7 * time.Second},
+		{status: 503, name: "Retry-After", value: "9999999", want: problem.SourceBusy, retry: time.Hour},
+		{status: 503, want: problem.SourceBusy, retry: retryAfter},
+		{status: 500, want: problem.UpstreamFailed, retry: retryAfter},
 	} {
 		s := folder(t, func(w http.ResponseWriter, _ *http.Request) {
 			if test.name != "" {
@@ -168,10 +168,10 @@ func TestStatusesOfASource(t *testing.T) {
 			_, _ = w.Write([]byte("body"))
 		})
 		body, _, err := read(t, s, "/a", original.Validators{}, 100)
-		if err == nil && string(body) == "body" && test.want == 200 {
+		if err == nil && string(body) == "body" && test.want == "" {
 			continue
 		}
-		if p := problem.Of(err); err == nil || p.Status != test.want || p.RetryAfter != test.retry || p.Busy {
+		if p := problem.Of(err); err == nil || p.Kind != test.want || p.RetryAfter != test.retry {
 			t.Errorf("%+v: %q %v", test, body, err)
 		}
 	}
@@ -215,13 +215,16 @@ func TestRefusedCredentialsAreNoAnswerAboutTheImage(t *testing.T) {
 			rt.Fatal(err)
 		}
 		_, _, err = read(t, s, "/a.jpg", original.Validators{}, 100)
-		want, unrelated := http.StatusNotFound, false
-		if status <= http.StatusForbidden {
-			want = http.StatusForbidden
-			unrelated = kind != "webfolder" && (status == http.StatusUnauthorized || slices.Contains(credentials, code))
+		want := problem.Missing
+		switch {
+		case status > http.StatusForbidden:
+		case kind != "webfolder" && (status == http.StatusUnauthorized || slices.Contains(credentials, code)):
+			want = problem.CredentialsRefused
+		default:
+			want = problem.Forbidden
 		}
-		if failure := problem.Of(err); failure.Status != want || failure.Unrelated != unrelated {
-			rt.Errorf("%d %q: %d, unrelated to the image: %t", status, body, failure.Status, failure.Unrelated)
+		if !problem.Is(err, want) {
+			rt.Errorf("%d %q: %v, want %s", status, body, err, want)
 		}
 	})
 }
