@@ -268,7 +268,7 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	}
 	info.Orientation = 6
 	p.Memory = 5 * render.Upright(info).Weight
-	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info, flight: admission.For(t.Context(), "a")})
+	_, _, err = p.upright(admission.For(t.Context(), "a"), &flight{info: info, ctx: admission.For(t.Context(), "a")})
 	if !problem.Is(err, problem.Untransformable) {
 		t.Errorf("turning: %v", err)
 	}

@@ -15,16 +15,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// held is an original in memory, while results are made of it.
-type held struct {
+// flight is an original on its way through the gate. It is fetched once, and decoded once for all results that wait.
+type flight struct {
 	// unchanged is set if the source has confirmed the known version; there is no body.
 	unchanged bool
 	body      []byte
 	info      original.Info
 	cache.Origin
 	release admission.Release
-	// flight ends when no request needs the original any more.
-	flight context.Context //nolint:containedctx // of all requests that hold the original
+	// ctx ends when no request needs the original any more.
+	ctx context.Context //nolint:containedctx // of all requests that hold the original
 
 	// mu guards batches and what they have.
 	mu      sync.Mutex
@@ -37,47 +37,47 @@ type held struct {
 const firstRead = 8 << 20
 
 // fetch reads an original within the limits of the gate's memory, and inspects it.
-func (p *Pipeline) fetch(ctx context.Context, r source.Request) (h *held, err error) {
+func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err error) {
 	leave, err := p.queues.fetches.Acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer leave(0)
-	h = &held{release: func(int64) {}, flight: ctx}
+	f = &flight{release: func(int64) {}, ctx: ctx}
 	defer func() {
 		if err != nil {
-			h.release(0)
+			f.release(0)
 		}
 	}()
 	defer recovered(&err)
 	measure := since(ctx, "fetch", p.metrics.fetches)
-	err = p.read(ctx, r, h, min(firstRead, p.MaxSourceBytes))
+	err = p.read(ctx, r, f, min(firstRead, p.MaxSourceBytes))
 	if errors.Is(err, errLonger) {
-		h.release(0)
-		err = p.read(ctx, r, h, p.MaxSourceBytes)
+		f.release(0)
+		err = p.read(ctx, r, f, p.MaxSourceBytes)
 	}
 	measure(err)
-	if err != nil || h.unchanged {
-		return h, err
+	if err != nil || f.unchanged {
+		return f, err
 	}
-	if h.info, err = original.Inspect(h.body); err != nil {
-		return h, err
+	if f.info, err = original.Inspect(f.body); err != nil {
+		return f, err
 	}
-	if size := h.info.Size; size.Pixels() > p.MaxSourcePixels {
-		return h, problem.New(problem.TooLarge,
+	if size := f.info.Size; size.Pixels() > p.MaxSourcePixels {
+		return f, problem.New(problem.TooLarge,
 			"the original has %dx%d pixels; the maximum is %d pixels", size.Width, size.Height, p.MaxSourcePixels)
 	}
-	sum := sha256.Sum256(h.body)
-	h.Original, h.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(h.body))
-	p.gather(h, r)
-	return h, nil
+	sum := sha256.Sum256(f.body)
+	f.Original, f.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(f.body))
+	p.gather(f, r)
+	return f, nil
 }
 
 // errLonger is returned for an original of unknown length that exceeds what was reserved.
 var errLonger = errors.New("the original is longer than was reserved")
 
 // read requests an original and reads it. For one of unknown length it reserves what is given.
-func (p *Pipeline) read(ctx context.Context, r source.Request, h *held, reserved int64) (err error) {
+func (p *Pipeline) read(ctx context.Context, r source.Request, f *flight, reserved int64) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer func() {
@@ -93,8 +93,8 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, h *held, reserved
 		return err
 	}
 	defer response.Body.Close()
-	h.unchanged = response.Unchanged
-	h.Origin = cache.Origin{Source: response.Validators, Control: response.Control, Validated: time.Now()}
+	f.unchanged = response.Unchanged
+	f.Origin = cache.Origin{Source: response.Validators, Control: response.Control, Validated: time.Now()}
 	if response.Unchanged {
 		return nil
 	}
@@ -106,14 +106,14 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, h *held, reserved
 	if err != nil {
 		return err
 	}
-	h.release = release
+	f.release = release
 	timer.Reset(source.Timeout)
-	if h.body, err = response.Read(most); err != nil {
+	if f.body, err = response.Read(most); err != nil {
 		if most < p.MaxSourceBytes && problem.Is(err, problem.TooLarge) {
 			return errLonger
 		}
 		return err
 	}
-	h.release(int64(cap(h.body))) // without a length, more was reserved
+	f.release(int64(cap(f.body))) // without a length, more was reserved
 	return nil
 }

@@ -207,8 +207,8 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 				if changed, state, _ := get(t, p, "/a.png"); state != Hit || changed.ETag == first.ETag || asked != 3 {
 					t.Errorf("%s %s, asked %d times", state, changed.ETag, asked)
 				}
-				_, state := p.confirmed(request.Request{Path: "/a.png"}, p.cache.Get(resized("/a.png", 1).Key()))
-				if state != Miss {
+				_, freshness := p.assess(request.Request{Path: "/a.png"}, p.cache.Get(resized("/a.png", 1).Key()))
+				if freshness != unusable {
 					t.Error("the result of an original that was replaced is still served")
 				}
 			})

@@ -1,6 +1,5 @@
-// Package pipeline makes responses: from the cache, or by fetching, checking and transforming the
-// original. What requests need at the same time is made once: the result of a request (results), and an original with
-// its pixels for all results of it (originals).
+// Package pipeline makes responses: from the cache, or by fetching, checking and transforming the original. Requests at
+// the same time share the response to equal ones (responses), and an original with its pixels (flights).
 package pipeline
 
 import (
@@ -28,7 +27,7 @@ type State string
 const (
 	Hit         State = "hit"
 	Miss        State = "miss"
-	Revalidated State = "revalidated" // the source is asked, usually behind the response
+	Revalidated State = "revalidated" // the source is asked whether it is valid, usually behind the response
 	Stale       State = "stale"       // the source fails
 	None        State = "none"        // the cache is not asked
 )
@@ -56,8 +55,8 @@ type Pipeline struct {
 	queues      queues
 	metrics     *Metrics
 
-	results   share.Group[string, result]
-	originals share.Group[source.Request, *held]
+	responses share.Group[string, response]
+	flights   share.Group[source.Request, *flight]
 	// wishes has the requests that wait for originals.
 	wishes sync.Map
 	// refreshing has the originals that are checked behind responses.
@@ -70,7 +69,7 @@ type Pipeline struct {
 	failures *otter.Cache[string, *problem.Problem]
 }
 
-type result struct {
+type response struct {
 	entry *cache.Entry
 	state State
 }
@@ -93,7 +92,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),
 		versions: otter.Must(remembered[cache.Origin](options.Memory)), failures: otter.Must(failures),
 	}
-	p.originals.Drop = func(h *held) { h.release(0) }
+	p.flights.Drop = func(f *flight) { f.release(0) }
 	metrics.observe(results)
 	return p
 }
@@ -116,21 +115,20 @@ func (p *Pipeline) Metrics() *Metrics { return p.metrics }
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
 	if known := p.cache.Recent(key); known != nil {
-		if confirmed, state := p.confirmed(r, known); state == Hit {
-			return confirmed, Hit, nil
+		if assessed, freshness := p.assess(r, known); freshness == fresh {
+			return assessed, Hit, nil
 		}
 	}
-	made, first, done, err := hold(admission.For(ctx, client), &p.results, key, func(ctx context.Context) (result, error) {
-		return p.respond(ctx, key, r)
-	})
+	shared, first, done, err := hold(admission.For(ctx, client), &p.responses, key,
+		func(ctx context.Context) (response, error) { return p.respond(ctx, key, r) })
 	done()
 	switch {
 	case err != nil:
 		return nil, Miss, err
-	case !first && made.state == Miss:
-		made.state = Hit // one miss per request of the source
+	case !first && shared.state == Miss:
+		shared.state = Hit // one miss per request of the source
 	}
-	return made.entry, made.state, nil
+	return shared.entry, shared.state, nil
 }
 
 // hold shares what others make at the same time. A place in a queue belongs to the client that began: if it was
@@ -152,52 +150,61 @@ func hold[K comparable, V any](
 }
 
 // respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
-func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (result, error) {
-	known, state := p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
-	if state == Hit {
-		return result{known, Hit}, nil
+func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (response, error) {
+	known, freshness := p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
+	if freshness == fresh {
+		return response{known, Hit}, nil
 	}
 	if failure := p.failed(r); failure != nil {
-		if made, err := p.fail(key, known, failure); err == nil || failure.Kind != problem.Busy {
-			return made, err
+		if stale, err := p.fail(key, known, failure); err == nil || failure.Kind != problem.Busy {
+			return stale, err
 		}
 	}
-	if state == Revalidated {
+	if freshness == outdated {
 		if _, running := p.refreshing.LoadOrStore(r.Original(), nil); !running {
 			go func() {
 				defer p.refreshing.Delete(r.Original())
 				_, _ = p.refresh(context.WithoutCancel(ctx), key, r, known) // what fails is remembered
 			}()
 		}
-		return result{known, Revalidated}, nil
+		return response{known, Revalidated}, nil
 	}
 	return p.refresh(ctx, key, r, known)
 }
 
-// lookUp returns an entry of the cache and its state, or nil.
-func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, State) {
+// freshness is how an entry of the cache may be used.
+type freshness int
+
+const (
+	// unusable entries are too old, must not be kept any longer, or are of an original that the source has replaced.
+	unusable freshness = iota
+	// outdated entries are served while the source is asked.
+	outdated
+	fresh
+)
+
+// lookUp returns an entry of the cache and its freshness, or nil.
+func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, freshness) {
 	if found := p.cache.Get(r.Key()); found != nil {
-		return p.confirmed(r, found)
+		return p.assess(r, found)
 	}
-	return nil, Miss
+	return nil, unusable
 }
 
-// confirmed returns an entry as the source has confirmed it last, for this result of the original or another
-// one, and its state: Hit for a fresh entry, Revalidated for one that is served while the source is asked, and
-// Miss for one that is too old, must not be kept any longer, or is of an original that the source has replaced. One of
-// an original that the source no longer has is removed, and nil.
+// assess returns an entry with what the source has said last, for this result of the original or another one, and its
+// freshness. An entry of an original that the source no longer has is removed, and nil.
 // What this process has not confirmed, such as a file of an earlier one, is not fresh.
-func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entry, State) {
+func (p *Pipeline) assess(r request.Request, known *cache.Entry) (*cache.Entry, freshness) {
 	now, found := p.versions.GetIfPresent(r.Original())
 	switch {
 	case !found || now.Validated.Before(known.Validated):
 	case now.Original == "":
 		p.cache.Remove(r.Key())
-		return nil, Miss
+		return nil, unusable
 	case now.Original != known.Original:
 		replaced := *known
 		replaced.Source = original.Validators{} // a time of modification may be the same for the next original
-		return &replaced, Miss
+		return &replaced, unusable
 	case now.Control != known.Control || !now.Validated.Equal(known.Validated):
 		confirmed := *known
 		confirmed.Validated, confirmed.Control = now.Validated, now.Control
@@ -205,11 +212,11 @@ func (p *Pipeline) confirmed(r request.Request, known *cache.Entry) (*cache.Entr
 	}
 	switch {
 	case !p.servable(known):
-		return known, Miss
+		return known, unusable
 	case found && p.age(known) < p.lifetime(known):
-		return known, Hit
+		return known, fresh
 	}
-	return known, Revalidated
+	return known, outdated
 }
 
 // servable reports whether an entry may be served while the source is asked, or fails.

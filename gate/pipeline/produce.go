@@ -11,21 +11,21 @@ import (
 
 // transform applies the transformation of a request to an original, or passes it on. Default parameters
 // never refuse: what they make impossible is done without them.
-func (p *Pipeline) transform(ctx context.Context, of *held, r request.Request) (made, error) {
-	result, err := p.apply(ctx, of, r.Transform, r.WebP)
+func (p *Pipeline) transform(ctx context.Context, of *flight, r request.Request) (result, error) {
+	transformed, err := p.apply(ctx, of, r.Transform, r.WebP)
 	if problem.Is(err, problem.Invalid, problem.TooLarge) && r.Own != r.Transform {
-		result, err = p.apply(ctx, of, r.Own, r.WebP)
+		transformed, err = p.apply(ctx, of, r.Own, r.WebP)
 	}
 	if err == nil || !p.passesOn(of, r, problem.Of(err).Kind) {
-		return result, err
+		return transformed, err
 	}
 	p.metrics.untransformed.WithLabelValues(of.info.ContentType).Inc()
-	return made{body: of.body}, nil
+	return result{body: of.body}, nil
 }
 
 // passesOn reports whether an original is the response to a request that cannot be fulfilled: one without parameters of
 // its own, or an image that cannot be transformed, within the limits of results.
-func (p *Pipeline) passesOn(of *held, r request.Request, why problem.Kind) bool {
+func (p *Pipeline) passesOn(of *flight, r request.Request, why problem.Kind) bool {
 	switch {
 	case why.IsFailure():
 		return false
@@ -39,22 +39,22 @@ func (p *Pipeline) passesOn(of *held, r request.Request, why problem.Kind) bool 
 
 // apply returns the result of a transformation, as WebP if that is asked for and possible. The gate renders plain
 // transformations, and Darkroom does what only it knows, and what the gate has not the memory for.
-func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, webp bool) (made, error) {
+func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, webp bool) (result, error) {
 	if of.info.Format == "" {
 		if t == (request.Transform{}) {
-			return made{body: of.body}, nil
+			return result{body: of.body}, nil
 		}
-		return made{}, problem.New(problem.Untransformable,
+		return result{}, problem.New(problem.Untransformable,
 			"images of type %s cannot be transformed", of.info.ContentType)
 	}
 	t, plan, err := p.planned(of.info, t, webp)
 	switch {
 	case err != nil:
-		return made{}, err
+		return result{}, err
 	case plan != nil:
-		return p.render(ctx, of, *plan)
+		return p.renderInBatch(ctx, of, *plan)
 	case t == (request.Transform{}):
-		return made{body: of.body}, nil
+		return result{body: of.body}, nil
 	}
 	if !p.OnlyDarkroom {
 		t = t.Sized(of.info.Size)
@@ -65,14 +65,14 @@ func (p *Pipeline) apply(ctx context.Context, of *held, t request.Transform, web
 	}
 	body, err := p.askUpright(ctx, of, asked)
 	if err != nil {
-		return made{}, err
+		return result{}, err
 	}
 	body = original.WithProfile(body, original.Profile(of.body))
 	info, err := original.Inspect(body)
 	if err != nil {
-		return made{}, problem.New(problem.UpstreamFailed, "Darkroom returned something that is not an image")
+		return result{}, problem.New(problem.UpstreamFailed, "Darkroom returned something that is not an image")
 	}
-	return p.asWebP(ctx, &held{body: body, info: info, flight: of.flight}, t.Quality, webp)
+	return p.asWebP(ctx, &flight{body: body, info: info, ctx: of.ctx}, t.Quality, webp)
 }
 
 // planned returns a transformation with its sizes, and how the gate makes the result by itself, or nil if it does not.
@@ -112,20 +112,20 @@ func (p *Pipeline) webpOf(info original.Info, quality int, asked bool) *render.P
 }
 
 // asWebP returns an image as WebP of a quality if that is asked for, possible and smaller.
-func (p *Pipeline) asWebP(ctx context.Context, of *held, quality int, asked bool) (made, error) {
+func (p *Pipeline) asWebP(ctx context.Context, of *flight, quality int, asked bool) (result, error) {
 	plan := p.webpOf(of.info, quality, asked)
 	if plan == nil {
-		return made{body: of.body}, nil
+		return result{body: of.body}, nil
 	}
-	result, err := p.render(ctx, of, *plan)
+	encoded, err := p.renderInBatch(ctx, of, *plan)
 	if problem.Is(err, problem.Untransformable) {
-		return made{body: of.body}, nil
+		return result{body: of.body}, nil
 	}
-	return result, err
+	return encoded, err
 }
 
 // askUpright lets Darkroom transform an original, which it gets upright, and in sRGB instead of CMYK.
-func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform) ([]byte, error) {
+func (p *Pipeline) askUpright(ctx context.Context, of *flight, t request.Transform) ([]byte, error) {
 	info, body := of.info, of.body
 	if info.JPEG.Length > 0 {
 		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
@@ -136,9 +136,9 @@ func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform
 			return nil, err
 		}
 	}
-	made, err := p.ask(ctx, body, info, t)
+	transformed, err := p.ask(ctx, body, info, t)
 	if !problem.Is(err, problem.Untransformable) {
-		return made, err
+		return transformed, err
 	}
 	repaired, _, failure := p.upright(ctx, of)
 	if failure != nil {
@@ -148,18 +148,18 @@ func (p *Pipeline) askUpright(ctx context.Context, of *held, t request.Transform
 }
 
 // upright returns an original as a file that Darkroom can read.
-func (p *Pipeline) upright(ctx context.Context, of *held) ([]byte, original.Info, error) {
+func (p *Pipeline) upright(ctx context.Context, of *flight) ([]byte, original.Info, error) {
 	plan := render.Upright(of.info)
 	if plan.Weight > p.RenderMemory() {
 		return nil, original.Info{}, problem.New(problem.TooLarge,
 			"turning the original upright needs %d MiB, more than the memory limit of the gate allows", plan.Weight>>20)
 	}
-	result, err := p.render(ctx, of, plan)
+	turned, err := p.renderInBatch(ctx, of, plan)
 	if err != nil {
 		return nil, original.Info{}, err
 	}
-	info, err := original.Inspect(result.body)
-	return result.body, info, err
+	info, err := original.Inspect(turned.body)
+	return turned.body, info, err
 }
 
 // ask lets Darkroom transform an image when it has the memory for it.
@@ -175,7 +175,7 @@ func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t r
 	}
 	defer release(0)
 	measure := since(ctx, "transform", p.metrics.transforms)
-	made, err := p.transformer.Transform(ctx, body, t.Query())
+	transformed, err := p.transformer.Transform(ctx, body, t.Query())
 	measure(err)
-	return made, err
+	return transformed, err
 }

@@ -46,7 +46,7 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	}
 	info.Orientation = 6
 	p.Memory = 5 * (render.Upright(info).Weight - 1)
-	_, _, err = p.upright(admission.For(t.Context(), "a"), &held{info: info, flight: admission.For(t.Context(), "a")})
+	_, _, err = p.upright(admission.For(t.Context(), "a"), &flight{info: info, ctx: admission.For(t.Context(), "a")})
 	if !problem.Is(err, problem.TooLarge) {
 		t.Errorf("turning: %v", err)
 	}

@@ -17,7 +17,7 @@ import (
 // refresh asks the source, and makes an entry if the original has changed or none is known.
 func (p *Pipeline) refresh(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
-) (_ result, err error) {
+) (_ response, err error) {
 	defer recovered(&err)
 	asked, wanted := source.Request{Path: r.Path, Via: r.Via}, &wish{Request: r}
 	if known != nil {
@@ -26,7 +26,7 @@ func (p *Pipeline) refresh(
 	wanted.asked = asked
 	p.wishes.Store(wanted, nil)
 	defer p.wishes.Delete(wanted)
-	fetched, _, done, err := hold(ctx, &p.originals, asked, func(ctx context.Context) (*held, error) {
+	fetched, _, done, err := hold(ctx, &p.flights, asked, func(ctx context.Context) (*flight, error) {
 		return p.fetch(ctx, asked)
 	})
 	defer done()
@@ -37,28 +37,28 @@ func (p *Pipeline) refresh(
 		return p.fallBack(r.Original(), key, known, err)
 	}
 	if known != nil && (fetched.unchanged || fetched.Original == known.Original) {
-		return result{p.renew(key, r, known, fetched), Revalidated}, nil
+		return response{p.renew(key, r, known, fetched), Revalidated}, nil
 	}
 	p.confirm(r, fetched.Origin)
-	made, err := p.transform(ctx, fetched, r)
+	transformed, err := p.transform(ctx, fetched, r)
 	if err != nil {
 		return p.fallBack(key, key, known, err)
 	}
-	contentType := original.Type(made.body)
+	contentType := original.Type(transformed.body)
 	if contentType == "" {
 		return p.fallBack(key, key, known, problem.New(problem.UpstreamFailed,
 			"Darkroom returned something that is not an image"))
 	}
-	entry := cache.NewEntry(made.body, contentType, fetched.Origin)
+	entry := cache.NewEntry(transformed.body, contentType, fetched.Origin)
 	switch {
 	case fetched.Control.NoStore:
 		p.cache.Remove(key)
-	case made.late: // the next request may get WebP
+	case transformed.late: // the next request may get WebP
 		entry.Control = original.Control{Bounded: true}
 	default:
 		p.cache.Put(key, entry)
 	}
-	return result{entry, Miss}, nil
+	return response{entry, Miss}, nil
 }
 
 // confirm records that the source has an original; the zero value is none, or one that is refused.
@@ -69,7 +69,7 @@ func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
 
 // renew returns an entry whose original the source still has, with what the source says now. That may be
 // another name of the same original, or another source, which does not know the validators of the former.
-func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *held) *cache.Entry {
+func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *flight) *cache.Entry {
 	renewed := *known
 	renewed.Validated, renewed.Source = fetched.Validated, fetched.Source
 	if !fetched.unchanged || fetched.Control != (original.Control{}) {
@@ -89,30 +89,30 @@ func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetc
 
 // fallBack remembers a failure by a name, and returns the known entry if it may be served for it. That there was
 // no place for a request is remembered only to serve known entries meanwhile: respond asks for others.
-func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (result, error) {
+func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (response, error) {
 	if errors.Is(err, context.Canceled) {
-		return result{state: Miss}, err
+		return response{state: Miss}, err
 	}
 	failure := problem.Of(err)
-	made, err := p.fail(key, known, failure)
-	if made.state == Stale || failure.Kind != problem.Busy {
+	stale, err := p.fail(key, known, failure)
+	if stale.state == Stale || failure.Kind != problem.Busy {
 		_, _ = p.failures.Set(name, failure)
 	}
-	if made.state == Stale {
+	if stale.state == Stale {
 		p.failures.SetExpiresAfter(name, staleHold)
 	}
-	return made, err
+	return stale, err
 }
 
 // fail returns the known entry if it may be served for a failure, or else the failure.
-func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (result, error) {
+func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (response, error) {
 	switch {
 	case failure.Kind.IsAboutImage():
 		p.cache.Remove(key)
 	case known != nil && p.servable(known):
-		return result{known, Stale}, nil
+		return response{known, Stale}, nil
 	}
-	return result{state: Miss}, failure
+	return response{state: Miss}, failure
 }
 
 // failed returns a recent failure of a request or of its original.

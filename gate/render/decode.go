@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/draw"
 	"image/png"
+	"math"
 
 	"golang.org/x/image/webp"
 
@@ -47,6 +48,25 @@ func decodeFile(body []byte, info original.Info, denominator int) (image.Image, 
 		return png.Decode(bytes.NewReader(repaired))
 	}
 	return img, err
+}
+
+// margins are how much larger than the result an image is decoded, by denominator. A pixel at an eighth is the average
+// of a block, which needs another filter behind it.
+var margins = []struct {
+	denominator int
+	margin      float64
+}{{8, 1.5}, {4, 1.2}, {2, 1.2}}
+
+// jpegScale returns the denominator at which a JPEG file is decoded: the largest with which enough pixels remain.
+func (p Plan) jpegScale() int {
+	size := p.stored()
+	ratio := min(math.Abs(p.area.X1-p.area.X0)/float64(size.Width), math.Abs(p.area.Y1-p.area.Y0)/float64(size.Height))
+	for _, m := range margins {
+		if p.info.Format == "jpeg" && ratio >= float64(m.denominator)*m.margin {
+			return m.denominator
+		}
+	}
+	return 1
 }
 
 // drawn returns a copy of an image with other colors.

@@ -39,13 +39,13 @@ func (p Plan) encoderBytes() float64 {
 func (p Plan) encode(img image.Image, body []byte) (best []byte, err error) {
 	profile := original.Profile(body)
 	for _, format := range p.formats(img, profile) {
-		made, err := p.encodeAs(img, format)
+		file, err := p.encodeAs(img, format)
 		if err != nil {
 			return nil, fmt.Errorf("encode %s: %w", format, err)
 		}
-		made = original.WithProfile(made, profile)
-		if best == nil || len(made) < len(best) {
-			best = made
+		file = original.WithProfile(file, profile)
+		if best == nil || len(file) < len(best) {
+			best = file
 		}
 		if len(best) < len(body) || p.size.Pixels() > p.info.Size.Pixels() {
 			return best, nil

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"image"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ func New(info original.Info, t request.Transform, webp bool) Plan {
 		Y0: y * float64(top), Y1: y * float64(top+p.size.Height),
 	}, info)
 	p.webp = webp && p.fitsWebP()
-	p.denominator = p.leastScale()
+	p.denominator = p.jpegScale()
 	p.Weight = p.weigh()
 	return p
 }
@@ -99,15 +98,15 @@ func (p Plan) at(denominator int) Plan {
 
 // Weight returns the memory that is needed to make results of the same original one after another, in bytes.
 func Weight(plans []Plan) (most int64) {
-	denominator := together(plans)
+	denominator := commonScale(plans)
 	for _, p := range plans {
 		most = max(most, p.at(denominator).Weight)
 	}
 	return most
 }
 
-// together returns the scale at which all results can be made.
-func together(plans []Plan) int {
+// commonScale returns the scale at which all results can be made.
+func commonScale(plans []Plan) int {
 	return slices.MinFunc(plans, func(a, b Plan) int { return a.denominator - b.denominator }).denominator
 }
 
@@ -122,7 +121,7 @@ type Pixels struct {
 // Decode returns the pixels for results of the same original. The error is a problem of the kind Untransformable.
 func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
 	defer measure(ctx, "decode")()
-	denominator := together(plans)
+	denominator := commonScale(plans)
 	img, err := decode(body, plans[0].info, denominator)
 	if err != nil {
 		return Pixels{}, problem.New(problem.Untransformable, "the original cannot be decoded").Because(err)
@@ -191,25 +190,6 @@ func (p Plan) stored() request.Size {
 		return request.Size{Width: p.size.Height, Height: p.size.Width}
 	}
 	return p.size
-}
-
-// margins are how much larger than the result an image is decoded, by denominator. A pixel at an eighth is the average
-// of a block, which needs another filter behind it.
-var margins = []struct {
-	denominator int
-	margin      float64
-}{{8, 1.5}, {4, 1.2}, {2, 1.2}}
-
-// leastScale returns the largest denominator with which enough pixels remain.
-func (p Plan) leastScale() int {
-	size := p.stored()
-	ratio := min(math.Abs(p.area.X1-p.area.X0)/float64(size.Width), math.Abs(p.area.Y1-p.area.Y0)/float64(size.Height))
-	for _, m := range margins {
-		if p.info.Format == "jpeg" && ratio >= float64(m.denominator)*m.margin {
-			return m.denominator
-		}
-	}
-	return 1
 }
 
 // weigh returns the memory for decoding, resizing and encoding.

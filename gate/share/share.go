@@ -1,4 +1,4 @@
-// Package share lets requests that need the same value at the same time share one run of making it.
+// Package share lets requests that need the same value at the same time share one run of creating it.
 package share
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// Group makes values and keeps each one while requests hold it. The zero value is ready to use,
+// Group creates values and keeps each one while requests hold it. The zero value is ready to use,
 // and its methods are safe for concurrent use.
 type Group[K comparable, V any] struct {
-	// Drop is called once with each value that was made, when nobody holds it any more.
+	// Drop is called once with each value that was created, when nobody holds it any more.
 	Drop func(V)
 
 	mu   sync.Mutex
@@ -29,12 +29,12 @@ type run[V any] struct {
 	holders int
 }
 
-// Hold returns the value of a key, and made for one that was made by this call. If nobody waits for the value
-// or holds it, it is made, in a context that ends when all have left, and in which it waits in the turns of
+// Hold returns the value of a key, and first for one that was created by this call. If nobody waits for the value
+// or holds it, it is created, in a context that ends when all have left, and in which it waits in the turns of
 // their clients. The value may be used until done is called; after an error that has no effect.
 func (g *Group[K, V]) Hold(
 	ctx context.Context, key K, create func(context.Context) (V, error),
-) (value V, made bool, done func(), err error) {
+) (value V, first bool, done func(), err error) {
 	g.mu.Lock()
 	r, found := g.runs[key]
 	if !found {

@@ -134,7 +134,7 @@ func TestAResultDoesNotJoinABatchThatHasBegunOrIsFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPipeline(nil)
-	of := &held{info: info, flight: t.Context()}
+	of := &flight{info: info, ctx: t.Context()}
 	of.mu.Lock() // so that no batch begins by itself
 	join := func(width int) *batch {
 		plan := render.New(info, request.Transform{Width: width}, false)
@@ -174,7 +174,7 @@ func TestAResultNeverWaitsForALargerOneOfItsBatch(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		widths := rapid.SliceOfNDistinct(rapid.IntRange(10, 290), 2, maxTogether, rapid.ID).Draw(t, "widths")
-		of := &held{info: info, body: file, flight: admission.For(context.Background(), "a")}
+		of := &flight{info: info, body: file, ctx: admission.For(context.Background(), "a")}
 		all := make([]*rendering, len(widths))
 		of.mu.Lock()
 		for i, width := range widths {
@@ -184,7 +184,7 @@ func TestAResultNeverWaitsForALargerOneOfItsBatch(t *testing.T) {
 		var requests sync.WaitGroup
 		for _, mine := range all {
 			requests.Go(func() {
-				if _, err := p.render(of.flight, of, mine.plan); err != nil {
+				if _, err := p.renderInBatch(of.ctx, of, mine.plan); err != nil {
 					t.Errorf("render: %v", err)
 				}
 				for i, other := range all {
@@ -206,12 +206,12 @@ func TestAResultIsSentBeforeALargerOneOfItsBatchIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, leave := context.WithCancel(admission.For(t.Context(), "a"))
-	of := &held{info: info, body: file, flight: ctx}
+	of := &flight{info: info, body: file, ctx: ctx}
 	of.mu.Lock()
 	large, _ := p.join(of, render.New(info, request.Transform{Width: 2800, Height: 2800}, false))
 	small, _ := p.join(of, render.New(info, request.Transform{Width: 40}, false))
 	of.mu.Unlock()
-	if _, err = p.render(ctx, of, small.plan); err != nil || isReady(large) || len(of.batches) != 1 {
+	if _, err = p.renderInBatch(ctx, of, small.plan); err != nil || isReady(large) || len(of.batches) != 1 {
 		t.Errorf("%v, the large result is ready: %v, %d batches", err, isReady(large), len(of.batches))
 	}
 	leave()

@@ -12,8 +12,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// made is the result of a transformation. It is late if it should have been WebP, and is not.
-type made struct {
+// result is the file of a transformed image. It is late if it should have been WebP, and is not.
+type result struct {
 	body []byte
 	late bool
 }
@@ -23,7 +23,7 @@ type rendering struct {
 	plan render.Plan
 	// ready is closed when the other fields are set.
 	ready chan struct{}
-	made
+	result
 	err error
 }
 
@@ -50,8 +50,8 @@ type wish struct {
 }
 
 // gather lets the results that wait for an original be made together.
-func (p *Pipeline) gather(of *held, asked source.Request) {
-	if of.info.Format == "" || of.flight.Err() != nil {
+func (p *Pipeline) gather(of *flight, asked source.Request) {
+	if of.info.Format == "" || of.ctx.Err() != nil {
 		return
 	}
 	var plans []render.Plan
@@ -81,7 +81,7 @@ func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
 
 // join returns the rendering of a plan: one that there is, or one in a batch that waits and has the memory for it, or in
 // a new batch. The caller holds the lock of the original, and no batch begins before it is released.
-func (p *Pipeline) join(of *held, plan render.Plan) (r *rendering, found bool) {
+func (p *Pipeline) join(of *flight, plan render.Plan) (r *rendering, found bool) {
 	var joined *batch
 	for _, b := range of.batches {
 		for _, r := range b.renderings {
@@ -104,27 +104,27 @@ func (p *Pipeline) join(of *held, plan render.Plan) (r *rendering, found bool) {
 }
 
 // reserve returns the memory for a batch. Results that need more cannot join it any more.
-func (h *held) reserve(b *batch, least int64) int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (f *flight) reserve(b *batch, least int64) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	b.most = max(render.Weight(plansOf(b.renderings)), least)
 	return b.most
 }
 
 // begin returns the results of a batch, the smallest first. No other ones can join it any more.
-func (h *held) begin(b *batch) []*rendering {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (f *flight) begin(b *batch) []*rendering {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	b.most = 0
 	slices.SortFunc(b.renderings, func(a, b *rendering) int { return a.plan.Compare(b.plan) })
 	return b.renderings
 }
 
 // end lets results that could not be made fail, and later requests try again.
-func (h *held) end(b *batch, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.batches = slices.DeleteFunc(h.batches, func(other *batch) bool { return other == b })
+func (f *flight) end(b *batch, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.batches = slices.DeleteFunc(f.batches, func(other *batch) bool { return other == b })
 	for _, r := range b.renderings {
 		select {
 		case <-r.ready:
@@ -135,9 +135,10 @@ func (h *held) end(b *batch, err error) {
 	}
 }
 
-// render makes what is planned for an original, with the results that wait for it too, and returns when it is ready.
-func (p *Pipeline) render(ctx context.Context, of *held, plan render.Plan) (made, error) {
-	if start := time.Now(); !timing.Same(ctx, of.flight) {
+// renderInBatch makes what is planned for an original, after one decoding for all results that wait, and returns when
+// it is ready.
+func (p *Pipeline) renderInBatch(ctx context.Context, of *flight, plan render.Plan) (result, error) {
+	if start := time.Now(); !timing.Same(ctx, of.ctx) {
 		defer func() { timing.Add(ctx, "shared", time.Since(start)) }()
 	}
 	for again := false; ; again = true {
@@ -147,25 +148,25 @@ func (p *Pipeline) render(ctx context.Context, of *held, plan render.Plan) (made
 		select {
 		case <-r.ready:
 		case <-ctx.Done():
-			return made{}, ctx.Err()
+			return result{}, ctx.Err()
 		}
 		// A batch that others began may have waited for too long before.
 		if !found || again || !problem.Is(r.err, problem.Busy) {
-			return r.made, r.err
+			return r.result, r.err
 		}
 	}
 }
 
 // makeBatch makes the results of a batch.
-func (p *Pipeline) makeBatch(of *held, b *batch) {
-	if err := p.renderAll(of.flight, of, b); err != nil {
+func (p *Pipeline) makeBatch(of *flight, b *batch) {
+	if err := p.renderAll(of.ctx, of, b); err != nil {
 		of.end(b, err)
 	}
 }
 
 // renderAll makes the results of a batch when there is the memory for it, or those that are quicker to make than WebP
 // if it is too late.
-func (p *Pipeline) renderAll(ctx context.Context, of *held, b *batch) (err error) {
+func (p *Pipeline) renderAll(ctx context.Context, of *flight, b *batch) (err error) {
 	asked := time.Now()
 	release, err := p.queues.renders.Acquire(ctx, of.reserve(b, p.queues.lightestRender))
 	if err != nil {
