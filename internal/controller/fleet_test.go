@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
 // withImage sets the default image, and the number of Darkrooms that may replace their pods at once.
@@ -36,7 +36,7 @@ func rollingOf(ctx context.Context, namespace, image string) (updated, rolling [
 			continue
 		}
 		updated = append(updated, list.Items[i].Name)
-		if rollout.IsRolling(&list.Items[i]) {
+		if rolloutstatus.IsRolling(&list.Items[i]) {
 			rolling = append(rolling, list.Items[i].Name)
 		}
 	}

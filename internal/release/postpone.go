@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
 // A new version or another flag of the operator can replace the pods of all Darkrooms. The Deployment of a Darkroom is
@@ -51,7 +51,7 @@ func revisionOf(deployment metav1.Object) int64 {
 // user since then, which has another revision, does not count.
 func RollsForOperator(deployment *appsv1.Deployment) bool {
 	began, now := markOf(deployment).Revision, revisionOf(deployment)
-	return began != 0 && (now == began || now == began-1) && rollout.IsRolling(deployment)
+	return began != 0 && (now == began || now == began-1) && rolloutstatus.IsRolling(deployment)
 }
 
 // postpones reports whether a desired object is the Deployment and has to wait, and remembers that for this reconcile.

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
-	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
 var (
@@ -125,7 +125,7 @@ func BeginsToServe(before, after client.Object) bool {
 	old, wasDeployment := before.(*appsv1.Deployment)
 	now, isDeployment := after.(*appsv1.Deployment)
 	if wasDeployment && isDeployment {
-		return !rollout.IsComplete(old) && rollout.IsComplete(now)
+		return !rolloutstatus.IsComplete(old) && rolloutstatus.IsComplete(now)
 	}
 	return !isAccepted(before) && isAccepted(after)
 }

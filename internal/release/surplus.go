@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
-	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
 // Objects that a Darkroom owns and its release does not contain are surplus and are
@@ -129,7 +129,7 @@ func (c *ActionClient) rolledOut() (bool, error) {
 	if err != nil || deployment == nil {
 		return false, err
 	}
-	return !c.Postponed && c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
+	return !c.Postponed && c.Shown(c.key, DeploymentOf(c.key), deployment) && rolloutstatus.IsComplete(deployment), nil
 }
 
 // DeploymentOf returns the key of the Deployment of a Darkroom.

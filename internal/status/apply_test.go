@@ -60,7 +60,9 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 		"the same time in another zone": {said(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions[0].LastTransitionTime.Time = s.Conditions[0].LastTransitionTime.In(time.FixedZone("", 3600))
 		}), false},
-		"another report of Helm": {said(func(s *v1alpha1.DarkroomStatus) { s.Conditions[3].Status = no }), false},
+		"another report of Helm": {said(func(s *v1alpha1.DarkroomStatus) {
+			v1alpha1.FindCondition(s.Conditions, v1alpha1.ConditionDeployed).Status = no
+		}), false},
 		"a condition of another": {said(func(s *v1alpha1.DarkroomStatus) {
 			s.Conditions = append(s.Conditions, condition("Foreign", yes, 2))
 		}), false},

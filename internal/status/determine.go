@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/redact"
-	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
+	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
 // containerName is the name of Darkroom's container in the chart.
@@ -127,7 +127,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		report.Address = fmt.Sprintf("http://%s.%s.svc", deployment.Name, deployment.Namespace)
 		report.Replicas = deployment.Status.Replicas
 		report.ReadyReplicas = deployment.Status.ReadyReplicas
-		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, rollout.Wanted(deployment))
+		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, rolloutstatus.Wanted(deployment))
 		report.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
 	}
 	return report
@@ -220,17 +220,17 @@ func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 // determineRollout follows `kubectl rollout status`, and adds the cause of a failure.
 func determineRollout(o Observation) verdict {
 	deployment, problem := o.Deployment, o.Problem
-	wanted := rollout.Wanted(deployment)
+	wanted := rolloutstatus.Wanted(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
-	progressing, failing := rollout.Condition(deployment, appsv1.DeploymentProgressing),
-		rollout.Condition(deployment, appsv1.DeploymentReplicaFailure)
+	progressing, failing := rolloutstatus.Condition(deployment, appsv1.DeploymentProgressing),
+		rolloutstatus.Condition(deployment, appsv1.DeploymentReplicaFailure)
 	switch {
-	case !rollout.IsObserved(deployment):
+	case !rolloutstatus.IsObserved(deployment):
 		return deploying("Rolling out: " + count + ".")
 	case wanted == 0:
 		return determineZero(o)
-	case rollout.IsComplete(deployment):
+	case rolloutstatus.IsComplete(deployment):
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
 		return degraded(problem.Reason, o.quote(problem.Message))
@@ -238,9 +238,9 @@ func determineRollout(o Observation) verdict {
 		return degraded(v1alpha1.ReasonPodsRefused, o.quote(failing.Message))
 	case isRefusedByProbe(o):
 		return degraded(o.Probe.Outcome.Reason, refusedMessage(o))
-	case rollout.IsOverdue(deployment):
+	case rolloutstatus.IsOverdue(deployment):
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, o.quote(progressing.Message))
-	case rollout.WasComplete(deployment):
+	case rolloutstatus.WasComplete(deployment):
 		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
 			return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
 		}

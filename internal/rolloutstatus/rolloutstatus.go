@@ -1,5 +1,5 @@
-// Package rollout tells from the status of a Deployment how far the replacement of its pods is.
-package rollout
+// Package rolloutstatus tells from the status of a Deployment how far the replacement of its pods is.
+package rolloutstatus
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
