@@ -13,8 +13,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
-// authenticate rejects callers that the cluster does not accept, and limits the rate and
-// the number of concurrent requests of each caller.
+// authenticate rejects callers that the cluster does not accept, and limits the rate and the number of concurrent
+// requests of each caller. While the caches are incomplete it refuses what is answered from them. It also marks requests
+// of the page.
 func (s *Server) authenticate(r *route) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if r.public {

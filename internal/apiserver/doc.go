@@ -11,7 +11,9 @@
 //     some seconds.
 //  3. Reads are served from memory (package live), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
-//  4. Writes and images use the caller's own token (package auth), so that they are subject
+//  4. Before the body of a write is used, the right that its route declares is reviewed again (admit.go), and the
+//     ETag that it changes is required (ifmatch.go, package wire).
+//  5. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
 // A review asks the cluster before a change is saved (review.go); package outcome decides what will
@@ -25,7 +27,7 @@
 // requests are one table (limits.go); sign-in attempts and requests to the cluster are in package
 // auth, the size of bodies in routes.go. docs/security.md lists the threats, with the test of each.
 //
-// Package reply has what the handlers answer with. Errors are problem details by RFC 9457
+// Package reply contains the responses of the handlers. Errors are problem details by RFC 9457
 // (package problem), with one entry for each invalid field. Live events (live/stream.go) begin
 // with all there is. A client that is too slow loses its connection, and begins again.
 package apiserver

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -48,29 +47,4 @@ func refuseParameter(ctx huma.Context, name, detail, message string) {
 	_, w := humago.Unwrap(ctx)
 	middleware.Refuse(ctx.Context(), w, problem.New(http.StatusBadRequest, detail,
 		problem.Field{Location: "query." + name, Message: message}))
-}
-
-// wholeIfMatch makes huma, which reads the first of several lines of a header and takes an empty one for none, read all
-// of If-Match. An empty one is refused: the deletion of a version that its client does not know would delete any. So is
-// a missing one where it is required.
-func wholeIfMatch(required bool) func(huma.Context, func(huma.Context)) {
-	return func(ctx huma.Context, next func(huma.Context)) {
-		request, w := humago.Unwrap(ctx)
-		lines := request.Header.Values("If-Match")
-		tags := strings.Join(lines, ", ")
-		switch {
-		case len(lines) == 0 && required:
-			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusPreconditionRequired,
-				"the header If-Match is required: send the ETag of the version that you change",
-				problem.Field{Location: "header.If-Match", Message: "required"}))
-			return
-		case len(lines) > 0 && strings.Trim(tags, ", \t") == "":
-			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusBadRequest, "the header If-Match is empty",
-				problem.Field{Location: "header.If-Match", Message: "must be the ETag of a version, or * for any"}))
-			return
-		case len(lines) > 0:
-			request.Header.Set("If-Match", tags)
-		}
-		next(ctx)
-	}
 }

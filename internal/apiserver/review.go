@@ -33,8 +33,7 @@ type reviewInput struct {
 	RawBody []byte
 }
 
-// propose reads a change, and checks it against the limits of the cluster. Secrets
-// that were sent are concealed, so that nothing further on can show them.
+// propose decodes a change. Secrets that were sent are concealed, so that nothing further on can show them.
 func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change, error) {
 	key := in.key()
 	out := &outcome.Change{}

@@ -34,7 +34,7 @@ type server struct {
 	url  string
 	log  fmt.Stringer
 	stop func()
-	// transport leads to the server; nil means by TCP.
+	// transport carries requests to the server; nil means TCP.
 	transport http.RoundTripper
 }
 

@@ -95,8 +95,8 @@ func prepare(administrator *rest.Config) (err error) {
 	return err
 }
 
-// newNamespace makes a namespace for a test. (Without controllers it is never gone, so
-// its name is new each time.)
+// newNamespace makes a namespace for a test. (No controller runs, so it never goes, and
+// each test gets a new name.)
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}

@@ -27,7 +27,7 @@ import (
 const (
 	// fieldManager is the field manager of all writes but the page's; writes of Darkrooms add the user (managerOf).
 	fieldManager = "darkroom-apiserver"
-	// pageManager is the field manager of writes of Darkrooms on the page.
+	// pageManager is the field manager of writes that users make on the page.
 	pageManager = "darkroom-page"
 	// maxFieldManager is the length that Kubernetes allows, in bytes.
 	maxFieldManager = 128
@@ -98,6 +98,8 @@ func (s *Server) replace(ctx context.Context, in *updateInput) (*reply.Darkroom,
 	return s.updateBy(ctx, in, func(*v1alpha1.Darkroom) any { return nil })
 }
 
+// patch merges a body into what the Darkroom is, and replaces it: a patch sent to Kubernetes could neither keep write-only
+// values nor test an ETag. It therefore needs the right to get the Darkroom, too.
 func (s *Server) patch(ctx context.Context, in *updateInput) (*reply.Darkroom, error) {
 	return s.updateBy(ctx, in, func(before *v1alpha1.Darkroom) any { return wire.Flatten(before) })
 }
@@ -123,8 +125,8 @@ func conflictBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
 }
 
-// update changes a Darkroom, which is read and written with the caller's own token:
-// this server keeps nothing that is write-only. If change refuses fields, it returns the Darkroom with the others.
+// update changes a Darkroom, which is read and written with the caller's own token: the cache of this server has no
+// write-only values. If change refuses fields, it returns the Darkroom with the others.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
@@ -150,7 +152,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 	}
 }
 
-// updateOnce returns what was changed, the error of Kubernetes for a conflict, and else a problem.
+// updateOnce returns the change. Its error is the one of Kubernetes for a conflict; all others are problems.
 func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*outcome.Change, error) {

@@ -1,5 +1,5 @@
-// Package reply has what the handlers of the REST API answer with: bodies in JSON, Darkrooms with their ETag,
-// files with the headers of caches, and responses that stay open. Problems have a package of their own; those
+// Package reply contains the responses of the handlers of the REST API: bodies in JSON, Darkrooms with their ETag,
+// files with the headers of caches, and streams. Problems have a package of their own; those
 // of a Darkroom are here.
 package reply
 
