@@ -78,13 +78,13 @@ await run([
     },
   ],
   [
-    "tells what is wrong beside the fields, by the page, by the server while one rests, and by the review",
+    "tells what is wrong beside the fields, while one rests and by the review",
     async () => {
       await editor.getByRole("link", { name: "Create Darkroom" }).first().click();
       assert.equal(await editor.locator("#field-namespace").inputValue(), namespace);
       await editor.getByRole("button", { name: /^Review/ }).click();
-      await editor.locator("#field-name-help").getByText("Required").waitFor();
-      await editor.getByText("Enter at least one").first().waitFor();
+      await editor.locator("#field-name-help").getByText("required").waitFor();
+      await editor.getByText("must have at least one item").first().waitFor();
       // The foot hides no invalid field that an error leads to, wherever the form is scrolled to.
       await editor.setViewportSize({ width: 1280, height: 400 });
       for (const field of ["name", "subDomains"]) {
@@ -131,7 +131,7 @@ await run([
       await editor.getByText("Invalid YAML").waitFor();
       await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  logLevel: loud"));
       await editor.locator(".cm-lintRange-error", { hasText: "loud" }).hover();
-      await editor.getByText("Must be one of debug, info").filter({ visible: true }).waitFor();
+      await editor.getByText(`supported values: "debug", "info"`).filter({ visible: true }).waitFor();
       await inspect(editor, "create-yaml");
       await pasteYaml(editor, text.replace("replicas: 1", "# for Friday\n  replicas: 2"));
       await editor.keyboard.press("Control+End");

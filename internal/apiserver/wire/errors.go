@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,6 +104,12 @@ var withValues = []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeNotSup
 // fieldInBody matches the name of a field at the beginning of a message of Kubernetes.
 var fieldInBody = regexp.MustCompile(`^spec\S* in body `)
 
+// emptyValues are messages about what is empty, by those of Kubernetes.
+var emptyValues = map[string]string{
+	"should be at least 1 chars long": "must not be empty",
+	"should have at least 1 items":    "must have at least one item",
+}
+
 // withoutValue removes the rejected value from a message, because it may be a secret. Kubernetes writes texts in quotes
 // and other values in JSON, and omits whole objects.
 func withoutValue(message string) string {
@@ -114,7 +121,8 @@ func withoutValue(message string) string {
 		if detail, found := strings.CutPrefix(rest[valueLength(rest):], ": "); found {
 			rest = detail
 		}
-		return kind.String() + ": " + fieldInBody.ReplaceAllString(rest, "")
+		rest = fieldInBody.ReplaceAllString(rest, "")
+		return kind.String() + ": " + cmp.Or(emptyValues[rest], rest)
 	}
 	return message
 }

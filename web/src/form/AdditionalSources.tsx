@@ -50,12 +50,12 @@ function Fields({ at }: { at: number }) {
   return (
     <>
       <TextField path={path("name")} label="Name of the source" isRequired empty="" />
-      <TextField path={path("path")} label="Path" placeholder="/products" help="Images below it are read from this source only" />
+      <TextField path={path("path")} label="Path" placeholder="/products" help />
       <Toggle path={path("stripPath")} label="Remove the path from what the source is asked for" />
       <Toggle path={path("fallback")} label="Fallback: ask only for images that the sources before it do not have" />
-      <SelectField path={path("type")} label="Type" unset="WebFolder (default)" />
+      <SelectField path={path("type")} label="Type" />
       <PlaceFields of={path()} type={type} />
-      {(type === "S3" || type === "GoogleCloudStorage") && <TextField path={path("credentialsSecretRef", "name")} label="Secret" help="Name of a Secret in the same namespace; use the YAML tab for other credentials" />}
+      {(type === "S3" || type === "GoogleCloudStorage") && <TextField path={path("credentialsSecretRef", "name")} label="Secret" help="Name of a Secret in the same namespace" />}
     </>
   );
 }

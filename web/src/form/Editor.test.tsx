@@ -240,9 +240,7 @@ test("an image to check with is asked for, with its times under the other settin
   const user = edit();
   expect(screen.queryByLabelText("Image check period (seconds)")).toBeNull();
   fill("field-probe-path", "/cat.jpg");
-  fill("field-probe-periodSeconds", "5");
-  await user.click(button(/^Review/));
-  expect(field("field-probe-periodSeconds-help").textContent).toContain("Must be from 10 to 86400");
+  expect(field("field-probe-periodSeconds")).toMatchObject({ min: "10", max: "86400", placeholder: "60" });
   fill("field-probe-periodSeconds", "30");
   await user.click(button(/^Review/));
   await screen.findByRole("button", { name: "Save" });
@@ -323,13 +321,16 @@ test("changes of another user reach the YAML that is being edited", async () => 
   expect(view.state.doc.toString()).toContain("# for Friday\n  replicas: 2");
 });
 
-test("the schema's errors are at their lines", async () => {
+test("while YAML rests, the server checks it, and its errors are at their lines", async () => {
   const user = edit();
   const view = await openYaml(user);
+  refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.replicas", message: "must be a whole number" }] };
   type(view, view.state.doc.toString().replace("replicas: 1", "replicas: many"));
-  const found: string[] = [];
-  forEachDiagnostic(view.state, ({ message }, from) => found.push(`${view.state.doc.lineAt(from).text.trim()}: ${message}`));
-  expect(found).toEqual(["replicas: many: Must be a whole number"]);
+  await waitFor(() => {
+    const found: string[] = [];
+    forEachDiagnostic(view.state, ({ message }, from) => found.push(`${view.state.doc.lineAt(from).text.trim()}: ${message}`));
+    expect(found).toEqual(["replicas: many: must be a whole number"]);
+  });
 });
 
 test("unsaved changes are kept over navigation, without secrets, and restored on return", async () => {
@@ -385,16 +386,13 @@ test("what is saved or canceled leaves no draft", async () => {
   expect(sessionStorage.length).toBe(0);
 });
 
-test("typing a number is not corrected; a value out of bounds is reported", async () => {
+test("typing a number is not corrected, and an empty one is not set", async () => {
   const user = edit();
   const pods = screen.getByLabelText<HTMLInputElement>("Number of pods");
   await user.clear(pods);
   expect(pods.value).toBe("");
   await user.type(pods, "2500");
   expect(pods.value).toBe("2500");
-  await user.click(button(/^Review/));
-  expect((await screen.findAllByText(/Must be from 0 to 1000/)).length).toBeGreaterThan(0);
-  expect(saves()).toEqual([]);
   await user.clear(pods);
   await user.tab();
   expect(pods.value).toBe("1");
@@ -501,8 +499,10 @@ test("an error in a folded setting unfolds it", async () => {
     </LiveContext>,
   );
   expect(button("More settings").getAttribute("aria-expanded")).toBe("false");
+  refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.replicas", message: "must be at most 1000" }] };
   await userEvent.click(button(/^Review/));
   await waitFor(() => expect(button("More settings").getAttribute("aria-expanded")).toBe("true"));
+  await userEvent.click(screen.getByRole("button", { name: "replicas" }));
   await waitFor(() => expect(document.activeElement).toBe(field("field-replicas")));
 });
 
@@ -514,9 +514,7 @@ test("a clone is a filled form without hosts and secrets, and has a draft of its
   expect(await screen.findByText(/Secrets are not copied. Enter: source.accessKey, source.secretKey/)).toBeTruthy();
   expect((field("field-name") as HTMLInputElement).value).toBe("cats-copy");
   expect((field("field-source-bucket") as HTMLInputElement).value).toBe("b");
-  fireEvent.submit(field("field-name").closest("form") ?? document.body);
-  expect(await screen.findAllByText(/Enter at least one/)).toBeTruthy();
-  expect(saves()).toEqual([]);
+  expect(screen.queryByText("cats.darkroom.example.com")).toBeNull();
   fill("field-name", "dogs");
   await waitFor(() => expect(sessionStorage.getItem("darkroom-draft  copy of photos/cats")).toContain("dogs"));
   expect(sessionStorage.getItem("darkroom-draft  ")).toContain("other");

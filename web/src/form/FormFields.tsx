@@ -48,21 +48,21 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
           <Namespace isFixed={loaded !== undefined} />
           <SubDomains />
           <BaseDomain />
-          <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help={`Release of Darkroom; default: ${darkroomVersion}`} />
+          <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help />
           <Scale />
           <div className="dr-pair">
-            <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional placeholder="31536000" />
-            <SelectField path={["logLevel"]} label="Log level" unset="info (default)" />
+            <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional />
+            <SelectField path={["logLevel"]} label="Log level" />
           </div>
           <AdditionalSources />
           <ProbeTimes />
           {loaded && <GateSwitch />}
           <GateSettings />
-          <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help="Repository without a tag, for mirrors; the version is the tag" />
+          <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help />
           {!input.gateway && (
             <div className="dr-pair">
-              <TextField path={["ingress", "className"]} label="Ingress class" help="Default: that of the operator or the cluster" />
-              <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help="A Secret in the same namespace with tls.crt and tls.key for all hosts" />
+              <TextField path={["ingress", "className"]} label="Ingress class" help />
+              <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help />
             </div>
           )}
           <div className="dr-pair">
@@ -70,7 +70,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
             <TextField path={["resources", "requests", "memory"]} label="Memory request" placeholder="128Mi" />
             <TextField path={["resources", "limits", "memory"]} label="Memory limit" placeholder="2Gi" />
           </div>
-          <SelectField path={["service", "ipFamilyPolicy"]} label="IP families of the Services" unset="Default of the cluster" />
+          <SelectField path={["service", "ipFamilyPolicy"]} label="IP families of the Services" />
           <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
           <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
           <Content component="small" className="dr-quiet">
@@ -150,7 +150,7 @@ function Scale() {
         <div className="dr-pair">
           <NumberField path={["autoscaling", "minReplicas"]} label="Minimum pods" />
           <NumberField path={["autoscaling", "maxReplicas"]} label="Maximum pods" />
-          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" isOptional placeholder="75" />
+          <NumberField path={["autoscaling", "targetCPUUtilizationPercentage"]} label="Target CPU utilization (%)" isOptional />
         </div>
       ) : (
         <NumberField

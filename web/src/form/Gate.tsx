@@ -32,13 +32,13 @@ export function GateSettings() {
     // A gate without settings stays a gate.
     <FormContext value={{ ...form, change: (next, location) => form.change({ gate: {}, ...next }, location) }}>
       <div className="dr-pair">
-        <NumberField path={["gate", "limits", "maxWidth"]} label="Maximum width (pixels)" isOptional placeholder="4096" />
-        <NumberField path={["gate", "limits", "maxHeight"]} label="Maximum height (pixels)" isOptional placeholder="4096" />
+        <NumberField path={["gate", "limits", "maxWidth"]} label="Maximum width (pixels)" isOptional />
+        <NumberField path={["gate", "limits", "maxHeight"]} label="Maximum height (pixels)" isOptional />
       </div>
       <div className="dr-pair">
-        <NumberField path={["gate", "limits", "maxSourcePixels"]} label="Maximum pixels of an original" isOptional placeholder="50000000" />
-        <TextField path={["gate", "limits", "maxSourceBytes"]} label="Maximum size of an original" placeholder="64Mi" />
-        <TextField path={["gate", "cache", "disk"]} label="Cache on disk" placeholder="none" help="Results are always cached in memory" />
+        <NumberField path={["gate", "limits", "maxSourcePixels"]} label="Maximum pixels of an original" isOptional />
+        <TextField path={["gate", "limits", "maxSourceBytes"]} label="Maximum size of an original" />
+        <TextField path={["gate", "cache", "disk"]} label="Cache on disk" placeholder="none" help />
       </div>
     </FormContext>
   );

@@ -17,7 +17,6 @@ export function ProbePath() {
     <TextField
       path={["probe", "path"]}
       label="Image to check with"
-      placeholder="/photos/cat.jpg"
       set={set}
       help="Path of a small image of the source. It is shown here, and the Darkroom is ready only while it is served. Without one, images are not checked."
     />
@@ -34,7 +33,7 @@ export function ProbeTimes() {
     <div className="dr-pair">
       <NumberField path={["probe", "periodSeconds"]} label="Image check period (seconds)" isOptional />
       <NumberField path={["probe", "timeoutSeconds"]} label="Image check timeout (seconds)" isOptional />
-      <NumberField path={["probe", "failureThreshold"]} label="Image check failure threshold" isOptional help="Consecutive failures after which the Darkroom is not ready" />
+      <NumberField path={["probe", "failureThreshold"]} label="Image check failure threshold" isOptional />
     </div>
   );
 }

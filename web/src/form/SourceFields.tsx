@@ -42,7 +42,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
         />
       )}
       {(type === "S3" || type === "CloudFront") && (
-        <TextField path={["source", "pathPrefix"]} label="Path prefix" placeholder="/uploads" help="Serve only paths with this prefix; default: all" />
+        <TextField path={["source", "pathPrefix"]} label="Path prefix" placeholder="/uploads" help />
       )}
       {(type === "S3" || type === "GoogleCloudStorage") && <Credentials type={type} loaded={loaded} key={type} />}
     </>
@@ -53,7 +53,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
 export function PlaceFields({ of, type }: { of: Path; type: SourceType }) {
   switch (type) {
     case "WebFolder":
-      return <TextField path={[...of, "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help="URL of the folder with the images, without their paths" />;
+      return <TextField path={[...of, "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help />;
     case "GoogleCloudStorage":
       return <TextField path={[...of, "bucket"]} label="Bucket" isRequired />;
     case "CloudFront":
@@ -63,7 +63,7 @@ export function PlaceFields({ of, type }: { of: Path; type: SourceType }) {
         <>
           <TextField path={[...of, "bucket"]} label="Bucket" isRequired />
           <TextField path={[...of, "region"]} label="Region" isRequired placeholder="eu-west-2" />
-          <TextField path={[...of, "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help="URL of an S3-compatible service; default: Amazon S3" />
+          <TextField path={[...of, "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help />
         </>
       );
   }

@@ -2,7 +2,7 @@ import { FormGroup, FormHelperText, FormSelect, FormSelectOption, HelperText, He
 import { createContext, use, useState, type ReactNode } from "react";
 import type { DarkroomInput } from "../api/types";
 import { valueAt, withValue, type Path } from "../model/model";
-import { schemaAt } from "../yaml/schema";
+import { describeField } from "../yaml/schema";
 import { messagesAt, type FieldError } from "./validate";
 
 /** The state that all fields of a form share. */
@@ -66,9 +66,11 @@ export function Help({ location, help }: { location: string; help?: ReactNode })
   );
 }
 
+/** Bounds, defaults and examples are what the CRD says. */
 interface FieldProps {
   path: Path;
   label: string;
+  /** True shows the first sentence of the CRD's description. */
   help?: ReactNode;
   isRequired?: boolean;
   placeholder?: string;
@@ -97,6 +99,7 @@ export function TextField({
 }) {
   const field = useField(path);
   const { id, location, value, look, disabled } = field;
+  const described = describeField(path);
   return (
     <FormGroup label={label} fieldId={id} className={isRequired ? "dr-required" : undefined}>
       <TextInput
@@ -104,7 +107,7 @@ export function TextField({
         type={type}
         isRequired={isRequired}
         isDisabled={disabled || isDisabled}
-        placeholder={placeholder}
+        placeholder={placeholder ?? described.example ?? described.usual}
         autoComplete={type === "password" ? "new-password" : "off"}
         spellCheck={false}
         list={list}
@@ -114,7 +117,7 @@ export function TextField({
         onChange={(_, text) => (set ? field.change(set(text), location) : field.set(text === "" ? empty : text))}
         onBlur={() => field.touch(location)}
       />
-      <Help location={location} help={help} />
+      <Help location={location} help={help === true ? described.help : help} />
     </FormGroup>
   );
 }
@@ -125,9 +128,10 @@ export function SelectField({
   label,
   help,
   unset,
-  options = schemaAt(["spec", ...path])?.enum?.map(String),
+  options,
   describe = String,
-}: FieldProps & { unset: string; options?: string[]; describe?: (option: string) => string }) {
+}: FieldProps & { unset?: string; options?: string[]; describe?: (option: string) => string }) {
+  const { usual, enum: allowed } = describeField(path);
   const { id, location, value, disabled, set } = useField(path);
   return (
     <FormGroup label={label} fieldId={id}>
@@ -138,8 +142,8 @@ export function SelectField({
         aria-describedby={`${id}-help`}
         onChange={(_, chosen) => set(chosen || undefined)}
       >
-        <FormSelectOption value="" label={unset} />
-        {options?.map((option) => (
+        <FormSelectOption value="" label={unset ?? `${usual ?? "none"} (default)`} />
+        {(options ?? allowed?.map(String))?.map((option) => (
           <FormSelectOption key={option} value={option} label={describe(option)} />
         ))}
       </FormSelect>
@@ -150,11 +154,11 @@ export function SelectField({
 
 /**
  * A whole number with buttons, or a plain field if it is optional. Bounds and default are those of the CRD. Typing is
- * never corrected: what is out of bounds is reported by validate.
+ * never corrected: the server reports what is out of bounds.
  */
-export function NumberField({ path, label, help, isOptional = false, placeholder }: FieldProps & { isOptional?: boolean }) {
-  const { minimum: least = 0, maximum: most, default: usual } = schemaAt(["spec", ...path]) ?? {};
-  const unset = typeof usual === "number" ? usual : least;
+export function NumberField({ path, label, help, isOptional = false }: Omit<FieldProps, "placeholder"> & { isOptional?: boolean }) {
+  const { minimum: least = 0, maximum: most, default: preset, usual } = describeField(path);
+  const unset = typeof preset === "number" ? preset : least;
   const { id, location, value, look, disabled, touch, set } = useField(path);
   const number = typeof value === "number" ? value : undefined;
   /** The text while the field has the focus: it may be empty, or no number yet. */
@@ -185,7 +189,7 @@ export function NumberField({ path, label, help, isOptional = false, placeholder
           type="number"
           min={least}
           max={most}
-          placeholder={placeholder ?? (typeof usual === "number" ? String(usual) : undefined)}
+          placeholder={usual}
           isDisabled={disabled}
           className="dr-number"
           value={typed ?? number ?? ""}

@@ -17,8 +17,7 @@ interface Found {
 
 /**
  * What the server finds wrong with an input by a dry run, once it has rested. An error stays until its field changes;
- * the next answer replaces all. Problems that are of no field are left to the review. The server checks the rules of
- * the CRD only for what its schema allows, so nothing is asked before.
+ * the next answer replaces all. Problems that are of no field are left to the review.
  */
 export function useChecked(input: DarkroomInput, base: Darkroom | undefined, enabled: boolean): Found {
   const rested = useSettled(input, rest);

@@ -11,29 +11,19 @@ export interface Schema {
   required?: string[];
   enum?: unknown[];
   default?: unknown;
-  pattern?: string;
   minimum?: number;
   maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  maxProperties?: number;
-  "x-kubernetes-int-or-string"?: boolean;
 }
 
 const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
 
 /** What users write of the metadata. */
 const metadata: Record<string, Schema> = {
-  name: { type: "string", description: "Name of the Darkroom.", minLength: 1, maxLength: 53 },
-  namespace: { type: "string", description: "Namespace of the Darkroom.", minLength: 1 },
+  name: { type: "string", description: "Name of the Darkroom." },
+  namespace: { type: "string", description: "Namespace of the Darkroom." },
   labels: { ...texts, description: "Labels of the Darkroom." },
   annotations: { ...texts, description: "Annotations of the Darkroom." },
 };
-
-/** The schema of the input of a form: metadata and spec side by side. */
-export const inputSchema: Schema = { ...spec, properties: { ...metadata, ...spec.properties } };
 
 /** The schema of a Darkroom as YAML. */
 const darkroomSchema: Schema = {
@@ -59,7 +49,17 @@ export function schemaAt(path: readonly (string | typeof item)[]): Schema | unde
   return schema;
 }
 
+/** What a form says of a field of spec: its bounds, its default and an example, and what it is in one sentence. */
+export function describeField(path: readonly string[]) {
+  const schema = schemaAt(["spec", ...path]) ?? {};
+  const text = (schema.description ?? "").replace(/\s+/g, " ");
+  const [, first = ""] = /^(?:\w+ (?:\([^)]*\) )?(?:is|are) )?(?:the |an? )?(.*?)\.(?: |$)/.exec(text) ?? [];
+  const [, usual = schema.default] = /Defaults to (\S+(?: \S+)?)\.(?: |$)/.exec(text) ?? [];
+  const [, example] = /for example ([^\s,;]+?)\.?(?:[\s,;]|$)/.exec(text) ?? [];
+  return { ...schema, usual: usual === undefined ? undefined : typeof usual === "string" ? usual : JSON.stringify(usual), example, help: first.charAt(0).toUpperCase() + first.slice(1) };
+}
+
 /** The schema of a field of an object. */
-export function fieldOf({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
+function fieldOf({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
   return Object.hasOwn(properties, name) ? properties[name] : typeof additionalProperties === "object" ? additionalProperties : undefined;
 }
