@@ -275,7 +275,7 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 }
 
 // The parts of the memory never exceed it, with the parts for the cache, its disk and responses. A client
-// cannot take all requests of the source, each processor renders one image at a time, and has two transformations to
+// cannot take all requests of the source, nor all memory for originals, each processor renders one image at a time, and has two transformations to
 // choose from, but there are not more than maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
@@ -289,7 +289,19 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 		used, _ := q.Load()
 		return used
 	}
-	rest := limit - most(q.originals) - most(q.renders) - limit/4 - limit/16 - limit/10
+	release, err := q.originals.Acquire(admission.For(t.Context(), "a"), 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(admission.For(t.Context(), "b"), 10*time.Second)
+	defer cancel()
+	other, err := q.originals.Acquire(ctx, limit/50)
+	if err != nil {
+		t.Fatalf("a client that has all memory for its originals delays others: %v", err)
+	}
+	other(0)
+	release(0)
+	rest := limit - most(q.originals)*9/8 - most(q.renders) - limit/4 - limit/16 - limit/10
 	if rest < limit/10 || most(q.originals) < limit/10 {
 		t.Errorf("%d bytes are left, originals have %d", rest, most(q.originals))
 	}

@@ -12,7 +12,8 @@ type queues struct {
 	// fetches counts open requests of the source. A client can have half of them: a source
 	// that redirects back to the gate would otherwise take all places with one request.
 	fetches *admission.Queue
-	// originals weighs originals in memory.
+	// originals weighs originals in memory. A client can have all but a ninth: an image of another one does not wait until
+	// photos of the first one are done.
 	originals *admission.Queue
 	// renders weighs images that are decoded, resized and encoded. The lightest weight bounds their number: more than
 	// processors would only wait for one, with their pixels in memory.
@@ -36,7 +37,7 @@ const (
 
 // The memory limit of the gate is divided as follows. The rest is left for results and connections.
 
-// OriginalsMemory is the memory for originals, or for one.
+// OriginalsMemory is the memory for the originals of one client, or for one original. All clients have an eighth more.
 func (o *Options) OriginalsMemory() int64 { return o.Memory / 5 }
 
 // RenderMemory is the memory for decoding, resizing and encoding several results, or one.
@@ -59,7 +60,7 @@ func newQueues(o Options, metrics *Metrics) queues {
 	budget := usable * 45 / 100
 	return queues{
 		fetches:        metrics.newQueue("fetch", maxFetches, maxFetches/2),
-		originals:      metrics.newQueue("memory", o.OriginalsMemory(), 0),
+		originals:      metrics.newQueue("memory", o.OriginalsMemory()*9/8, o.OriginalsMemory()),
 		renders:        metrics.newQueue("render", o.RenderMemory(), 0),
 		lightestRender: o.RenderMemory() / int64(runtime.GOMAXPROCS(0)),
 		transforms:     metrics.newQueue("transform", budget, 0),
