@@ -274,9 +274,9 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	}
 }
 
-// The parts of the memory never exceed it, with the parts for the cache, its disk and responses. A client
-// cannot take all requests of the source, nor all memory for originals, each processor renders one image at a time, and has two transformations to
-// choose from, but there are not more than maxTransforms.
+// The parts of the memory never exceed it, with the parts for the cache, its disk and responses. A client cannot take
+// all requests of the source, nor all memory for originals. Each processor renders one image at a time, and has two
+// transformations to choose from, but there are not more than maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	q := newQueues(Options{Memory: limit, DarkroomMemory: 2 << 30}, NewMetrics("test"))
