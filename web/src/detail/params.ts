@@ -25,7 +25,10 @@ export const presets = {
 /** How much lighter or heavier an image became, in bytes. */
 export function savedBy(before: number, after: number): string {
   const percent = Math.round((1 - after / before) * 100);
-  return percent >= 0 ? `${percent} % lighter` : `${-percent} % heavier`;
+  if (percent === 0) {
+    return "as large as the original";
+  }
+  return percent > 0 ? `${percent} % lighter` : `${-percent} % heavier`;
 }
 
 /** The query of an image's URL. */
