@@ -8,7 +8,7 @@
 //     the threat.
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     and authorized with a SubjectAccessReview (package auth). Both results are cached for
-//     some seconds.
+//     some seconds. A write is authorized once its body is read (admit.go).
 //  3. Reads are served from memory (package live), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
 //  4. Before the body of a write is used, the right that its route declares is reviewed again (admit.go), and the
