@@ -40,6 +40,13 @@ func encodedColor(c color.RGBA, lab, wide bool) (out vector) {
 	return vector{l / 100, (a + 128) / 255, (b + 128) / 255}
 }
 
+// difference returns the distance of two colors in L*a*b*, by which 2 can just be seen. In the dark channel of a bright
+// color, one step of an encoded L*a*b* is ten steps of sRGB.
+func difference(one, other color.RGBA) float64 {
+	a, b := encodedColor(one, true, false), encodedColor(other, true, false)
+	return math.Sqrt(math.Pow(100*(a[0]-b[0]), 2) + math.Pow(255*(a[1]-b[1]), 2) + math.Pow(255*(a[2]-b[2]), 2))
+}
+
 // printer describes a CMYK profile, in which inks subtract light by a power of their amount.
 type printer struct {
 	lab, wide bool
@@ -125,10 +132,8 @@ func TestCMYKIsConvertedByItsProfile(t *testing.T) {
 				amounts[ink] = float64(v) / 255
 			}
 			got, want := to.RGBAAt(x, 0), p.color(amounts)
-			for i, d := range []int{int(got.R) - int(want.R), int(got.G) - int(want.G), int(got.B) - int(want.B)} {
-				if d < -8 || d > 8 || got.A != 255 {
-					t.Errorf("%+v: %v in channel %d is %v, want %v", p, from.Pix[4*x:4*x+4], i, got, want)
-				}
+			if distance := difference(got, want); distance > 4 || got.A != 255 {
+				t.Errorf("%+v: %v is %v, want %v: a difference of %.1f", p, from.Pix[4*x:4*x+4], got, want, distance)
 			}
 		}
 	})
