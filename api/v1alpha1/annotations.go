@@ -20,7 +20,7 @@ const (
 
 // AnnotationInstallation names the installation of the operator that handles a Darkroom. The
 // operator sets it on a Darkroom that has none; change it to move the Darkroom to another
-// installation.
+// installation. On the Lease of a host it names the installation that claimed the host.
 const AnnotationInstallation = "deployments.example.com/installation"
 
 // AnnotationRollout is set by the operator on each Deployment. It shows whose change replaced its pods last.

@@ -218,9 +218,9 @@ func newHosts(mgr manager.Manager, options Options, translator *values.Translato
 		Claims: hosts.Claims{
 			Client:    mgr.GetClient(),
 			Uncached:  mgr.GetAPIReader(),
-			Namespace: options.LeaseNamespace,
-			Watched:   options.Namespaces,
-			HostsOf:   translator.Hosts,
+			Namespace: options.LeaseNamespace, Installation: options.Installation,
+			Watched: options.Namespaces,
+			HostsOf: translator.Hosts,
 			Handles: func(darkroom *v1alpha1.Darkroom) bool {
 				return v1alpha1.MayBeHandledBy(options.Installation, darkroom)
 			},

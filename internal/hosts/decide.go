@@ -75,8 +75,8 @@ func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
 // isOfHost reports whether a Lease is one of a host, and not the Lease of another program.
 func isOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
 
-// assign makes a Darkroom the holder of a Lease.
-func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom) {
+// assign makes a Darkroom the holder of a Lease, which an installation claims for it.
+func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom, installation string) {
 	holder := client.ObjectKeyFromObject(darkroom).String()
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != holder {
 		lease.Spec.AcquireTime = ptr.To(metav1.NowMicro())
@@ -84,4 +84,5 @@ func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom) {
 	lease.Spec.HolderIdentity = &holder
 	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelHost, "true")
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.AnnotationClaimedFor, proof(darkroom))
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.AnnotationInstallation, installation)
 }

@@ -37,8 +37,10 @@ type Claims struct {
 	Client client.Client
 	// Uncached reads from the API server.
 	Uncached client.Reader
-	// Namespace is the namespace of the Leases.
+	// Namespace is the namespace of the Leases, which installations may share.
 	Namespace string
+	// Installation is the name of this installation.
+	Installation string
 	// Watched are the namespaces whose Darkrooms are in the caches; none means all. Leases may name
 	// Darkrooms in other namespaces, whose operators share the namespace of Leases.
 	Watched []string
@@ -105,7 +107,7 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 			return nil, nil //nolint:nilnil // the Darkroom has the host, and nobody refuses it
 		case create:
 			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
-			assign(lease, darkroom)
+			assign(lease, darkroom, c.Installation)
 			err = c.Client.Create(ctx, lease)
 		case contend:
 			if !isOfHost(lease) {
@@ -117,7 +119,7 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 			}
 			fallthrough
 		case renew:
-			assign(lease, darkroom)
+			assign(lease, darkroom, c.Installation)
 			err = c.Client.Update(ctx, lease)
 		}
 		if err == nil {
@@ -213,8 +215,8 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	}
 	for i := range leases.Items {
 		lease := &leases.Items[i]
-		_, wants, isRouted, err := c.stateOf(ctx, key, lease.Name)
-		if err == nil && !wants && !isRouted {
+		exists, wants, isRouted, err := c.stateOf(ctx, key, lease.Name)
+		if err == nil && !wants && !isRouted && (!exists || c.mayGiveUp(ctx, key, lease)) {
 			err = c.Client.Delete(ctx, lease,
 				client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
 		}
@@ -224,6 +226,17 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 		}
 	}
 	return nil
+}
+
+// mayGiveUp reports whether this installation may give up a host of a Darkroom that exists: it handles the Darkroom, or has
+// claimed the host for it. Another installation may know the Darkroom's hosts by another base domain.
+func (c *Claims) mayGiveUp(ctx context.Context, key types.NamespacedName, lease *coordinationv1.Lease) bool {
+	claimedBy := lease.Annotations[v1alpha1.AnnotationInstallation]
+	if claimedBy == "" || claimedBy == c.Installation {
+		return true
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	return c.Uncached.Get(ctx, key, darkroom) == nil && c.Handles(darkroom)
 }
 
 // Refusals returns the hosts that a Darkroom wants and others have, by the cached Leases.

@@ -9,6 +9,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -303,6 +304,35 @@ func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 			if has := HolderOf(lease) == client.ObjectKeyFromObject(photos); has != (test.want == nil && test.err == nil) {
 				t.Errorf("%s (caches lag: %t): the Lease names %s", name, cachesLag, HolderOf(lease))
 			}
+		}
+	}
+}
+
+// TestAHostIsGivenUpByTheInstallationThatClaimedIt: installations that share the Leases know the hosts of a Darkroom by
+// base domains of their own. One that has moved is given up by either, and one that is gone by all.
+func TestAHostIsGivenUpByTheInstallationThatClaimedIt(t *testing.T) {
+	photos := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1}}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: host}}
+	assign(lease, photos, "one")
+	for name, test := range map[string]struct {
+		objects          []client.Object
+		by               string
+		handles, givesUp bool
+	}{
+		"the one that claimed it, after the Darkroom has moved": {[]client.Object{photos}, "one", false, true},
+		"another one":                         {[]client.Object{photos}, "two", false, false},
+		"another one, which has the Darkroom": {[]client.Object{photos}, "two", true, true},
+		"any, once the Darkroom is gone":      {nil, "two", false, true},
+	} {
+		cluster := fakeCluster(append(test.objects, lease.DeepCopy())...)
+		claims := (&clusterModel{live: cluster}).operator(cluster)
+		claims.Installation, claims.Handles = test.by, func(*v1alpha1.Darkroom) bool { return test.handles }
+		if err := claims.GiveUp(t.Context(), client.ObjectKeyFromObject(photos)); err != nil {
+			t.Fatal(err)
+		}
+		err := cluster.Get(t.Context(), client.ObjectKeyFromObject(lease), &coordinationv1.Lease{})
+		if isGone := apierrors.IsNotFound(err); isGone != test.givesUp {
+			t.Errorf("%s: given up: %t, want %t (%v)", name, isGone, test.givesUp, err)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host 
 
 func (c *Claims) restore(ctx context.Context, holder types.NamespacedName, host string) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
-	assign(lease, &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}})
+	assign(lease, &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}}, c.Installation)
 	if err := c.Client.Create(ctx, lease); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("restore the Lease of host %s: %w", host, err)
 	}
