@@ -136,11 +136,11 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 // contest returns the refusal of a host that another Darkroom holds; nil if the holder is gone with its routes. A holder
 // that exists gives the host up itself: its operator may be about to write a route with it.
 func (c *Claims) contest(ctx context.Context, host string, holder types.NamespacedName) (*Refusal, error) {
-	exists, wants, isRouted, err := c.stateOf(ctx, holder, host)
-	if err != nil || !exists && !isRouted {
+	s, err := c.stateOf(ctx, holder, host)
+	if err != nil || !s.exists && !s.isRouted {
 		return nil, err
 	}
-	return &Refusal{Host: host, Holder: holder, Leaving: !wants}, nil
+	return &Refusal{Host: host, Holder: holder, Leaving: !s.wants}, nil
 }
 
 // lease returns the Lease of a host; nil if there is none.
@@ -153,14 +153,21 @@ func (c *Claims) lease(ctx context.Context, reader client.Reader, host string) (
 	return lease, err
 }
 
-// stateOf reports whether a Darkroom exists and wants a host, and whether a route of it has the host. If the
-// caches show that it wants the host, they suffice; otherwise the API server decides. A Darkroom that may not be read
-// counts as wanting the host.
-func (c *Claims) stateOf(
-	ctx context.Context, key types.NamespacedName, host string,
-) (exists, wants, isRouted bool, err error) {
+// state is what the cluster shows of the holder of a host.
+type state struct {
+	exists bool
+	// isHandled is set if this installation handles the Darkroom. Another one may know its hosts by another base domain.
+	isHandled bool
+	// wants and isRouted are set if the spec, and a route, have the host.
+	wants, isRouted bool
+}
+
+// stateOf returns the state of the holder of a host; the zero value if the Lease names none. If the caches show that a
+// Darkroom wants the host, they suffice; otherwise the API server decides. A Darkroom that may not be read counts as
+// wanting the host.
+func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host string) (s state, err error) {
 	if key.Name == "" {
-		return false, false, false, nil // the Lease names no holder
+		return state{}, nil
 	}
 	readers := []client.Reader{c.Client, c.Uncached}
 	if !c.Watches(key.Namespace) {
@@ -170,17 +177,19 @@ func (c *Claims) stateOf(
 		darkroom := &v1alpha1.Darkroom{}
 		switch err := reader.Get(ctx, key, darkroom); {
 		case apierrors.IsForbidden(err):
-			return true, true, false, nil
+			return state{exists: true, wants: true}, nil
 		case client.IgnoreNotFound(err) != nil:
-			return false, false, false, fmt.Errorf("get Darkroom %s, which has it: %w", key, err)
+			return state{}, fmt.Errorf("get Darkroom %s, which has it: %w", key, err)
 		case err == nil && slices.Contains(c.wanted(darkroom), host):
-			return true, true, false, nil
-		default:
-			exists = err == nil // the API server has the last word
+			return state{exists: true, isHandled: true, wants: true}, nil
+		default: // the API server has the last word
+			s.exists = err == nil
+			s.isHandled = s.exists && c.Handles(darkroom)
 		}
 	}
 	routed, err := c.routed(ctx, key)
-	return exists, false, slices.Contains(routed, host), err
+	s.isRouted = slices.Contains(routed, host)
+	return s, err
 }
 
 // Watches reports whether the Darkrooms of a namespace are in the caches.
@@ -206,7 +215,8 @@ func (c *Claims) routed(ctx context.Context, key types.NamespacedName) ([]string
 }
 
 // GiveUp deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
-// caches show that the Darkroom wants them all.
+// caches show that the Darkroom wants them all. Those that another installation has claimed for its Darkroom are not given
+// up before the Darkroom is gone.
 func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	leases := &coordinationv1.LeaseList{}
 	err := c.Client.List(ctx, leases, client.InNamespace(c.Namespace), client.MatchingFields{indexHolder: key.String()})
@@ -215,8 +225,8 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	}
 	for i := range leases.Items {
 		lease := &leases.Items[i]
-		exists, wants, isRouted, err := c.stateOf(ctx, key, lease.Name)
-		if err == nil && !wants && !isRouted && (!exists || c.mayGiveUp(ctx, key, lease)) {
+		s, err := c.stateOf(ctx, key, lease.Name)
+		if err == nil && !s.wants && !s.isRouted && (!s.exists || s.isHandled || c.hasClaimed(lease)) {
 			err = c.Client.Delete(ctx, lease,
 				client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
 		}
@@ -228,15 +238,10 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// mayGiveUp reports whether this installation may give up a host of a Darkroom that exists: it handles the Darkroom, or has
-// claimed the host for it. Another installation may know the Darkroom's hosts by another base domain.
-func (c *Claims) mayGiveUp(ctx context.Context, key types.NamespacedName, lease *coordinationv1.Lease) bool {
-	claimedBy := lease.Annotations[v1alpha1.AnnotationInstallation]
-	if claimedBy == "" || claimedBy == c.Installation {
-		return true
-	}
-	darkroom := &v1alpha1.Darkroom{}
-	return c.Uncached.Get(ctx, key, darkroom) == nil && c.Handles(darkroom)
+// hasClaimed reports whether this installation has claimed a host, or an operator that did not say which it is.
+func (c *Claims) hasClaimed(lease *coordinationv1.Lease) bool {
+	by := lease.Annotations[v1alpha1.AnnotationInstallation]
+	return by == "" || by == c.Installation
 }
 
 // Refusals returns the hosts that a Darkroom wants and others have, by the cached Leases.

@@ -101,7 +101,7 @@ func (c cachedClient) List(ctx context.Context, list client.ObjectList, opts ...
 
 func (m *clusterModel) operator(cache client.Reader) *Claims {
 	return &Claims{
-		Client: cachedClient{m.live, cache}, Uncached: m.live, Namespace: leases,
+		Client: cachedClient{m.live, cache}, Uncached: m.live, Namespace: leases, Installation: "ours",
 		HostsOf: func(darkroom *v1alpha1.Darkroom) []string { return darkroom.Spec.SubDomains },
 		Handles: func(*v1alpha1.Darkroom) bool { return true },
 		Routes:  func() bool { return false },
@@ -186,8 +186,8 @@ func (m *clusterModel) routed() (keys []types.NamespacedName) {
 	return keys
 }
 
-// A host is never in two routes, and a Darkroom that has it and still wants it keeps it, whatever other Darkrooms and an
-// operator with older caches do.
+// A host is never in two routes, and a Darkroom that has it and still wants it keeps it, whatever other Darkrooms, an
+// operator with older caches and another installation do.
 func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		m := newClusterModel(t)
@@ -195,7 +195,7 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			key := rapid.SampledFrom(keys).Draw(t, "darkroom")
 			before := m.routed()
-			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			switch rapid.IntRange(0, 6).Draw(t, "step") {
 			case 0, 1:
 				m.edit(key)
 			case 2, 3:
@@ -204,6 +204,9 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 				m.reconcileStale(key)
 			case 5:
 				m.remember()
+			case 6:
+				m.claimOnly(key)
+				m.reconcileByAnother(key)
 			}
 			after := m.routed()
 			if len(after) > 1 {
@@ -236,6 +239,33 @@ func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 		return
 	}
 	_ = m.slow.GiveUp(m.Context(), key)
+}
+
+// claimOnly is a reconcile that fails before it writes a route.
+func (m *clusterModel) claimOnly(key types.NamespacedName) {
+	darkroom := &v1alpha1.Darkroom{}
+	if m.live.Get(m.Context(), key, darkroom) == nil {
+		_, _ = m.fresh.Claim(m.Context(), darkroom)
+	}
+}
+
+// reconcileByAnother is a reconcile by another installation, which shares the Leases and handles none of the Darkrooms. It
+// takes no host from one that exists.
+func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
+	another := m.operator(m.live)
+	another.Installation, another.Handles = "theirs", func(*v1alpha1.Darkroom) bool { return false }
+	before := m.holder()
+	m.must(another.GiveUp(m.Context(), key))
+	if after := m.holder(); after != before && m.live.Get(m.Context(), before, &v1alpha1.Darkroom{}) == nil {
+		m.Fatalf("%s had the host, which another installation took from it", before)
+	}
+}
+
+// holder returns the Darkroom that the Lease of the host names.
+func (m *clusterModel) holder() types.NamespacedName {
+	lease := &coordinationv1.Lease{}
+	m.must(client.IgnoreNotFound(m.live.Get(m.Context(), types.NamespacedName{Namespace: leases, Name: host}, lease)))
+	return HolderOf(lease)
 }
 
 func (m *clusterModel) isServed(keys []types.NamespacedName) {

@@ -63,8 +63,8 @@ func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host 
 	if err != nil || lease != nil {
 		return lease != nil, err
 	}
-	_, wants, isRouted, err := c.stateOf(ctx, holder, host)
-	if err != nil || !wants && !isRouted {
+	s, err := c.stateOf(ctx, holder, host)
+	if err != nil || !s.wants && !s.isRouted {
 		return false, err
 	}
 	return true, c.restore(ctx, holder, host)
