@@ -108,19 +108,15 @@ func nothingIsLeft(w *world) error {
 	return nil
 }
 
-// mostRequests bounds the requests of one step, which changes at most four Darkrooms, and of each retryInterval that it
-// takes: on a busy machine what is refused is tried several times meanwhile.
-const (
-	mostRequests  = 150
-	retryInterval = 12 * time.Second
-)
+// mostRequests bounds the requests of one step: it changes at most four Darkrooms.
+const mostRequests = 150
 
 // isCheap compares the requests since the step before.
 func isCheap(w *world) error {
-	sent, now := w.sent().requests, time.Now()
-	requests, most := sent-w.judged, mostRequests*(1+int(now.Sub(w.judgedAt)/retryInterval))
-	if w.judged, w.judgedAt = sent, now; requests > most && w.faults.Current() == "" {
-		return fmt.Errorf("%d requests, more than %d", requests, most)
+	sent := w.sent().requests
+	requests := sent - w.judged
+	if w.judged = sent; requests > mostRequests && w.faults.Current() == "" {
+		return fmt.Errorf("%d requests, more than %d", requests, mostRequests)
 	}
 	return nil
 }

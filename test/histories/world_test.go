@@ -89,11 +89,10 @@ type world struct {
 	limited map[string]bool
 	// revisions is the number of revisions of each Darkroom.
 	revisions map[types.UID]int
-	// judged is the number of requests when the invariants were judged last, at judgedAt, and judging the objects that
-	// they are judged by.
-	judged   int
-	judgedAt time.Time
-	judging  []unstructured.Unstructured
+	// judged is the number of requests when the invariants were judged last, and judging the objects that they
+	// are judged by.
+	judged  int
+	judging []unstructured.Unstructured
 }
 
 // reference names an object.
@@ -123,7 +122,7 @@ func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error)
 		foreign:  map[reference]string{}, ended: map[string]bool{},
 		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
-		settings: []settings{settingsOf(baseDomains[0])}, judgedAt: time.Now(),
+		settings: []settings{settingsOf(baseDomains[0])},
 	}
 	for _, tenant := range tenants {
 		if err := w.kube.Create(ctx, w.namespace(tenant)); err != nil {
