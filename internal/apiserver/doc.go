@@ -8,11 +8,11 @@
 //     the threat.
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     and authorized with a SubjectAccessReview (package auth). Both results are cached for
-//     some seconds. A write is authorized once its body is read (admit.go).
+//     some seconds.
 //  3. Reads are served from memory (package live), which an informer feeds, or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
-//  4. Before the body of a write is used, the right that its route declares is reviewed again (admit.go), and the
-//     ETag that it changes is required (ifmatch.go, package wire).
+//  4. A write is authorized once its body is read, by the right that its route declares (admit.go), and names the ETag
+//     of what it changes (ifmatch.go, package wire).
 //  5. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //

@@ -22,8 +22,8 @@ type fault struct {
 	value any
 }
 
-// wrongValues returns values that a schema refuses: of another type, out of its bounds, and too many of them. Those of
-// inner fields are within otherwise empty values.
+// wrongValues returns values that a schema refuses: values of another type, out of bounds, or too long. A wrong value of
+// an inner field is the only one in its object or list.
 func wrongValues(schema *apiextensionsv1.JSONSchemaProps) (out []any) {
 	if schema.XIntOrString {
 		return []any{"1 GB", true}
@@ -62,7 +62,7 @@ func wrongValues(schema *apiextensionsv1.JSONSchemaProps) (out []any) {
 	return out
 }
 
-// faultsOf returns faults of all fields of a body, and those of the rules of the CRD that users meet.
+// faultsOf returns faults for each field of a body, among them violations of the CRD's rules.
 func faultsOf(t *testing.T) map[string][]any {
 	t.Helper()
 	schema, err := definition.Schema()

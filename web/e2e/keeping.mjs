@@ -57,8 +57,9 @@ await run([
       await editor.getByRole("dialog").waitFor({ state: "detached" });
       await editor.setViewportSize({ width: 360, height: 800 });
       await editor.reload();
-      const tab = editor.getByRole("tab", { name: "History" });
-      await settles(tab, (box) => box.x >= 0 && box.x + box.width <= 360, "on a phone the tab that is shown is");
+      // In the menu of tabs, none has the role.
+      const tab = editor.locator(".dr-detail-tabs .pf-v6-c-tabs__item.pf-m-current", { hasText: "History" });
+      await settles(tab, (box) => box.x >= 0 && box.x + box.width <= 360, "on a phone the selected tab is");
       await editor.setViewportSize({ width: 1280, height: 800 });
       await editor.getByRole("button", { name: "Roll back to revision 1" }).click();
       const dialog = editor.getByRole("dialog");

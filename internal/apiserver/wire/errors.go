@@ -104,7 +104,7 @@ var withValues = []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeNotSup
 // fieldInBody matches the name of a field at the beginning of a message of Kubernetes.
 var fieldInBody = regexp.MustCompile(`^spec\S* in body `)
 
-// emptyValues are messages about what is empty, by those of Kubernetes.
+// emptyValues maps the messages of Kubernetes about empty values to ours.
 var emptyValues = map[string]string{
 	"should be at least 1 chars long": "must not be empty",
 	"should have at least 1 items":    "must have at least one item",
