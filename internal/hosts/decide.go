@@ -1,9 +1,9 @@
-// Package hosts decides which Darkroom holds a host: the first that creates the host's Lease. The holder keeps the
-// host until it drops the host or is deleted, and none of its routes has the host any more.
+// Package hosts decides which Darkroom holds a host: the first one that creates the host's Lease. The holder keeps the
+// host until it drops the host from its spec or is deleted, and until none of its routes contains the host.
 //
-// What to do with a Lease is a pure function (decide.go). Leases are read and written in hosts.go, where a Lease whose
-// holder is gone is taken over. Wherever two writers could
-// disagree, the API server decides: one of them creates the Lease, or changes the version that it has read.
+// decide.go chooses the next action on a Lease and is pure. hosts.go reads and writes Leases, and takes over Leases
+// whose holder is gone. Concurrent writers are resolved by the API server: only one of them can create the Lease, and
+// updates are conditional on the resource version.
 package hosts
 
 import (
@@ -19,31 +19,32 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Refusal is a host that a Darkroom wants and another Darkroom has.
+// Refusal is a host that a Darkroom wants but another Darkroom holds.
 type Refusal struct {
 	// Host is the refused host.
 	Host string
-	// Holder is the Darkroom that has the host.
+	// Holder is the Darkroom that holds the host.
 	Holder types.NamespacedName
-	// Leaving is set if the holder no longer wants the host. It exists, or one of its routes still has the host.
+	// Leaving is set if the holder no longer wants the host, but still exists or still has a route for the host.
 	Leaving bool
 }
 
-// step is the next action of a Darkroom on the Lease of a host in its spec.
+// step is the next action on the Lease of a host in a Darkroom's spec.
 type step int
 
 const (
-	// keep: the Lease proves that the Darkroom has the host.
+	// keep: the Lease was written for the current spec of the Darkroom.
 	keep step = iota
 	// create: no Darkroom holds the host.
 	create
-	// renew: the Darkroom has the host, but the Lease is from an earlier spec. Giving up the earlier claim must fail.
+	// renew: the Darkroom holds the host, but the Lease was written for an earlier spec. The update makes a concurrent
+	// deletion of the earlier Lease fail.
 	renew
-	// contend: another Darkroom has the host, unless it is gone.
+	// contend: the Lease names another holder, which may be gone.
 	contend
 )
 
-// decide returns the next step of a Darkroom that wants a host with this Lease; nil if there is none.
+// decide returns the next step for a Darkroom that wants the host of this Lease; lease is nil if it does not exist.
 func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
 	switch {
 	case lease == nil:
@@ -57,13 +58,13 @@ func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
 	}
 }
 
-// proof identifies the spec for which a Lease was last written. A cached Lease of another spec may already be
-// given up. A Lease of this spec is not given up while the spec has the host.
+// proof identifies the spec for which a Lease was written. A cached Lease of an earlier spec may already have been
+// deleted. The Lease of the current spec is kept while the spec contains the host.
 func proof(darkroom *v1alpha1.Darkroom) string {
 	return fmt.Sprintf("%s/%d", darkroom.UID, darkroom.Generation)
 }
 
-// HolderOf returns the Darkroom that has the host of a Lease; empty if the Lease names none.
+// HolderOf returns the Darkroom that holds the host of a Lease; empty if the Lease does not name a Darkroom.
 func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
 	namespace, name, isKey := strings.Cut(ptr.Deref(lease.Spec.HolderIdentity, ""), "/")
 	if !isKey || strings.Contains(name, "/") {
@@ -72,10 +73,10 @@ func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// isOfHost reports whether a Lease is one of a host, and not the Lease of another program.
+// isOfHost reports whether a Lease belongs to a host, as opposed to another program.
 func isOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
 
-// assign makes a Darkroom the holder of a Lease, which an installation claims for it.
+// assign makes a Darkroom the holder of a Lease on behalf of an installation.
 func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom, installation string) {
 	holder := client.ObjectKeyFromObject(darkroom).String()
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != holder {

@@ -18,17 +18,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// indexHolder finds Leases by the Darkroom that holds the host, and indexHost finds Darkrooms by the hosts in
-// their spec.
+// indexHolder indexes Leases by the holder, and indexHost indexes Darkrooms by the hosts in their spec.
 const (
 	indexHolder = "holder"
 	indexHost   = "host"
 )
 
-// attempts is how often a claim is tried when another writer is faster.
+// attempts limits how often a claim is retried after losing to another writer.
 const attempts = 3
 
-// errForeignLease is returned for a host that is the name of another Lease, such as the one of leader election.
+// errForeignLease is returned if a host equals the name of an unrelated Lease, such as the leader election Lease.
 var errForeignLease = errors.New("a Lease of this name belongs to another program: choose another sub-domain")
 
 // Claims reads and writes the Leases of hosts.
@@ -41,18 +40,18 @@ type Claims struct {
 	Namespace string
 	// Installation is the name of this installation.
 	Installation string
-	// Watched are the namespaces whose Darkrooms are in the caches; none means all. Leases may name
-	// Darkrooms in other namespaces, whose operators share the namespace of Leases.
+	// Watched are the namespaces whose Darkrooms are cached; empty means all. Leases may name Darkrooms in other
+	// namespaces, which other operators handle.
 	Watched []string
 	// HostsOf returns the hosts in the spec of a Darkroom.
 	HostsOf func(*v1alpha1.Darkroom) []string
-	// Handles reports whether this installation handles a Darkroom, or will.
+	// Handles reports whether this installation handles a Darkroom or is about to claim it.
 	Handles func(*v1alpha1.Darkroom) bool
 	// Routes reports whether the cluster serves HTTPRoutes.
 	Routes func() bool
 }
 
-// Index adds the indexes to the caches. Call it before they start.
+// Index adds the indexes to the caches. It must be called before the caches start.
 func (c *Claims) Index(ctx context.Context, in client.FieldIndexer) error {
 	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.wanted)
 	if err == nil {
@@ -67,7 +66,8 @@ func (c *Claims) Index(ctx context.Context, in client.FieldIndexer) error {
 	return nil
 }
 
-// wanted returns the hosts that a Darkroom wants, sorted.
+// wanted returns the hosts in the spec of a Darkroom, sorted; none if it is being deleted or handled by another
+// installation.
 func (c *Claims) wanted(object client.Object) []string {
 	darkroom, _ := object.(*v1alpha1.Darkroom)
 	if darkroom.DeletionTimestamp != nil || !c.Handles(darkroom) {
@@ -78,7 +78,7 @@ func (c *Claims) wanted(object client.Object) []string {
 	return slices.Compact(hosts)
 }
 
-// Claim claims each host that a Darkroom wants, and returns those that others have.
+// Claim claims each host that a Darkroom wants, and returns the hosts that other Darkrooms hold.
 func (c *Claims) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
 	var refusals []Refusal
 	for _, host := range c.wanted(darkroom) {
@@ -93,7 +93,7 @@ func (c *Claims) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refu
 	return refusals, nil
 }
 
-// claim claims one host. It returns nil if the Darkroom has it now.
+// claim claims one host. It returns nil if the Darkroom now holds the host.
 func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
 	reader := client.Reader(c.Client)
 	var err error
@@ -104,7 +104,7 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 		}
 		switch decide(darkroom, lease) {
 		case keep:
-			return nil, nil //nolint:nilnil // the Darkroom has the host, and nobody refuses it
+			return nil, nil //nolint:nilnil // the Darkroom holds the host
 		case create:
 			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
 			assign(lease, darkroom, c.Installation)
@@ -133,8 +133,8 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 	return nil, err
 }
 
-// contest returns the refusal of a host that another Darkroom holds; nil if the holder is gone with its routes. A holder
-// that exists gives the host up itself: its operator may be about to write a route with it.
+// contest returns the refusal of a host that another Darkroom holds; nil if the holder and its routes are gone. An
+// existing holder must release the host itself, because its operator may be about to write a route for the host.
 func (c *Claims) contest(ctx context.Context, host string, holder types.NamespacedName) (*Refusal, error) {
 	s, err := c.stateOf(ctx, holder, host)
 	if err != nil || !s.exists && !s.isRouted {
@@ -143,28 +143,29 @@ func (c *Claims) contest(ctx context.Context, host string, holder types.Namespac
 	return &Refusal{Host: host, Holder: holder, Leaving: !s.wants}, nil
 }
 
-// lease returns the Lease of a host; nil if there is none.
+// lease returns the Lease of a host; nil if it does not exist.
 func (c *Claims) lease(ctx context.Context, reader client.Reader, host string) (*coordinationv1.Lease, error) {
 	lease := &coordinationv1.Lease{}
 	err := reader.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: host}, lease)
 	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil //nolint:nilnil // nil means not found
 	}
 	return lease, err
 }
 
-// state is what the cluster shows of the holder of a host.
+// state is the state of a host's holder in the cluster.
 type state struct {
 	exists bool
-	// isHandled is set if this installation handles the Darkroom. Another one may know its hosts by another base domain.
+	// isHandled is set if this installation handles the Darkroom. Other installations may append a different base
+	// domain to its sub-domains.
 	isHandled bool
-	// wants and isRouted are set if the spec, and a route, have the host.
+	// wants is set if the spec contains the host, and isRouted if an Ingress or HTTPRoute does.
 	wants, isRouted bool
 }
 
-// stateOf returns the state of the holder of a host; the zero value if the Lease names none. If the caches show that a
-// Darkroom wants the host, they suffice; otherwise the API server decides. A Darkroom that may not be read counts as
-// wanting the host.
+// stateOf returns the state of the holder of a host; the zero value if the Lease does not name a Darkroom. The caches
+// suffice to show that a Darkroom wants the host; everything else is read from the API server. If the operator may not
+// read the Darkroom, the Darkroom counts as wanting the host.
 func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host string) (s state, err error) {
 	if key.Name == "" {
 		return state{}, nil
@@ -179,10 +180,10 @@ func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host str
 		case apierrors.IsForbidden(err):
 			return state{exists: true, wants: true}, nil
 		case client.IgnoreNotFound(err) != nil:
-			return state{}, fmt.Errorf("get Darkroom %s, which has it: %w", key, err)
+			return state{}, fmt.Errorf("get Darkroom %s, which holds the host: %w", key, err)
 		case err == nil && slices.Contains(c.wanted(darkroom), host):
 			return state{exists: true, isHandled: true, wants: true}, nil
-		default: // the API server has the last word
+		default: // the uncached reader comes last and decides
 			s.exists = err == nil
 			s.isHandled = s.exists && c.Handles(darkroom)
 		}
@@ -192,13 +193,13 @@ func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host str
 	return s, err
 }
 
-// Watches reports whether the Darkrooms of a namespace are in the caches.
+// Watches reports whether the Darkrooms of a namespace are cached.
 func (c *Claims) Watches(namespace string) bool {
 	return len(c.Watched) == 0 || slices.Contains(c.Watched, namespace)
 }
 
-// routed returns the hosts of the Ingress and the HTTPRoute with the name of a Darkroom, by the API server. Their
-// labels and owners do not matter.
+// routed returns the hosts of the Ingress and the HTTPRoute that have the name of a Darkroom, whatever their labels and
+// owners. It reads them from the API server.
 func (c *Claims) routed(ctx context.Context, key types.NamespacedName) ([]string, error) {
 	routes := []client.Object{&networkingv1.Ingress{}}
 	if c.Routes() {
@@ -214,9 +215,9 @@ func (c *Claims) routed(ctx context.Context, key types.NamespacedName) ([]string
 	return hosts, nil
 }
 
-// GiveUp deletes the Leases of the hosts that a Darkroom neither wants nor routes any more. It sends no request if the
-// caches show that the Darkroom wants them all. Those that another installation has claimed for its Darkroom are not given
-// up before the Darkroom is gone.
+// GiveUp deletes the Leases of hosts that a Darkroom neither wants nor routes any more. It sends no request if the
+// caches show that the Darkroom still wants all of its hosts. A host that another installation claimed is kept until
+// the Darkroom is gone, unless this installation handles the Darkroom.
 func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	leases := &coordinationv1.LeaseList{}
 	err := c.Client.List(ctx, leases, client.InNamespace(c.Namespace), client.MatchingFields{indexHolder: key.String()})
@@ -230,7 +231,7 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 			err = c.Client.Delete(ctx, lease,
 				client.Preconditions{UID: &lease.UID, ResourceVersion: &lease.ResourceVersion})
 		}
-		// A conflict means that the Darkroom, or another, has claimed it again.
+		// On a conflict, this Darkroom or another one has just claimed the host.
 		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return fmt.Errorf("give up host %s: %w", lease.Name, err)
 		}
@@ -238,13 +239,13 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// hasClaimed reports whether this installation has claimed a host, or an operator that did not say which it is.
+// hasClaimed reports whether this installation claimed a host. A Lease without the annotation counts as claimed by it.
 func (c *Claims) hasClaimed(lease *coordinationv1.Lease) bool {
 	by := lease.Annotations[v1alpha1.AnnotationInstallation]
 	return by == "" || by == c.Installation
 }
 
-// Refusals returns the hosts that a Darkroom wants and others have, by the cached Leases.
+// Refusals returns the hosts that a Darkroom wants but others hold, according to the cached Leases.
 func (c *Claims) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
 	var refusals []Refusal
 	for _, host := range c.wanted(darkroom) {
@@ -273,7 +274,7 @@ func (c *Claims) Wanting(ctx context.Context, host string) ([]types.NamespacedNa
 	return keys, nil
 }
 
-// Holders returns the Darkroom that has each host with a Lease in a namespace.
+// Holders returns the holder of each host that has a Lease in a namespace.
 func Holders(ctx context.Context, in client.Reader, namespace string) (map[string]types.NamespacedName, error) {
 	leases := &coordinationv1.LeaseList{}
 	err := in.List(ctx, leases, client.InNamespace(namespace), client.HasLabels{v1alpha1.LabelHost})

@@ -37,14 +37,14 @@ func TestDecide(t *testing.T) {
 		lease *coordinationv1.Lease
 		want  step
 	}{
-		"no Lease":                             {nil, create},
-		"its own Lease for this spec":          {leaseOf("team/photos", "uid/2"), keep},
-		"its own Lease for an older spec":      {leaseOf("team/photos", "uid/1"), renew},
-		"the Lease of one that had its name":   {leaseOf("team/photos", "other/2"), renew},
-		"the Lease of another":                 {leaseOf("team/other", "uid/2"), contend},
-		"the Lease of another namespace":       {leaseOf("other/photos", "uid/2"), contend},
-		"a Lease that names no Darkroom":       {leaseOf("somebody", "uid/2"), contend},
-		"a Lease with a holder of three parts": {leaseOf("team/photos/x", "uid/2"), contend},
+		"no Lease":                           {nil, create},
+		"its own Lease for this spec":        {leaseOf("team/photos", "uid/2"), keep},
+		"its own Lease for an older spec":    {leaseOf("team/photos", "uid/1"), renew},
+		"its name, but an earlier UID":       {leaseOf("team/photos", "other/2"), renew},
+		"the Lease of another Darkroom":      {leaseOf("team/other", "uid/2"), contend},
+		"the same name in another namespace": {leaseOf("other/photos", "uid/2"), contend},
+		"a holder without a namespace":       {leaseOf("no-slash", "uid/2"), contend},
+		"a holder of three parts":            {leaseOf("team/photos/x", "uid/2"), contend},
 	} {
 		if got := decide(darkroom, test.lease); got != test.want {
 			t.Errorf("%s: got step %d, want %d", name, got, test.want)
@@ -52,7 +52,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// clusterModel is a cluster with two operators: a is the leader, and b has caches that show an earlier state.
+// clusterModel is a cluster with two operators: fresh is the leader, and slow has outdated caches.
 type clusterModel struct {
 	*rapid.T
 
@@ -82,7 +82,7 @@ func fakeCluster(objects ...client.Object) client.Client {
 		}).Build()
 }
 
-// cachedClient reads from a cache, and writes to the cluster.
+// cachedClient reads from a cache and writes to the cluster.
 type cachedClient struct {
 	client.Client
 
@@ -108,7 +108,7 @@ func (m *clusterModel) operator(cache client.Reader) *Claims {
 	}
 }
 
-// remember makes the caches of the slow operator show the present state.
+// remember updates the caches of the slow operator to the current state.
 func (m *clusterModel) remember() {
 	darkrooms, held := &v1alpha1.DarkroomList{}, &coordinationv1.LeaseList{}
 	m.must(m.live.List(m.Context(), darkrooms))
@@ -130,7 +130,7 @@ func (m *clusterModel) must(err error) {
 	}
 }
 
-// edit makes a Darkroom want the host, drop it, or go.
+// edit creates, changes or deletes a Darkroom. Its spec may then contain the host or not.
 func (m *clusterModel) edit(key types.NamespacedName) {
 	darkroom := &v1alpha1.Darkroom{}
 	err := m.live.Get(m.Context(), key, darkroom)
@@ -150,7 +150,7 @@ func (m *clusterModel) edit(key types.NamespacedName) {
 	}
 }
 
-// reconcile is one reconcile by one operator, as its caches show the Darkroom.
+// reconcile is one reconcile of a Darkroom, as seen in the caches of an operator.
 func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	darkroom := &v1alpha1.Darkroom{}
 	if by.Client.Get(m.Context(), key, darkroom) == nil {
@@ -161,7 +161,7 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 		given := slices.Contains(darkroom.Spec.SubDomains, host) && len(refusals) == 0
 		m.route(key, given)
 	} else if m.live.Get(m.Context(), key, &v1alpha1.Darkroom{}) != nil {
-		m.route(key, false) // Kubernetes collects it
+		m.route(key, false) // Kubernetes garbage-collects the route
 	}
 	_ = by.GiveUp(m.Context(), key)
 }
@@ -186,8 +186,8 @@ func (m *clusterModel) routed() (keys []types.NamespacedName) {
 	return keys
 }
 
-// A host is never in two routes, and a Darkroom that has it and still wants it keeps it, whatever other Darkrooms, an
-// operator with older caches and another installation do.
+// A host is never in two routes. A Darkroom that has the host keeps it as long as it wants it, whatever is done by
+// other Darkrooms, an operator with outdated caches and another installation.
 func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		m := newClusterModel(t)
@@ -210,17 +210,17 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 			}
 			after := m.routed()
 			if len(after) > 1 {
-				t.Fatalf("the host is routed to %v", after)
+				t.Fatalf("the host is routed to %v, want at most one Darkroom", after)
 			}
 			for _, had := range before {
 				darkroom := &v1alpha1.Darkroom{}
 				err := m.live.Get(m.Context(), had, darkroom)
 				if err == nil && slices.Contains(darkroom.Spec.SubDomains, host) && !slices.Contains(after, had) && had != key {
-					t.Fatalf("%s wants the host and lost it", had)
+					t.Fatalf("%s wants the host, but lost its route", had)
 				}
 			}
 		}
-		for range 3 { // Whoever waits gets it.
+		for range 3 { // a waiting Darkroom gets the host
 			for _, key := range keys {
 				m.reconcile(m.fresh, key)
 			}
@@ -229,8 +229,8 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	})
 }
 
-// reconcileStale is a reconcile by the slow operator. It writes no route of a spec that has changed: such a write would
-// fail, or be corrected by its own next reconcile, which is not the point here.
+// reconcileStale is a reconcile by the slow operator. It writes no route if the spec has changed, because a real write
+// would fail or be corrected by the next reconcile.
 func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 	cached, now := &v1alpha1.Darkroom{}, &v1alpha1.Darkroom{}
 	isCached, isLive := m.stale.Get(m.Context(), key, cached) == nil, m.live.Get(m.Context(), key, now) == nil
@@ -249,15 +249,15 @@ func (m *clusterModel) claimOnly(key types.NamespacedName) {
 	}
 }
 
-// reconcileByAnother is a reconcile by another installation, which shares the Leases and handles none of the Darkrooms. It
-// takes no host from one that exists.
+// reconcileByAnother is a reconcile by another installation, which shares the Leases but handles none of the Darkrooms.
+// It must not take a host from an existing Darkroom.
 func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	another := m.operator(m.live)
 	another.Installation, another.Handles = "theirs", func(*v1alpha1.Darkroom) bool { return false }
 	before := m.holder()
 	m.must(another.GiveUp(m.Context(), key))
 	if after := m.holder(); after != before && m.live.Get(m.Context(), before, &v1alpha1.Darkroom{}) == nil {
-		m.Fatalf("%s had the host, which another installation took from it", before)
+		m.Fatalf("another installation took the host from %s, which exists", before)
 	}
 }
 
@@ -278,13 +278,14 @@ func (m *clusterModel) isServed(keys []types.NamespacedName) {
 		m.must(m.live.Get(m.Context(), types.NamespacedName{Namespace: leases, Name: host}, lease))
 		routed := m.routed()
 		if len(routed) != 1 || ptr.Deref(lease.Spec.HolderIdentity, "") != routed[0].String() {
-			m.Fatalf("%s wants the host, which is routed to %v, and its Lease names %v", key, routed, lease.Spec.HolderIdentity)
+			m.Fatalf("%s wants the host: routed to %v, want only the holder in the Lease, %s",
+				key, routed, ptr.Deref(lease.Spec.HolderIdentity, ""))
 		}
 	}
 }
 
-// TestTheHostOfAnotherIsRefusedUntilItIsGone: whoever waits is told who has the host, and gets it once that Darkroom is
-// gone with its routes. The API server decides, also where caches do not show the Lease yet.
+// TestTheHostOfAnotherIsRefusedUntilItIsGone: a refusal names the holder. The waiting Darkroom gets the host once the
+// holder and its routes are gone. The API server decides even if the caches do not show the Lease yet.
 func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 	photos := &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1},
@@ -311,7 +312,7 @@ func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 		"the holder has dropped it":         {"b/other", label, []client.Object{dropped}, []Refusal{leaving}, nil},
 		"the holder is gone, not its route": {"b/other", label, []client.Object{route}, []Refusal{leaving}, nil},
 		"the holder is gone":                {"b/other", label, nil, nil, nil},
-		"the Lease names no Darkroom":       {"somebody", label, nil, nil, nil},
+		"the Lease names no Darkroom":       {"no-slash", label, nil, nil, nil},
 		"the Lease is another program's":    {"b/other", nil, nil, nil, errForeignLease},
 	} {
 		for _, cachesLag := range []bool{false, true} {
@@ -332,14 +333,15 @@ func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			if has := HolderOf(lease) == client.ObjectKeyFromObject(photos); has != (test.want == nil && test.err == nil) {
-				t.Errorf("%s (caches lag: %t): the Lease names %s", name, cachesLag, HolderOf(lease))
+				t.Errorf("%s (caches lag: %t): the Lease names %s, want refusals %+v and error %v",
+					name, cachesLag, HolderOf(lease), test.want, test.err)
 			}
 		}
 	}
 }
 
-// TestAHostIsGivenUpByTheInstallationThatClaimedIt: installations that share the Leases know the hosts of a Darkroom by
-// base domains of their own. One that has moved is given up by either, and one that is gone by all.
+// TestAHostIsGivenUpByTheInstallationThatClaimedIt: installations that share Leases may use different base domains. An
+// installation gives up a host that it claimed or whose Darkroom it handles, and every host whose Darkroom is gone.
 func TestAHostIsGivenUpByTheInstallationThatClaimedIt(t *testing.T) {
 	photos := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1}}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: host}}
@@ -349,10 +351,10 @@ func TestAHostIsGivenUpByTheInstallationThatClaimedIt(t *testing.T) {
 		by               string
 		handles, givesUp bool
 	}{
-		"the one that claimed it, after the Darkroom has moved": {[]client.Object{photos}, "one", false, true},
-		"another one":                         {[]client.Object{photos}, "two", false, false},
-		"another one, which has the Darkroom": {[]client.Object{photos}, "two", true, true},
-		"any, once the Darkroom is gone":      {nil, "two", false, true},
+		"the claimant, after the Darkroom has moved": {[]client.Object{photos}, "one", false, true},
+		"another one": {[]client.Object{photos}, "two", false, false},
+		"another one, which handles the Darkroom": {[]client.Object{photos}, "two", true, true},
+		"any, once the Darkroom is gone":          {nil, "two", false, true},
 	} {
 		cluster := fakeCluster(append(test.objects, lease.DeepCopy())...)
 		claims := (&clusterModel{live: cluster}).operator(cluster)
