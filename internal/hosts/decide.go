@@ -37,21 +37,23 @@ const (
 	keep step = iota
 	// create: no Darkroom holds the host.
 	create
-	// renew: the Darkroom holds the host, but the Lease was written for an earlier spec. The update makes a concurrent
-	// deletion of the earlier Lease fail.
+	// renew: the Darkroom holds the host, but the Lease was written for an earlier spec or by another installation. The
+	// update makes a concurrent deletion of the earlier Lease fail.
 	renew
 	// contend: the Lease names another holder, which may be gone.
 	contend
 )
 
-// decide returns the next step for a Darkroom that wants the host of this Lease; lease is nil if it does not exist.
-func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease) step {
+// decide returns the next step of an installation for a Darkroom that wants the host of this Lease; lease is nil if it
+// does not exist.
+func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease, installation string) step {
 	switch {
 	case lease == nil:
 		return create
 	case HolderOf(lease) != client.ObjectKeyFromObject(darkroom):
 		return contend
-	case lease.Annotations[v1alpha1.AnnotationClaimedFor] != proof(darkroom):
+	case lease.Annotations[v1alpha1.AnnotationClaimedFor] != proof(darkroom),
+		lease.Annotations[v1alpha1.AnnotationInstallation] != installation:
 		return renew
 	default:
 		return keep

@@ -102,7 +102,7 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 		if lease, err = c.lease(ctx, reader, host); err != nil {
 			return nil, err
 		}
-		switch decide(darkroom, lease) {
+		switch decide(darkroom, lease, c.Installation) {
 		case keep:
 			return nil, nil //nolint:nilnil // the Darkroom holds the host
 		case create:
@@ -253,7 +253,7 @@ func (c *Claims) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]R
 		if err != nil {
 			return nil, fmt.Errorf("get the Lease of host %s: %w", host, err)
 		}
-		if decide(darkroom, lease) == contend {
+		if decide(darkroom, lease, c.Installation) == contend {
 			refusals = append(refusals, Refusal{Host: host, Holder: HolderOf(lease)})
 		}
 	}

@@ -29,10 +29,14 @@ func TestDecide(t *testing.T) {
 	}}
 	leaseOf := func(holder, claimedFor string) *coordinationv1.Lease {
 		return &coordinationv1.Lease{
-			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{v1alpha1.AnnotationClaimedFor: claimedFor}},
-			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder},
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+				v1alpha1.AnnotationClaimedFor: claimedFor, v1alpha1.AnnotationInstallation: "ours",
+			}},
+			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
 		}
 	}
+	movedLease := leaseOf("team/photos", "uid/2")
+	movedLease.Annotations[v1alpha1.AnnotationInstallation] = "theirs"
 	for name, test := range map[string]struct {
 		lease *coordinationv1.Lease
 		want  step
@@ -41,12 +45,13 @@ func TestDecide(t *testing.T) {
 		"its own Lease for this spec":        {leaseOf("team/photos", "uid/2"), keep},
 		"its own Lease for an older spec":    {leaseOf("team/photos", "uid/1"), renew},
 		"its name, but an earlier UID":       {leaseOf("team/photos", "other/2"), renew},
+		"written by another installation":    {movedLease, renew},
 		"the Lease of another Darkroom":      {leaseOf("team/other", "uid/2"), contend},
 		"the same name in another namespace": {leaseOf("other/photos", "uid/2"), contend},
 		"a holder without a namespace":       {leaseOf("no-slash", "uid/2"), contend},
 		"a holder of three parts":            {leaseOf("team/photos/x", "uid/2"), contend},
 	} {
-		if got := decide(darkroom, test.lease); got != test.want {
+		if got := decide(darkroom, test.lease, "ours"); got != test.want {
 			t.Errorf("%s: got step %d, want %d", name, got, test.want)
 		}
 	}
@@ -122,6 +127,7 @@ func (m *clusterModel) remember() {
 	}
 	m.stale = fakeCluster(objects...)
 	m.slow = m.operator(m.stale)
+	m.slow.Installation = m.fresh.Installation
 }
 
 func (m *clusterModel) must(err error) {
@@ -206,6 +212,10 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 				m.remember()
 			case 6:
 				m.claimOnly(key)
+				if rapid.Bool().Draw(t, "move") {
+					m.move()
+					m.claimOnly(key)
+				}
 				m.reconcileByAnother(key)
 			}
 			after := m.routed()
@@ -249,15 +259,28 @@ func (m *clusterModel) claimOnly(key types.NamespacedName) {
 	}
 }
 
-// reconcileByAnother is a reconcile by another installation, which shares the Leases but handles none of the Darkrooms.
-// It must not take a host from an existing Darkroom.
+// move hands all Darkrooms over to the other installation.
+func (m *clusterModel) move() {
+	m.fresh.Installation = otherInstallation[m.fresh.Installation]
+	m.slow.Installation = m.fresh.Installation
+}
+
+// otherInstallation maps each of the two installations to the other one.
+var otherInstallation = map[string]string{"ours": "theirs", "theirs": "ours"}
+
+// reconcileByAnother is a reconcile by the other installation, which shares the Leases and handles none of the Darkrooms.
+// It takes no host from a Darkroom that wants it.
 func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	another := m.operator(m.live)
-	another.Installation, another.Handles = "theirs", func(*v1alpha1.Darkroom) bool { return false }
-	before := m.holder()
+	another.Installation = otherInstallation[m.fresh.Installation]
+	another.Handles = func(*v1alpha1.Darkroom) bool { return false }
+	before, darkroom := m.holder(), &v1alpha1.Darkroom{}
 	m.must(another.GiveUp(m.Context(), key))
-	if after := m.holder(); after != before && m.live.Get(m.Context(), before, &v1alpha1.Darkroom{}) == nil {
-		m.Fatalf("another installation took the host from %s, which exists", before)
+	if m.holder() == before || m.live.Get(m.Context(), before, darkroom) != nil {
+		return
+	}
+	if slices.Contains(darkroom.Spec.SubDomains, host) {
+		m.Fatalf("%s wants the host, which another installation took from it", before)
 	}
 }
 
