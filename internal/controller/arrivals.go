@@ -13,8 +13,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/caches"
 )
 
-// arrival waits until the cluster serves an optional kind that it lacks, and has it used from then on. A kind that goes
-// is left alone: its watch continues when it is back.
+// arrival polls until the cluster serves an optional kind, and then starts to watch it. A kind that is removed later is
+// ignored: the informer retries its watch until the kind is served again.
 type arrival struct {
 	kind    caches.Kind
 	api     Discovery
@@ -55,8 +55,8 @@ func (a *arrival) Start(ctx context.Context) error {
 	return err
 }
 
-// use starts to watch the kind. The cluster counts as serving it once indexes, watches and cache are ready. Then all
-// Darkrooms are reconciled.
+// use watches the kind. The kind counts as served once its index, watches and cache are ready. Then all Darkrooms are
+// reconciled.
 func (a *arrival) use(ctx context.Context) error {
 	if err := caches.IndexOwners(ctx, a.cache, []caches.Kind{a.kind}); err != nil {
 		return err
@@ -64,19 +64,19 @@ func (a *arrival) use(ctx context.Context) error {
 	if err := a.watches.add(a.kind); err != nil {
 		return err
 	}
-	if _, err := a.cache.GetInformer(ctx, a.kind.Object()); err != nil { // waits until it is filled
+	if _, err := a.cache.GetInformer(ctx, a.kind.Object()); err != nil { // waits for the cache to sync
 		return fmt.Errorf("fill the cache of %ss: %w", a.kind.Kind, err)
 	}
 	a.cluster.add(a.kind)
-	ctrl.LoggerFrom(ctx).Info("The cluster serves another kind of objects of Darkrooms", "kind", a.kind.String())
+	ctrl.LoggerFrom(ctx).Info("The cluster now serves an optional kind", "kind", a.kind.String())
 	return a.watches.enqueueAll()
 }
 
-// hasCome reports whether the cluster serves the kind. An error is logged, and counts as no.
+// hasCome reports whether the cluster serves the kind. An error is logged and counts as no.
 func (a *arrival) hasCome(ctx context.Context) (bool, error) {
 	found, err := isServed(ctx, a.api, resourceOf(a.kind.GroupVersionKind))
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to ask whether the cluster serves a kind", "kind", a.kind.String())
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to check whether the cluster serves a kind", "kind", a.kind.String())
 	}
 	return found, nil
 }

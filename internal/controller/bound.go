@@ -9,12 +9,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// requestTimeout bounds each request other than a watch, the response included. The API server itself
+// requestTimeout limits the duration of each request other than a watch, including its response. The API server itself
 // allows a minute.
 const requestTimeout = 20 * time.Second
 
-// BoundRequests bounds the time of the requests of a configuration, so that one that hangs does not
-// hold a worker for good. rest.Config.Timeout would end watches too.
+// BoundRequests sets a timeout for every request except watches, so that a request that hangs does not block a worker.
+// rest.Config.Timeout would also end watches.
 func BoundRequests(kubeconfig *rest.Config) {
 	kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper { return bounded{next, requestTimeout} })
 }
@@ -39,7 +39,7 @@ func (b bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// endingBody releases the timer of a request when its response was read.
+// endingBody releases the timer of a request when the response body is closed.
 type endingBody struct {
 	io.ReadCloser
 

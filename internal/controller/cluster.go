@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	// discoveryPeriod is the interval at which the API server is asked whether it serves an optional kind that it
-	// lacked before, with one small request.
+	// discoveryPeriod is the interval at which the operator checks whether the API server now serves a missing optional
+	// kind. Each check is one small request.
 	discoveryPeriod = 20 * time.Second
-	// discoveryRetry and discoveryTimeout limit the attempts at the start.
+	// discoveryRetry and discoveryTimeout are the interval and the time limit of discovery at startup.
 	discoveryRetry, discoveryTimeout = 2 * time.Second, time.Minute
 )
 
-// optionalKinds are the kinds of managed objects that a cluster may lack.
+// optionalKinds are the kinds of managed objects that a cluster may not serve.
 var optionalKinds = []caches.Kind{
 	{GroupVersionKind: httpRoute, Typed: &gatewayv1.HTTPRoute{}, TypedList: &gatewayv1.HTTPRouteList{}},
 	{GroupVersionKind: schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}},
@@ -39,28 +39,27 @@ var optionalKinds = []caches.Kind{
 
 var httpRoute = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
 
-// resourceOf returns the resource of an optional kind, whose name is regular.
+// resourceOf returns the resource of an optional kind. Their plural names are regular.
 func resourceOf(kind schema.GroupVersionKind) schema.GroupVersionResource {
 	resource, _ := meta.UnsafeGuessKindToResource(kind)
 	return resource
 }
 
-// chartResources are the other resources that the chart asks for, by their API versions
-// (.Capabilities.APIVersions).
+// chartResources are the other resources that the chart looks up in .Capabilities.APIVersions, by API version.
 var chartResources = []schema.GroupVersionResource{
 	{Group: "route.openshift.io", Version: "v1", Resource: "routes"},
 	{Group: "security.openshift.io", Version: "v1", Resource: "securitycontextconstraints"},
 }
 
-// Cluster is the part of a cluster's API that clusters differ in. It is as it was at the start of the process, but for
-// optional kinds that came later.
+// Cluster is what the operator needs to know about a cluster's API. It is discovered once at startup; only optional
+// kinds are added later.
 type Cluster struct {
 	version *version.Info
-	// served has an entry for each of chartResources.
+	// served maps each of chartResources to whether the cluster serves it.
 	served map[schema.GroupVersionResource]bool
 
 	mu sync.RWMutex
-	// managed are the kinds of managed objects that the cluster serves; the slice is not changed.
+	// managed are the kinds of managed objects that the cluster serves. The slice is replaced, never modified.
 	managed []caches.Kind
 }
 
@@ -70,15 +69,15 @@ type Discovery interface {
 	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
 }
 
-// Discover returns what a cluster serves. An answer that is incomplete, such as one without an
-// aggregated API that is down, is not used: it tries again for a minute, and fails then.
+// Discover discovers what a cluster serves. An incomplete response, for example while an aggregated API is down, is not
+// used: Discover retries for a minute and then fails.
 func Discover(ctx context.Context, api Discovery) (*Cluster, error) {
 	var cluster *Cluster
 	var cause error
 	err := wait.PollUntilContextTimeout(ctx, discoveryRetry, discoveryTimeout, true,
 		func(ctx context.Context) (bool, error) {
 			if cluster, cause = discover(ctx, api); cause != nil {
-				ctrl.LoggerFrom(ctx).Info("Failed to discover the API of the cluster; retrying", "cause", cause.Error())
+				ctrl.LoggerFrom(ctx).Info("Failed to discover the cluster's API; retrying", "cause", cause.Error())
 			}
 			return cause == nil, nil
 		})
@@ -92,7 +91,7 @@ func discover(ctx context.Context, api Discovery) (*Cluster, error) {
 	cluster := &Cluster{served: map[schema.GroupVersionResource]bool{}, managed: caches.Everywhere()}
 	var err error
 	if cluster.version, err = api.ServerVersion(); err != nil {
-		return nil, fmt.Errorf("discover the version of the cluster: %w", err)
+		return nil, fmt.Errorf("get the version of the cluster: %w", err)
 	}
 	for _, resource := range chartResources {
 		if cluster.served[resource], err = isServed(ctx, api, resource); err != nil {
@@ -142,7 +141,7 @@ func (c *Cluster) serves(kind schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(c.kinds(), func(k caches.Kind) bool { return k.GroupVersionKind == kind })
 }
 
-// Managed returns the names of the kinds of managed objects that the cluster serves.
+// Managed returns the kinds of managed objects that the cluster serves.
 func (c *Cluster) Managed() []schema.GroupVersionKind {
 	var names []schema.GroupVersionKind
 	for _, kind := range c.kinds() {
@@ -151,12 +150,13 @@ func (c *Cluster) Managed() []schema.GroupVersionKind {
 	return names
 }
 
-// CacheOptions are the options of a manager's cache: see caches.Options. They are the same for kinds that the cluster lacks.
+// CacheOptions returns the options for a manager's cache; see caches.Options. They include kinds that the cluster does
+// not serve yet.
 func CacheOptions(namespaces []string, darkrooms labels.Selector, leaseNamespace string) (cache.Options, error) {
 	return caches.Options(slices.Concat(caches.Everywhere(), optionalKinds), namespaces, darkrooms, leaseNamespace)
 }
 
-// Capabilities are those that the chart is rendered with.
+// Capabilities returns the capabilities for rendering the chart.
 func (c *Cluster) Capabilities() render.Capabilities {
 	capabilities := render.Capabilities{Version: c.version.GitVersion}
 	for _, resource := range chartResources {

@@ -9,12 +9,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 )
 
-// EventRefused is the reason of the event on a Darkroom that cannot be translated until it
-// is changed.
+// EventRefused is the reason of the event on a Darkroom that cannot be translated. The Darkroom has to be changed.
 const EventRefused = "Refused"
 
-// EventForeignRelease is the reason of the event on a Darkroom when a Helm release of the same
-// name does not belong to it.
+// EventForeignRelease is the reason of the event on a Darkroom whose name is taken by a Helm release that does not
+// belong to it.
 const EventForeignRelease = "ForeignRelease"
 
 // maxNoteLength is the API's limit for the note of an event, in bytes.
@@ -25,7 +24,7 @@ type recorder struct {
 	events events.EventRecorder
 }
 
-// Event implements release.Recorder. Messages may quote what the API server refused.
+// Event implements release.Recorder. It redacts the message, because errors of the API server may quote secrets.
 func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string) {
 	kind := corev1.EventTypeNormal
 	if warning {
@@ -35,7 +34,7 @@ func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, mess
 	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(),
 		"darkroom", darkroom.GetName())
 	if warning {
-		log.Error(nil, message) // the level between is not one of logr
+		log.Error(nil, message) // logr has no warning level
 	} else {
 		log.Info(message)
 	}

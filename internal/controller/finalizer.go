@@ -8,19 +8,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// finalizer is the finalizer of the Helm reconciler. The installation adds it with its claim (installation.go). The
-// Helm reconciler removes it after the uninstall, by writeFinalizers.
+// finalizer is the finalizer of the Helm reconciler. The installation adds it together with its claim
+// (installation.go). The Helm reconciler removes it after the uninstall, through writeFinalizers.
 const finalizer = "uninstall-helm-release"
 
-// writeFinalizers writes the finalizers of an object to the session's Darkroom. The patch tests UID and
-// finalizers, so it neither fails because the status changed nor reverts changes by others.
+// writeFinalizers patches the finalizers of the session's Darkroom to equal the object's. The patch tests the UID and
+// the previous finalizers. So it does not conflict with status updates, and it never reverts changes by others.
 func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) error {
 	if c.refusal != nil {
 		return c.refusal
 	}
 	s := c.session
 	if s.darkroom.DeletionTimestamp != nil {
-		// While the Darkroom exists: nothing tells of its hosts afterwards.
+		// Hosts are released first, because the spec that lists them is lost with the Darkroom.
 		if err := s.helm.hosts.GiveUp(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 	}
 	patched, err := s.helm.patcher.patch(ctx, s.darkroom, test, change)
 	if apierrors.IsNotFound(err) && s.darkroom.DeletionTimestamp != nil {
-		// It is gone already, and the cache does not show it yet.
+		// The Darkroom is already gone, but still cached.
 		s.uninstalled, s.gone = true, true
 		return nil
 	}

@@ -1,13 +1,14 @@
 // Package controller wires the controllers of the operator.
 //
-// The Helm controller (helm.go) drives the reconciler of helm-operator-plugins, which turns
-// a Darkroom into a release. Its client (helmclient.go) reads Darkrooms from the typed cache
-// and writes its part of the status by server-side apply.
+// The Helm controller (helm.go) drives the reconciler of helm-operator-plugins, which turns a Darkroom into a release.
+// That reconciler gets a restricted client (helmclient.go). The controller writes its part of the status by server-side
+// apply.
 //
-// The status controller (package status) reports the observed state. A small one restores Leases of hosts (hosts.go).
+// The status controller (package status) reports the observed state. A third controller recreates deleted Leases of
+// hosts (hosts.go).
 //
-// Package caches lists the watched kinds and how much of each is cached. cluster.go knows
-// which of the kinds and APIs that a cluster may lack it serves.
+// Package caches lists the watched kinds and what is cached of each. cluster.go discovers which optional kinds and APIs
+// the cluster serves.
 package controller
 
 import (
@@ -43,21 +44,22 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// helmReconciler drives the reconciler of helm-operator-plugins: it opens a session for each
-// reconcile, reports once at the end, and decides on retries.
+// helmReconciler drives the reconciler of helm-operator-plugins. It opens a session for each reconcile, reports once at
+// the end, and decides on retries.
 type helmReconciler struct {
 	client  client.Client
 	patcher patcher
 	options []reconciler.Option
-	// values translates, with the state of the cluster: the hosts that others have, and the
-	// version of the referenced Secret.
+	// values translates Darkrooms. Its input includes state of the cluster: refused hosts and the version of the
+	// referenced Secret.
 	values      *values.Translator
 	hosts       *hostLeases
 	credentials *credentials.Versions
-	// installation is the installation of this operator.
+	// installation claims Darkrooms for this operator's installation.
 	installation *installation
 	releases     *release.Releases
-	// maxRollouts is how many Darkrooms may replace their pods at once because of the operator; 0 means no limit.
+	// maxRollouts is the maximum number of Darkrooms that replace their pods at once because of the operator; 0 means
+	// no limit.
 	maxRollouts int
 	recorder    release.Recorder
 	metrics     *metrics.Metrics
@@ -65,20 +67,20 @@ type helmReconciler struct {
 	clock       clock.PassiveClock
 }
 
-// helmOptions are the options of the reconciler of helm-operator-plugins, apart from the session.
+// helmOptions returns the options of the reconciler of helm-operator-plugins, except for the session.
 func helmOptions(chrt *render.Chart, maxHistory int) []reconciler.Option {
-	// Operations are logged with their events. Other messages are for debugging; the logger of
-	// each reconcile costs allocations even if it discards them.
+	// Operations are logged together with their events, so other messages are for debugging only. A discarding logger
+	// saves the allocations of a logger per reconcile.
 	logger := ctrl.Log.WithName("helm").V(1)
 	if !logger.Enabled() {
 		logger = logr.Discard()
 	}
 	return []reconciler.Option{
 		reconciler.WithGroupVersionKind(v1alpha1.GroupVersionKind),
-		// The chart has no default values here: the reconciler would merge them in each reconcile. Rendering merges them
-		// when needed.
+		// The chart has no default values here, because the reconciler would merge them in each reconcile. The renderer
+		// merges them when needed.
 		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
-		//nolint:staticcheck // deprecated, and yet the reconciler panics without one
+		//nolint:staticcheck // deprecated, but the reconciler panics without it
 		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
 		reconciler.WithMaxReleaseHistory(maxHistory),
 		reconciler.WithPauseReconcileHandler(func(_ context.Context, darkroom *unstructured.Unstructured) (bool, error) {
@@ -86,15 +88,14 @@ func helmOptions(chrt *render.Chart, maxHistory int) []reconciler.Option {
 		}),
 		reconciler.SkipPrimaryGVKSchemeRegistration(true),
 		reconciler.WithLog(logger),
-		// No wait: for the Helm reconciler a Darkroom is gone once its finalizer is
-		// removed.
+		// Do not wait for the deletion: the Helm reconciler considers a Darkroom gone once its finalizer is removed.
 		reconciler.WithWaitForDeletionTimeout(time.Second),
 	}
 }
 
-// untilStopped returns a reconciler that ends silently when the operator stops: queued requests are
-// not started, and an interrupted reconcile is not an error. The next operator reconciles
-// every Darkroom and recovers interrupted operations.
+// untilStopped returns a reconciler that ends silently when the operator stops. Queued requests are not started, and an
+// interrupted reconcile is not an error. The next operator reconciles every Darkroom and recovers interrupted
+// operations.
 func untilStopped(inner reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		if ctx.Err() != nil {
@@ -102,14 +103,14 @@ func untilStopped(inner reconcile.Reconciler) reconcile.Reconciler {
 		}
 		result, err := inner.Reconcile(ctx, request)
 		if interrupted(ctx, err) {
-			ctrl.LoggerFrom(ctx).V(1).Info("Interrupted because the operator stops", "cause", err.Error())
+			ctrl.LoggerFrom(ctx).V(1).Info("Reconcile interrupted by shutdown", "cause", err.Error())
 			return reconcile.Result{}, nil
 		}
 		return result, err
 	})
 }
 
-// interrupted reports whether an error was caused by the stop of the operator.
+// interrupted reports whether an error was caused by the operator's shutdown.
 func interrupted(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
@@ -117,7 +118,7 @@ func interrupted(ctx context.Context, err error) bool {
 // Reconcile implements reconcile.Reconciler.
 func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
-	defer func() { err = redact.Error(darkroom, err) }() // it is logged, and may quote what the API server refused
+	defer func() { err = redact.Error(darkroom, err) }() // errors are logged and may quote secrets
 	err = r.client.Get(ctx, request.NamespacedName, darkroom)
 	if apierrors.IsNotFound(err) {
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
@@ -126,7 +127,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, err
 	}
 	if darkroom.DeletionTimestamp != nil && !controllerutil.ContainsFinalizer(darkroom, finalizer) {
-		// Only the finalizers of others are left.
+		// The uninstall is complete. Only finalizers of others remain.
 		return reconcile.Result{}, nil
 	}
 
@@ -143,10 +144,16 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	return r.conclude(ctx, s, err, giveUpErr)
 }
 
-// reconcileRelease runs the Helm reconciler, which calls the session in this order: Get of the helmClient and, unless
-// the Darkroom is paused, ActionClientFor; Translate; Get and Upgrade of the release, as a dry run; and Install,
-// Upgrade or Reconcile. If the Darkroom is being deleted, it calls Uninstall instead, and Update, which removes the
-// finalizer. The last call is the status update, which the session keeps for its report.
+// reconcileRelease runs the Helm reconciler, which calls the session in this order:
+//
+// - Get of the helmClient;
+// - ActionClientFor, unless the Darkroom is paused;
+// - Translate;
+// - Get and Upgrade of the release, as a dry run;
+// - Install, Upgrade or Reconcile of the release.
+//
+// If the Darkroom is being deleted, Uninstall and Update (which removes the finalizer) replace the last three. The last
+// call is the status update, which the session keeps for its report.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
 	inner, err := reconciler.New(append([]reconciler.Option{
 		reconciler.WithClient(&helmClient{session: s}),
@@ -160,8 +167,7 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 	return err
 }
 
-// leave ends the reconcile of a Darkroom that this installation does not handle or could
-// not claim.
+// leave ends the reconcile of a Darkroom that this installation does not handle or failed to claim.
 func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom, err error) (reconcile.Result, error) {
 	switch out := outcomeOf(err); {
 	case err == nil:
@@ -175,21 +181,20 @@ func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom,
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }
 
-// forget drops all that is remembered of a Darkroom that this operator does not handle: it is
-// gone, or handled by another shard or installation.
+// forget drops everything remembered about a Darkroom that is gone or is handled by another shard or installation.
 func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedName) error {
 	r.releases.Forget(darkroom)
 	r.credentials.Forget(darkroom)
 	if r.hosts.isSharded {
-		return nil // whether it is gone is for its own shard to say
+		return nil // the Darkroom may exist in another shard, which then still needs its hosts
 	}
 	return r.hosts.GiveUp(ctx, darkroom)
 }
 
-// conclude reports the outcome of a reconcile and decides when the next one is due.
+// conclude reports the outcome of a reconcile and schedules the next one.
 func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpErr error) (reconcile.Result, error) {
 	if interrupted(ctx, err) {
-		// Nothing to report: the next operator starts over.
+		// Report nothing: the next operator starts over.
 		return reconcile.Result{}, err
 	}
 	out := outcomeOf(err)
@@ -200,7 +205,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 	after := errors.Join(giveUpErr, s.report(ctx, err, r.clock.Now()))
 	joined := errors.Join(err, after)
 	if after != nil {
-		out = outcomeOf(after) // what err asks for is tried again with it
+		out = outcomeOf(after) // its retry covers err as well
 	}
 	switch {
 	case joined == nil:
@@ -208,7 +213,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 		return reconcile.Result{}, reconcile.TerminalError(joined)
 	case out.again > 0:
 		if out.refused {
-			ctrl.LoggerFrom(ctx).Error(redact.Error(s.darkroom, joined), "The API server refuses a write")
+			ctrl.LoggerFrom(ctx).Error(redact.Error(s.darkroom, joined), "The API server rejected a write")
 		}
 		return reconcile.Result{RequeueAfter: out.again}, nil
 	default:
@@ -221,16 +226,15 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 	return reconcile.Result{RequeueAfter: r.nextReconcile(s)}, nil
 }
 
-// announce records the event of a failed reconcile: of a foreign release once for each generation of the Darkroom.
+// announce records the event of a failed reconcile. A foreign release is reported once per generation of the Darkroom.
 func (r *helmReconciler) announce(darkroom *v1alpha1.Darkroom, out outcome, err error) {
 	if out.event != "" && (out.event != EventForeignRelease || !wasRefused(darkroom)) {
 		r.recorder.Event(darkroom, true, out.event, err.Error())
 	}
 }
 
-// nextReconcile is the time until a Darkroom is reconciled without a change: at the end of
-// its resync period, or earlier if an object may be restored again, a route of another has to leave, or its Deployment
-// waits.
+// nextReconcile returns the time until a Darkroom is reconciled without a change. That is its resync period, or less if
+// an object may be repaired again, another Darkroom still has to release a host, or a rollout is queued.
 func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	key, next := client.ObjectKeyFromObject(s.darkroom), wait.Jitter(reconcilePeriod(s.darkroom, r.period), jitter)
 	for _, hold := range r.releases.Holds(key) {
@@ -243,16 +247,14 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 	return next
 }
 
-// wasRefused reports whether the refusal of the current generation is already in the
-// status.
+// wasRefused reports whether the status already reports the foreign release for the current generation.
 func wasRefused(darkroom *v1alpha1.Darkroom) bool {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	return deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease &&
 		deployed.ObservedGeneration == darkroom.Generation
 }
 
-// reconcilePeriod returns the resync period of a Darkroom: the period of its annotation if it is
-// valid, else the operator's.
+// reconcilePeriod returns the resync period of a Darkroom: a valid annotation overrides the operator's period.
 func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Duration {
 	annotated, found := darkroom.Annotations[v1alpha1.AnnotationReconcilePeriod]
 	if !found {
@@ -260,7 +262,7 @@ func reconcilePeriod(darkroom *v1alpha1.Darkroom, period time.Duration) time.Dur
 	}
 	parsed, err := time.ParseDuration(annotated)
 	if err != nil || parsed < time.Second {
-		ctrl.Log.WithName("helm").Info("Ignoring annotation: it must be a duration of a second or more, such as 30s",
+		ctrl.Log.WithName("helm").Info("Ignoring invalid annotation: want a duration of at least 1s, such as 30s",
 			"annotation", v1alpha1.AnnotationReconcilePeriod, "value", redact.Cut(annotated, 64, "…"),
 			"namespace", darkroom.Namespace, "darkroom", darkroom.Name)
 		return period

@@ -17,19 +17,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
-// helmClient is all that the Helm reconciler of helm-operator-plugins can do with the API server: it reads its
-// Darkroom, adds or removes its finalizer, and reports conditions. The reconciler would write back whole objects and a
-// whole status, without the fields of others.
+// helmClient restricts what the reconciler of helm-operator-plugins can do with the API server. The reconciler can read
+// its Darkroom, add or remove its finalizer, and report conditions. With an ordinary client it would overwrite the
+// whole object and status, including fields of others.
 type helmClient struct {
 	refusingClient
 	session *session
-	// refusal is the error of a write of the finalizer that was refused. The reconciler would try it five times.
+	// refusal is the error of a rejected write of the finalizer. It is returned again, because the reconciler retries
+	// five times.
 	refusal error
 }
 
-// Get implements client.Reader. The Darkroom is the one of the session, without its status: the reconciler reports what
-// it finds, and does not leave out what an earlier status says. An uninstalled Darkroom is gone for it; otherwise it
-// would wait for the finalizers of others.
+// Get implements client.Reader. It returns the session's Darkroom without its status, so that the reconciler reports
+// only what it finds now. An uninstalled Darkroom is not found; otherwise the reconciler would wait for the finalizers
+// of others.
 func (c *helmClient) Get(
 	_ context.Context, key types.NamespacedName, object client.Object, _ ...client.GetOption,
 ) error {
@@ -61,7 +62,7 @@ func (c *helmClient) Update(ctx context.Context, object client.Object, _ ...clie
 // Status implements client.StatusClient.
 func (c *helmClient) Status() client.SubResourceWriter { return &helmStatus{session: c.session} }
 
-// helmStatus is the status of the Darkroom, of which the session keeps the conditions and the release.
+// helmStatus passes the conditions and the release in a status to the session.
 type helmStatus struct {
 	refusingSubResource
 	session *session
@@ -83,16 +84,16 @@ func (w *helmStatus) Update(_ context.Context, object client.Object, _ ...client
 	return nil
 }
 
-// isAbout reports whether an object with a name is the Darkroom of the session.
+// isAbout reports whether an object is the session's Darkroom.
 func (s *session) isAbout(object client.Object, key types.NamespacedName) bool {
 	return object.GetObjectKind().GroupVersionKind() == v1alpha1.GroupVersionKind &&
 		key == client.ObjectKeyFromObject(s.darkroom)
 }
 
-// errRefused is the error of everything that the Helm reconciler has no business to do.
-var errRefused = errors.New("the Helm reconciler may only read its Darkroom, and write its finalizer and conditions")
+// errRefused is returned for every other request of the Helm reconciler.
+var errRefused = errors.New("the Helm reconciler may only read its Darkroom and write its finalizer and conditions")
 
-// refusingClient is a client that does nothing.
+// refusingClient is a client that refuses every request.
 type refusingClient struct{}
 
 func (refusingClient) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -141,7 +142,7 @@ func (refusingClient) GroupVersionKindFor(runtime.Object) (schema.GroupVersionKi
 
 func (refusingClient) IsObjectNamespaced(runtime.Object) (bool, error) { return false, errRefused }
 
-// refusingSubResource is the client of a part of objects that does nothing.
+// refusingSubResource is a subresource client that refuses every request.
 type refusingSubResource struct{}
 
 func (refusingSubResource) Get(

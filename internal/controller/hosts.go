@@ -23,23 +23,24 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
-// othersDelay is how long what others do with the hosts of a Darkroom is collected before it is reconciled because of
-// them: they can cause any number of events, and what the API server refuses is tried again each time.
+// othersDelay is the delay before a Darkroom is reconciled because of other Darkrooms' claims. Others can cause any
+// number of events, and each reconcile repeats rejected writes, so events within the delay are combined.
 const othersDelay = time.Second
 
-// hostLeases are the Leases of hosts, for the controllers.
+// hostLeases are the Leases of hosts, as used by the controllers.
 type hostLeases struct {
 	hosts.Claims
 
 	isSharded bool
-	// wake enqueues Darkrooms after othersDelay; nil before the Helm controller starts, which begins with all of them.
+	// wake enqueues Darkrooms after othersDelay. It is nil until the Helm controller starts, which reconciles all
+	// Darkrooms.
 	wake atomic.Pointer[func(...types.NamespacedName)]
 
 	restoring sync.Mutex
 	restored  bool
 }
 
-// Restored restores the Leases that were lost while no operator ran, once in each process, before the first claim.
+// Restored recreates Leases that were lost while no operator ran. It does so once per process, before the first claim.
 func (h *hostLeases) Restored(ctx context.Context) error {
 	h.restoring.Lock()
 	defer h.restoring.Unlock()
@@ -51,14 +52,14 @@ func (h *hostLeases) Restored(ctx context.Context) error {
 	return err
 }
 
-// lostLease is a Lease that was deleted: its host, and the last holder.
+// lostLease identifies a deleted Lease by its host and last holder.
 type lostLease struct {
 	host   string
 	holder types.NamespacedName
 }
 
-// addHosts adds the controller that restores the Lease of a host that was deleted although its holder still has the
-// host, and otherwise enqueues the Darkrooms that want the host.
+// addHosts adds the controller for deleted Leases. It recreates the Lease if the holder still wants or routes the host.
+// Otherwise it enqueues the Darkrooms that want the host.
 func addHosts(mgr manager.Manager, h *hostLeases, options Options) error {
 	deleted := predicate.TypedFuncs[*coordinationv1.Lease]{
 		CreateFunc: func(event.TypedCreateEvent[*coordinationv1.Lease]) bool { return false },
@@ -93,8 +94,8 @@ func (h *hostLeases) restoreOrWake(ctx context.Context, lost lostLease) (reconci
 	return reconcile.Result{}, err
 }
 
-// watchLeases enqueues the Darkrooms that want a host whose Lease is created or gets another holder: another Darkroom
-// after othersDelay, and the holder itself at once. It passes deletions only if withDeleted is set.
+// watchLeases watches Leases that are created or change their holder. It enqueues the holder at once, and other
+// Darkrooms that want the host after othersDelay. Deletions are passed on only if withDeleted is set.
 func watchLeases(to *ctrl.Builder, h *hostLeases, in cache.Cache, withDeleted bool) {
 	enqueue := func(ctx context.Context, lease *coordinationv1.Lease, queue requestQueue) {
 		wanting, err := h.Wanting(ctx, lease.Name)
@@ -107,7 +108,7 @@ func watchLeases(to *ctrl.Builder, h *hostLeases, in cache.Cache, withDeleted bo
 				queue.AddAfter(reconcile.Request{NamespacedName: key}, othersDelay)
 			}
 		}
-		// The holder of a new Lease has just claimed it, unless it no longer wants the host.
+		// A holder that wants the host has just claimed it and needs no reconcile by the Helm controller.
 		if h.Watches(holder.Namespace) && (withDeleted || !slices.Contains(wanting, holder)) {
 			queue.Add(reconcile.Request{NamespacedName: holder})
 		}

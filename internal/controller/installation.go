@@ -12,18 +12,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// EventClaimRefused is the reason of the event on a Darkroom that the operator cannot claim, because
-// the API server refuses the finalizer or the annotation of the claim.
+// EventClaimRefused is the reason of the event on a Darkroom that the operator cannot claim because the API server
+// rejects the finalizer or the annotation.
 const EventClaimRefused = "ClaimRefused"
 
-// DefaultInstallation is the name of an installation that was given none.
+// DefaultInstallation is the name of an installation that is not given a name.
 const DefaultInstallation = "local"
 
-// installation separates several installations of the operator in one cluster. The first
-// one that reconciles a Darkroom writes its name into the annotation
-// AnnotationInstallation, and the others ignore the Darkroom. Shards of one installation
-// share its name. Changing the annotation moves the Darkroom: the named installation takes
-// over the objects, as after a restart.
+// installation separates several installations of the operator in one cluster. The first installation that reconciles a
+// Darkroom writes its name into the annotation AnnotationInstallation, and the others ignore the Darkroom. All shards
+// of an installation have the same name. Users can change the annotation to move a Darkroom to another installation,
+// which takes over the objects as after a restart.
 type installation struct {
 	patcher
 
@@ -35,9 +34,8 @@ func (i *installation) handles(darkroom *v1alpha1.Darkroom) bool {
 	return v1alpha1.HandledBy(darkroom) == i.name
 }
 
-// claim reports whether this installation handles a Darkroom. It claims one that no other
-// handles, unless it has the claim, in the request that adds the finalizer. The error is
-// errStale if the Darkroom differs from the cache.
+// claim reports whether this installation handles a Darkroom, and claims an unclaimed one. The request that writes the
+// claim also adds the finalizer. The error is errStale if the cached Darkroom is outdated.
 func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (bool, error) {
 	switch {
 	case !v1alpha1.MayBeHandledBy(i.name, darkroom):
@@ -49,8 +47,8 @@ func (i *installation) claim(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	}
 }
 
-// write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails
-// if the Darkroom differs from the cache.
+// write writes the claim, and the finalizer unless the Darkroom is being deleted. It fails if the cached Darkroom is
+// outdated.
 func (i *installation) write(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	patch := []jsonpatch.Operation{jsonpatch.NewOperation("test", "/metadata/resourceVersion", darkroom.ResourceVersion)}
 	if len(darkroom.Annotations) == 0 {

@@ -13,48 +13,48 @@ import (
 )
 
 const (
-	// staleRetry is the time until the next attempt if the cached Darkroom was outdated, or its revision was deleted
+	// staleRetry is the delay before the next attempt if the cached Darkroom was outdated or its revision was deleted
 	// during the reconcile.
 	staleRetry = 200 * time.Millisecond
-	// refusedRetry is the time between two attempts at a write that the API server refuses, until a user
-	// removes the cause. A change of the Darkroom is reconciled at once.
+	// refusedRetry is the interval at which a rejected write is retried until a user removes the cause. A change of the
+	// Darkroom is reconciled at once.
 	refusedRetry = retryMost
-	// checkPeriod is the time between two checks for changes that no event reports: a foreign object is deleted,
-	// a load balancer releases a route, or fewer Darkrooms replace their pods.
+	// checkPeriod is the interval of checks for changes that cause no event: a foreign object is deleted, a load
+	// balancer releases a route, or fewer Darkrooms replace their pods.
 	checkPeriod = 30 * time.Second
-	// jitter is the largest fraction of a period that is added at random.
+	// jitter is the maximum random fraction added to a period.
 	jitter = 0.1
 )
 
-// outcome is the consequence of the error of a reconcile.
+// outcome is what follows from the error of a reconcile.
 type outcome struct {
-	// waits is set if nothing failed: something else comes first. The status stays as it is.
+	// waits is set if nothing failed, but the reconcile has to wait. The status is left unchanged.
 	waits bool
-	// final is set if only a change of the Darkroom, or of the operator, removes the cause.
+	// final is set if only a change of the Darkroom or of the operator can remove the cause.
 	final bool
-	// refused is set if the API server refuses a write.
+	// refused is set if the API server rejected a write.
 	refused bool
-	// again is the time until the next attempt; 0 means the back-off of the queue.
+	// again is the delay before the next attempt; 0 means the back-off of the queue.
 	again time.Duration
 	// event is the reason of the event that reports the error; empty for no event.
 	event string
 }
 
-// outcomeOf decides what follows from the error of a reconcile: the next attempt and the event. What the conditions say
-// is decided by session.complete.
+// outcomeOf decides on the retry and the event for the error of a reconcile. session.complete decides on the
+// conditions.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:
 		return outcome{}
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// The Darkroom is deleted with its namespace: nothing is restored.
+		// The Darkroom is being deleted with its namespace, so its objects are not repaired.
 		return outcome{waits: true, again: wait.Jitter(refusedRetry, jitter)}
 	case errors.Is(err, errStale), errors.Is(err, storage.ErrDeleted):
 		return outcome{waits: true, again: staleRetry}
 	case errors.Is(err, release.ErrLeaving):
 		return outcome{waits: true, again: wait.Jitter(checkPeriod, jitter)}
 	case errors.Is(err, release.ErrBusy):
-		return outcome{} // another Helm client changes the release: tried again after a back-off, without an event
+		return outcome{} // another Helm client is changing the release; retry with back-off and without an event
 	case errors.Is(err, storage.ErrForeignRelease):
 		return outcome{event: EventForeignRelease, again: wait.Jitter(checkPeriod, jitter)}
 	case isInvalid(err):

@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// errStale is returned if a Darkroom was written after the cached version.
+// errStale is returned if the Darkroom has changed since it was cached.
 var errStale = errors.New("the Darkroom has changed since it was read")
 
 // patcher patches the metadata of Darkrooms.
@@ -23,9 +23,10 @@ type patcher struct {
 	uncached client.Reader
 }
 
-// patch applies a JSON patch that tests what it replaces, and the UID, to the metadata of a Darkroom.
-// The error is errStale if the Darkroom is no longer as it was read. The API server returns
-// the same status for refusals of policies, so the Darkroom is read to tell them apart.
+// patch applies a JSON patch to the metadata of a Darkroom. The operations have to test the values that they replace;
+// patch adds a test of the UID. The error is errStale if a test failed because the Darkroom has changed. The API server
+// reports failed tests and rejections by policies with the same status, so patch reads the Darkroom to distinguish
+// them.
 func (p patcher) patch(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, operations ...jsonpatch.Operation,
 ) (*v1alpha1.Darkroom, error) {
@@ -50,8 +51,8 @@ func (p patcher) patch(
 	return nil, refusal
 }
 
-// isRefusal reports whether the API server will refuse a write until a user changes a policy, a quota,
-// permissions, or the Darkroom.
+// isRefusal reports whether the API server will reject a write until a user changes a policy, a quota, permissions or
+// the Darkroom.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }

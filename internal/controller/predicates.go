@@ -14,16 +14,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
-// desiredChanged passes changes of the desired state of a Darkroom: its spec, annotations,
-// labels and deletion. It ignores the status.
+// desiredChanged passes changes to a Darkroom's spec, annotations, labels and deletion timestamp. It ignores the
+// status.
 func desiredChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool { return isDesiredChanged(e, e.ObjectOld.GetAnnotations()) },
 	}
 }
 
-// isDesiredChanged reports whether the desired state of a Darkroom changed, which had some
-// annotations before.
+// isDesiredChanged reports whether the desired state of a Darkroom changed. The old annotations are passed separately.
 func isDesiredChanged(e event.UpdateEvent, annotations map[string]string) bool {
 	before, after := e.ObjectOld, e.ObjectNew
 	return before.GetGeneration() != after.GetGeneration() ||
@@ -32,22 +31,22 @@ func isDesiredChanged(e event.UpdateEvent, annotations map[string]string) bool {
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero()
 }
 
-// helmReportChanged passes changes of the Helm controller's report in the status of a Darkroom.
+// helmReportChanged passes changes to the Helm controller's report in the status.
 func helmReportChanged() predicate.Predicate {
 	return onReport(func(before, after v1alpha1.DarkroomStatus) bool {
 		return !status.HelmReportOf(before).Equal(status.HelmReportOf(after))
 	})
 }
 
-// helmReportLost passes Darkrooms whose status has lost a part of the Helm controller's report, because others
-// replaced the status or the controller dropped a condition: it reports again.
+// helmReportLost passes Darkrooms whose status has lost a part of the Helm controller's report, because the status was
+// replaced or the controller dropped a condition. The controller then reports again.
 func helmReportLost() predicate.Predicate {
 	return onReport(func(before, after v1alpha1.DarkroomStatus) bool {
 		return !status.HelmReportOf(before).IsPartOf(after)
 	})
 }
 
-// onReport passes updates of Darkrooms by their status before and after.
+// onReport passes updates of Darkrooms depending on the old and the new status.
 func onReport(passes func(before, after v1alpha1.DarkroomStatus) bool) predicate.Predicate {
 	ignored := func(event.CreateEvent) bool { return false }
 	return predicate.Funcs{CreateFunc: ignored, UpdateFunc: func(e event.UpdateEvent) bool {
@@ -57,8 +56,7 @@ func onReport(passes func(before, after v1alpha1.DarkroomStatus) bool) predicate
 	}}
 }
 
-// isClaimed passes Darkrooms that an installation handles, and those that it handled
-// before.
+// isClaimed passes Darkrooms that an installation handles or has just stopped handling.
 func isClaimed(by *installation) predicate.Predicate {
 	handles := func(object client.Object) bool {
 		darkroom, ok := object.(*v1alpha1.Darkroom)
@@ -70,8 +68,7 @@ func isClaimed(by *installation) predicate.Predicate {
 	}
 }
 
-// notOwnClaim drops the event of the operator's own claim of a Darkroom: the reconcile that
-// made it goes on. A Darkroom without a claim has been enqueued before.
+// notOwnClaim drops the event caused by the operator's own claim, because the reconcile that wrote the claim continues.
 func notOwnClaim(by *installation) predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -89,10 +86,9 @@ func notOwnClaim(by *installation) predicate.Predicate {
 	}
 }
 
-// objectTouched passes objects of a release that were deleted or changed in more than their
-// status, and Deployments and routes that begin to serve, after which surplus objects can
-// be deleted. Of new objects it passes only HTTPRoutes, which may replace an Ingress, and revisions
-// that another Helm client created.
+// objectTouched passes managed objects that were deleted or changed outside their status. It also passes Deployments
+// and routes that begin to serve, because surplus objects can be deleted then. New objects are dropped, except for
+// HTTPRoutes, which may replace an Ingress, and revisions that another Helm client created.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool {

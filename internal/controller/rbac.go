@@ -1,14 +1,14 @@
 package controller
 
-// Permissions of the manager. controller-gen generates config/rbac from these markers, and
-// docs/security.md gives the reason for each.
+// Permissions of the manager. controller-gen generates config/rbac from these markers. docs/security.md gives the
+// reason for each permission.
 
-// The Darkrooms themselves. The finalizer is patched, the status applied.
+// Darkrooms: finalizers are patched, the status is applied.
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/status,verbs=patch
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/finalizers,verbs=update
 
-// The objects of the chart, written by server-side apply.
+// Objects of the chart, written by server-side apply.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=configmaps;services;serviceaccounts,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses;networkpolicies,verbs=get;list;watch;create;patch;delete
@@ -17,22 +17,23 @@ package controller
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=monitoring.coreos.com,resources=servicemonitors,verbs=get;list;watch;create;patch;delete
 
-// Helm's releases are Secrets, and so are inline credentials.
+// Helm releases and inline credentials are stored in Secrets.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
 
-// The history of Darkrooms for users who may not read Secrets: records of revisions are written once and pruned.
+// The history of Darkrooms for users who may not read Secrets: records of revisions are created once and pruned.
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get;create;patch;delete
 
-// Why pods are not ready.
+// Reasons why pods are not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list
 
-// Whether the class of an Ingress exists. A Role cannot grant it: an operator that is limited to namespaces does without.
+// Check that the class of an Ingress exists. A Role cannot grant access to IngressClasses; an operator limited to
+// namespaces skips the check.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
 
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 
-// The permission to create TokenReviews and SubjectAccessReviews for the metrics endpoint
-// is in config/rbac/metrics_auth_role.yaml, because a Role cannot grant it. All other permissions
-// above work in a Role.
+// Permission to create TokenReviews and SubjectAccessReviews for the metrics endpoint is in
+// config/rbac/metrics_auth_role.yaml, because a Role cannot grant it. All permissions above work in a Role, except for
+// IngressClasses.

@@ -14,10 +14,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// indexRolling is the index of Deployments that replace their pods because of the operator.
+// indexRolling indexes Deployments that are replacing their pods because of the operator.
 const indexRolling = "rolling"
 
-// indexRollouts adds the index to the caches.
+// indexRollouts adds the index to a cache.
 func indexRollouts(ctx context.Context, deployments client.FieldIndexer) error {
 	err := deployments.IndexField(ctx, &appsv1.Deployment{}, indexRolling, func(object client.Object) []string {
 		if deployment, ok := object.(*appsv1.Deployment); ok && release.RollsForOperator(deployment) {
@@ -31,8 +31,9 @@ func indexRollouts(ctx context.Context, deployments client.FieldIndexer) error {
 	return nil
 }
 
-// limitRollouts returns a function that reports whether as many Darkrooms other than one replace their pods
-// because of the operator as may at once; nil if there is no limit. The caches decide. Each worker may start one more.
+// limitRollouts returns a function that reports whether the limit of concurrent rollouts caused by the operator is
+// reached, not counting the given Darkroom. The function is nil if there is no limit. Because it reads the caches, each
+// worker may exceed the limit by one.
 func limitRollouts(limit int, cached client.Reader) func(context.Context, types.NamespacedName) (bool, error) {
 	if limit == 0 {
 		return nil
@@ -45,7 +46,7 @@ func limitRollouts(limit int, cached client.Reader) func(context.Context, types.
 		}
 		count := 0
 		for i := range list.Items {
-			// Users can set the labels of any Deployment. Only Deployments that a Darkroom owns count.
+			// Users can label any Deployment, so only Deployments owned by a Darkroom count.
 			key, darkroom := client.ObjectKeyFromObject(&list.Items[i]), &v1alpha1.Darkroom{}
 			err := cached.Get(ctx, key, darkroom, client.UnsafeDisableDeepCopy)
 			if err == nil && key != one && ownership.Owns(darkroom, &list.Items[i]) {
@@ -56,16 +57,16 @@ func limitRollouts(limit int, cached client.Reader) func(context.Context, types.
 	}
 }
 
-// postponedMessage tells the users of a Darkroom whose Deployment waits.
+// postponedMessage is the condition message for a Darkroom whose rollout is queued.
 func postponedMessage(limit int) string {
 	return fmt.Sprintf(
-		"A change of the operator's version or settings replaces the pods. It waits until fewer than %d Darkrooms "+
+		"A change of the operator's version or settings replaces the pods. The rollout starts when fewer than %d Darkrooms "+
 			"replace theirs because of such a change (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or "+
 			"set its annotation %s to a new value.",
 		limit, v1alpha1.AnnotationRequestedAt)
 }
 
-// inputsOf identifies what users determine of the desired release of a Darkroom in addition to its spec.
+// inputsOf identifies the inputs of the desired release that users control in addition to the spec.
 func inputsOf(darkroom *v1alpha1.Darkroom, credentialsVersion string) string {
 	return manifest.Digest([]any{
 		darkroom.Labels, darkroom.Annotations[v1alpha1.AnnotationRequestedAt], credentialsVersion,

@@ -18,27 +18,26 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
-// CheckDefinition returns an error if the CustomResourceDefinition of Darkrooms in the cluster lacks
-// fields of the status that this operator writes: the API server would drop them, the base domain of
-// each Darkroom among them, or refuse the whole status. Fields of the spec are not compared, because an
-// operator without them works. The schema comes from the OpenAPI documents, which every
-// authenticated user may read. Without them, nothing is compared.
+// CheckDefinition returns an error if the CustomResourceDefinition of Darkrooms in the cluster lacks status fields that
+// this operator writes. The API server would drop such fields, or refuse the whole status. Fields of the spec are not
+// compared, because an operator works without them. The schema is read from the OpenAPI documents, which every
+// authenticated user may read. If they cannot be read, nothing is compared.
 func CheckDefinition(ctx context.Context, api rest.Interface) error {
 	lacking, err := lackingFields(ctx, openapi.NewClientWithContext(api))
 	switch {
 	case err != nil:
-		ctrl.LoggerFrom(ctx).Info("The CustomResourceDefinition was not compared with this operator", "cause", err.Error())
+		ctrl.LoggerFrom(ctx).Info("Skipped the check of the CustomResourceDefinition", "cause", err.Error())
 		return ctx.Err()
 	case len(lacking) == 0:
 		return nil
 	}
 	return fmt.Errorf(
-		"the CustomResourceDefinition darkrooms.%s in the cluster is older than this operator, and lacks %s: "+
+		"the CustomResourceDefinition darkrooms.%s in the cluster is older than this operator and lacks %s: "+
 			"run `kubectl apply --server-side -k config/crd` of this release, or `helm upgrade` with crds.install=true",
 		v1alpha1.GroupVersion.Group, strings.Join(lacking, ", "))
 }
 
-// lackingFields returns the fields and values of the status that the definition in the cluster lacks.
+// lackingFields returns the status fields and enum values that the definition in the cluster lacks.
 func lackingFields(ctx context.Context, api openapi.ClientWithContext) ([]string, error) {
 	documents, err := api.PathsWithContext(ctx)
 	if err != nil {
@@ -81,7 +80,7 @@ func servedSchema(document []byte) (found apiextensionsv1.JSONSchemaProps, err e
 	return found, fmt.Errorf("the OpenAPI document of %s has no Darkrooms", v1alpha1.GroupVersion)
 }
 
-// lacks returns the paths of the fields and values of a schema that another one lacks, sorted.
+// lacks returns the sorted paths of fields and enum values that are in wanted but not in served.
 func lacks(path string, wanted, served apiextensionsv1.JSONSchemaProps) []string {
 	var paths []string
 	for name, field := range wanted.Properties {

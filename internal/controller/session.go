@@ -22,22 +22,22 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// session is one reconcile of one Darkroom. It serves the Helm reconciler of
-// helm-operator-plugins as its values translator and its source of action clients, and holds what
-// the reconciler writes with a helmClient: its report is written at the end.
+// session is one reconcile of one Darkroom. It is the values translator and the source of action clients for the
+// reconciler of helm-operator-plugins. It also keeps what that reconciler reports through a helmClient, and writes the
+// report at the end.
 type session struct {
 	helm *helmReconciler
 
-	// darkroom is the resource as the cache had it at the start.
+	// darkroom is the Darkroom as cached at the start.
 	darkroom *v1alpha1.Darkroom
-	// reported is what the Helm reconciler wrote into the status; nil if nothing.
+	// reported is the status reported by the Helm reconciler; nil if it reported none.
 	reported *status.HelmReport
-	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is
-	// being deleted, and gone when no other finalizer was left either.
+	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is being deleted. gone is set
+	// if no other finalizer is left.
 	uninstalled, gone bool
 	// release is the action client of the Darkroom.
 	release *release.ActionClient
-	// refusals are the hosts of the Darkroom that others have.
+	// refusals are the hosts in the spec that other Darkrooms hold.
 	refusals []hosts.Refusal
 }
 
@@ -47,10 +47,9 @@ func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmcli
 	return s.release, nil
 }
 
-// Translate implements the values translator of the Helm reconciler, which ends with an error of it: the
-// release is not written then. It translates with the state of the cluster, which are the hosts that
-// others have and the version of the referenced Secret, and renders, because templates may refuse
-// values too. Only a Darkroom that is valid claims hosts.
+// Translate implements the values translator of the Helm reconciler. An error ends the reconcile before the release is
+// written. The input includes the refused hosts and the version of the referenced Secret. Translate also renders the
+// chart, because templates can reject values too. Hosts are claimed only for a valid Darkroom.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
 	version, err := s.helm.credentials.Version(ctx, s.darkroom)
 	if err != nil {
@@ -77,18 +76,17 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 	return vals, nil
 }
 
-// isPostponed reports whether the Deployment was left out because it waits for the rollouts of other Darkrooms.
+// isPostponed reports whether the Deployment was not applied because it waits for the rollouts of other Darkrooms.
 func (s *session) isPostponed() bool { return s.release != nil && s.release.Postponed }
 
-// invalidError marks a Darkroom that cannot be translated or rendered, until it or the operator is changed.
+// invalidError marks an error that persists until the Darkroom or the operator is changed.
 type invalidError struct{ error }
 
 func (e invalidError) Unwrap() error { return e.error }
 
 func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }
 
-// report writes the report of the Helm reconciler, with its generation, into the status of the Darkroom, unless it has
-// it already.
+// report writes the Helm reconciler's report and the generation into the status, if they differ from it.
 func (s *session) report(ctx context.Context, cause error, now time.Time) error {
 	if s.gone {
 		return nil
@@ -97,11 +95,11 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	report := current
 	switch {
 	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
-		// The finalizer could not be removed after the Helm reconciler reported its success, which is left out.
+		// The Helm reconciler reported success before the finalizer could not be removed, so its report is not used.
 	case s.reported != nil:
 		report = *s.reported
 	case cause != nil:
-		// It failed before it had a status, so the existing one is outdated.
+		// The reconcile failed before it had a report. The report in the status is kept.
 		return nil
 	}
 	report = s.complete(report, cause)
@@ -110,7 +108,7 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 		condition.ObservedGeneration = s.darkroom.Generation
 		condition.Message = redact.Quote(s.darkroom, condition.Message)
 		if condition.Type == v1alpha1.ConditionDeployed {
-			// The Helm reconciler puts the chart's notes here, which are a page long.
+			// Only the first line: the Helm reconciler appends the chart's notes.
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
 	}
@@ -124,8 +122,8 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 	return report.Apply(ctx, s.helm.client, s.darkroom)
 }
 
-// deployedRelease describes the release with what the next process needs of it. The Deployment is the one that an
-// earlier process applied, if this one has not.
+// deployedRelease describes the release for the status, including what a restarted operator needs. If this process has
+// not applied the Deployment, the entry of an earlier process is kept.
 func (s *session) deployedRelease() *v1alpha1.DeployedRelease {
 	deployed := &v1alpha1.DeployedRelease{
 		Name: s.darkroom.Name, Digest: s.helm.releases.Digest(s.darkroom),
@@ -137,7 +135,7 @@ func (s *session) deployedRelease() *v1alpha1.DeployedRelease {
 	return deployed
 }
 
-// complete adds what the Helm reconciler does not know to its report, and corrects what it says wrong.
+// complete adds what the Helm reconciler does not know, and corrects conditions that are wrong.
 func (s *session) complete(report status.HelmReport, cause error) status.HelmReport {
 	conditions := slices.DeleteFunc(slices.Clone(report.Conditions), func(condition v1alpha1.Condition) bool {
 		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
@@ -157,11 +155,11 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
 		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
 	case failed != nil && failed.Reason == v1alpha1.ReasonErrorGettingValues && cause != nil && !isInvalid(cause):
-		// The cluster could not be read.
+		// The Darkroom is valid, but reading the cluster failed.
 		set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, v1alpha1.ReasonReconcileError, cause.Error())
 	}
 	if cause != nil && s.release != nil && !s.release.IsDeployed() {
-		// A release that failed is one for the Helm reconciler, also if no revision of it was ever deployed.
+		// The Helm reconciler treats a failed release as deployed, even if no revision of it ever was.
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 		report.DeployedRelease = nil
 	}
@@ -178,7 +176,7 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 	})
 }
 
-// contests describes the objects that other writers keep changing.
+// contests describes the managed objects that other writers keep changing.
 func (s *session) contests() string {
 	var contests []string
 	for _, hold := range s.helm.releases.Holds(client.ObjectKeyFromObject(s.darkroom)) {

@@ -38,19 +38,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// The time before a failed reconcile is retried doubles from retryLeast to retryMost: a fault that
-// ends is forgotten soon after.
+// The back-off of a failed reconcile doubles from retryLeast to retryMost. The maximum is short, so that Darkrooms
+// recover soon after a fault ends.
 const (
 	retryLeast = 200 * time.Millisecond
 	retryMost  = 12 * time.Second
 )
 
-// workers are the options of both controllers.
+// workers returns the options that both controllers share.
 func workers(options Options) runtimecontroller.Options {
 	return runtimecontroller.Options{
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-		// A failing install costs a dozen requests. With the default back-off, which
-		// begins at 5 ms, a few hundred broken Darkrooms would keep all workers busy.
+		// A failing install costs a dozen requests. With the default back-off, which starts at 5 ms, a few hundred
+		// broken Darkrooms would keep all workers busy.
 		RateLimiter: backOff[reconcile.Request](),
 	}
 }
@@ -65,44 +65,40 @@ type Options struct {
 	Chart *render.Chart
 	// Values are the operator's settings for every Darkroom.
 	Values values.Options
-	// Namespaces are the namespaces that the caches are limited to; none means all.
+	// Namespaces limits the caches to these namespaces; empty means all.
 	Namespaces []string
-	// Selector limits the operator to the Darkrooms of its shard; nil means all. The selector of
-	// CacheOptions is the same.
+	// Selector limits the operator to the Darkrooms of its shard; nil means all. CacheOptions must be given the same
+	// selector.
 	Selector labels.Selector
-	// MaxConcurrentReconciles is the maximum number of concurrent reconciles of each
-	// controller.
+	// MaxConcurrentReconciles is the maximum number of concurrent reconciles per controller.
 	MaxConcurrentReconciles int
-	// MaxConcurrentRollouts is the maximum number of Darkrooms that replace their pods at once because of a change
-	// that the operator causes; 0 means no limit.
+	// MaxConcurrentRollouts is the maximum number of Darkrooms that replace their pods at once because of the operator;
+	// 0 means no limit.
 	MaxConcurrentRollouts int
 	// ReconcilePeriod is the resync period; 0 disables the resync.
 	ReconcilePeriod time.Duration
-	// MaxHistory is the maximum number of revisions stored for each release; 0 means no
-	// limit.
+	// MaxHistory is the maximum number of revisions stored per release; 0 means no limit.
 	MaxHistory int
-	// Cluster is what the cluster serves.
+	// Cluster is the discovered API of the cluster.
 	Cluster *Cluster
-	// DiscoveryPeriod is the interval at which optional kinds that it lacks are looked for; 0 means 20 s.
+	// DiscoveryPeriod is the interval of checks for optional kinds that the cluster does not serve yet; 0 means 20 s.
 	DiscoveryPeriod time.Duration
-	// Probe requests the image of a target from the Service of a Darkroom; nil turns
-	// probes off.
+	// Probe requests the image of a target from the Service of a Darkroom; nil disables probes.
 	Probe func(context.Context, types.NamespacedName, probe.Target) probe.Outcome
-	// Published describes the URLs that statuses report.
+	// Published describes the URLs that are reported in the status.
 	Published status.Published
 	// ProbeConcurrency is the maximum number of concurrent probes.
 	ProbeConcurrency int
 	// Version is the version of the operator.
 	Version string
-	// Installation is the name of the operator's installation; empty means
-	// DefaultInstallation. Shards share it.
+	// Installation is the name of the operator's installation; empty means DefaultInstallation. All shards have the
+	// same name.
 	Installation string
-	// LeaseNamespace is the namespace of the Leases of hosts. Shards share it.
+	// LeaseNamespace is the namespace of the Leases of hosts. All shards use the same namespace.
 	LeaseNamespace string
-	// Metrics is the registry that the operator's metrics are added to; nil means none.
+	// Metrics is the registry for the operator's metrics; nil disables them.
 	Metrics prometheus.Registerer
-	// Darkrooms are metrics of Darkrooms, whose other fields the controllers set; nil means
-	// none.
+	// Darkrooms are the metrics of Darkrooms. Add sets the remaining fields. nil disables them.
 	Darkrooms *metrics.Darkrooms
 }
 
@@ -115,8 +111,7 @@ func NewScheme() *runtime.Scheme {
 	return scheme
 }
 
-// Add adds the Helm controller and the status controller to a manager whose
-// caches are limited by CacheOptions.
+// Add adds the controllers to a manager whose cache was created with CacheOptions.
 func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	parts, err := assemble(ctx, mgr, &options)
 	if err != nil {
@@ -140,16 +135,16 @@ func Add(ctx context.Context, mgr manager.Manager, options Options) error {
 	return addArrivals(mgr, parts.api, watches, options)
 }
 
-// components are what the controllers are made of.
+// components are the shared parts of the controllers.
 type components struct {
 	helm *helmReconciler
 	// others is the cache of caches.OtherSecrets.
 	others cache.Cache
-	// api says what the cluster serves.
+	// api discovers what the cluster serves.
 	api Discovery
 }
 
-// assemble creates the parts and sets the defaults of the options.
+// assemble creates the shared parts and sets the defaults of the options.
 func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*components, error) {
 	if err := render.CheckChart(options.Chart); err != nil {
 		return nil, err
@@ -212,7 +207,7 @@ func assemble(ctx context.Context, mgr manager.Manager, options *Options) (*comp
 	}, nil
 }
 
-// newHosts returns the hosts of the Darkrooms that this installation handles, or will.
+// newHosts returns the Leases of hosts, for the Darkrooms that this installation handles or may claim.
 func newHosts(mgr manager.Manager, options Options, translator *values.Translator) *hostLeases {
 	return &hostLeases{
 		Claims: hosts.Claims{
@@ -257,8 +252,8 @@ func newReleases(
 	}), nil
 }
 
-// newMetrics creates the operator's metrics and registers them if there is a registry. It
-// sets the fields of the metrics of Darkrooms, except for probes.
+// newMetrics creates the operator's metrics and registers them if there is a registry. It also sets the fields of the
+// metrics of Darkrooms, except for Probe.
 func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 	leads := func() bool {
 		select {
@@ -316,7 +311,7 @@ func addStatus(mgr manager.Manager, parts *components, options Options) (runtime
 	watchLeases(controller, parts.helm.hosts, mgr.GetCache(), true)
 	watchSecrets(controller, versions, parts.others, mgr.GetCache())
 	if options.Probe != nil {
-		// It probes on the leader only. Its targets come from the status controller.
+		// The prober runs on the leader only. The status controller gives it its targets.
 		prober := probe.New(probe.Options{Probe: options.Probe, Concurrency: options.ProbeConcurrency})
 		if options.Darkrooms != nil {
 			options.Darkrooms.Probe = prober.Last

@@ -27,16 +27,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// objectWatches watch managed objects for the controllers.
+// objectWatches add watches of managed objects to the controllers.
 type objectWatches struct {
 	manager      manager.Manager
 	helm, status controller.Controller
 }
 
-// add watches a kind of objects. Controllers that run need no restart for it.
+// add watches a kind. It also works while the controllers run.
 func (w *objectWatches) add(kind caches.Kind) error {
 	err := w.helm.Watch(w.owned(kind, objectTouched()))
-	// The metadata of a Service shows that it has changed; the reconciler reads the rest.
+	// Metadata is enough to detect a change of a Service; the reconciler reads the Service itself.
 	if err == nil && (kind.Typed != nil || kind.Kind == "Service") {
 		err = w.status.Watch(w.owned(kind))
 	}
@@ -46,7 +46,7 @@ func (w *objectWatches) add(kind caches.Kind) error {
 	return nil
 }
 
-// owned enqueues the Darkrooms of the objects of a kind.
+// owned enqueues the Darkrooms that own objects of a kind.
 func (w *objectWatches) owned(kind caches.Kind, predicates ...predicate.Predicate) source.Source {
 	enqueue := handler.EnqueueRequestForOwner(w.manager.GetScheme(), w.manager.GetRESTMapper(), &v1alpha1.Darkroom{},
 		handler.OnlyControllerOwner())
@@ -67,8 +67,9 @@ func (w *objectWatches) enqueueAll() error {
 	}))
 }
 
-// watchSecrets enqueues a Darkroom when the Secret that it references is created, changed or deleted, or a revision of
-// a foreign Helm release of its name, which may be free then. Other Secrets cost lookups in indexes.
+// watchSecrets enqueues a Darkroom when its referenced Secret is created, changed or deleted. It also enqueues the
+// Darkroom when a revision of a foreign Helm release with its name changes, because the name may be free then. Other
+// Secrets cost only index lookups.
 func watchSecrets(controller *ctrl.Builder, versions *credentials.Versions, others, own cache.Cache) {
 	affected := func(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
 		keys, err := versions.Referrers(ctx, client.ObjectKeyFromObject(secret))
@@ -92,7 +93,7 @@ func watchSecrets(controller *ctrl.Builder, versions *credentials.Versions, othe
 	}
 }
 
-// watchClasses enqueues the Darkrooms whose Ingress has an IngressClass that is created or deleted.
+// watchClasses enqueues the Darkrooms whose Ingress names an IngressClass that is created or deleted.
 func watchClasses(controller *ctrl.Builder, cached client.Reader) {
 	users := func(ctx context.Context, class client.Object) (requests []reconcile.Request) {
 		list := &networkingv1.IngressList{}
@@ -114,8 +115,8 @@ func watchClasses(controller *ctrl.Builder, cached client.Reader) {
 
 type requestQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// wakeBy is a source of requests by calls of a function, which is passed on once the controller
-// has started. They wait for a delay.
+// wakeBy returns a source that enqueues Darkrooms after a delay when wake is called. start receives wake once the
+// controller has started.
 func wakeBy(delay time.Duration, start func(wake func(...types.NamespacedName))) source.Source {
 	return source.Func(func(_ context.Context, queue requestQueue) error {
 		start(func(keys ...types.NamespacedName) {
