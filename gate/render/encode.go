@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"image/png"
 
 	"github.com/deepteams/webp"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/jpeg"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
@@ -83,8 +83,7 @@ func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
 	}
 	switch format {
 	case "jpeg":
-		err := jpeg.Encode(&out, img, &jpeg.Options{Quality: quality})
-		return out.Bytes(), err
+		return jpeg.Encode(img, quality)
 	case "png":
 		level := png.DefaultCompression
 		if p.forDarkroom {

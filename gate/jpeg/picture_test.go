@@ -99,10 +99,6 @@ func newPicture(width, height int, planes []pictured, quantization [4][64]uint16
 	return p
 }
 
-func segment(marker byte, body ...byte) []byte {
-	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2)), body...)
-}
-
 // encode writes the picture.
 func (p *picture) encode(l layout) []byte {
 	out := append([]byte{0xff, startOfImage}, p.application...)
@@ -336,47 +332,6 @@ func (w *scanWriter) tables() (out []byte) {
 		out = append(out, segment(huffmanTables, append(body, symbols...)...)...)
 	}
 	return out
-}
-
-// codeLengths returns the number of codes of each length, and the symbols in their order. The code of only ones
-// is left out.
-func codeLengths(counts [256]int) (lengths [16]byte, symbols []byte) {
-	type node struct {
-		count   int
-		symbols []byte
-	}
-	for {
-		nodes := []node{{count: 1}}
-		var length [256]int
-		for symbol, count := range counts {
-			if count > 0 {
-				nodes = append(nodes, node{count, []byte{byte(symbol)}})
-			}
-		}
-		for len(nodes) > 1 {
-			slices.SortStableFunc(nodes, func(a, b node) int { return a.count - b.count })
-			a, b := nodes[0], nodes[1]
-			merged := node{a.count + b.count, append(slices.Clone(a.symbols), b.symbols...)}
-			for _, symbol := range merged.symbols {
-				length[symbol]++
-			}
-			nodes = append(nodes[2:], merged)
-		}
-		if slices.Max(length[:]) <= 16 {
-			for n := 1; n <= 16; n++ {
-				for symbol := range length {
-					if length[symbol] == n {
-						lengths[n-1]++
-						symbols = append(symbols, byte(symbol))
-					}
-				}
-			}
-			return lengths, symbols
-		}
-		for symbol := range counts {
-			counts[symbol] = (counts[symbol] + 1) / 2
-		}
-	}
 }
 
 // bytes returns the entropy-coded segments.
