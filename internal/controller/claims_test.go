@@ -24,8 +24,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// hostWatch follows every Ingress of some namespaces, in the order in which the API
-// server changed them, and takes note of each moment at which two carry one host.
+// hostWatch watches the Ingresses of some namespaces, in the order of their changes, and records each moment at which
+// two of them have the same host.
 type hostWatch struct {
 	events watch.Interface
 	ended  chan struct{}
@@ -69,7 +69,7 @@ func (w *hostWatch) follow(namespaces []string) {
 			for _, rule := range ingress.Spec.Rules {
 				for other, hosts := range w.hosts {
 					if slices.Contains(hosts, rule.Host) {
-						w.doubles = append(w.doubles, fmt.Sprintf("%s is carried by the Ingresses %s and %s", rule.Host, other, key))
+						w.doubles = append(w.doubles, fmt.Sprintf("%s is in the Ingresses %s and %s", rule.Host, other, key))
 					}
 				}
 				w.hosts[key] = append(w.hosts[key], rule.Host)
@@ -79,7 +79,7 @@ func (w *hostWatch) follow(namespaces []string) {
 	}
 }
 
-// carrierOf is the Darkroom at which a host is routed.
+// carrierOf returns the Darkroom to which a host is routed.
 func (w *hostWatch) carrierOf(host string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,14 +98,14 @@ func (w *hostWatch) eventuallyRouted(t *testing.T, want map[string]string) {
 		var errs []error
 		for host, carrier := range want {
 			if got := w.carrierOf(host); got != carrier {
-				errs = append(errs, fmt.Errorf("%s is routed to %q, not %q", host, got, carrier))
+				errs = append(errs, fmt.Errorf("%s is routed to %q, want %q", host, got, carrier))
 			}
 		}
 		return errors.Join(errs...)
 	})
 }
 
-// twoTenants creates two namespaces, in alphabetical order.
+// twoTenants creates two namespaces and returns them in alphabetical order.
 func twoTenants(t *testing.T) (first, second string) {
 	t.Helper()
 	namespaces := []string{newNamespace(t), newNamespace(t)}
@@ -113,13 +113,12 @@ func twoTenants(t *testing.T) (first, second string) {
 	return namespaces[0], namespaces[1]
 }
 
-// later waits until what is made now is younger than what was made before:
-// creation times are whole seconds.
+// later waits until a new object is younger than an existing one. Creation timestamps have a resolution of one second.
 func later(t *testing.T, than *v1alpha1.Darkroom) {
 	t.Helper()
 	eventually(t, "the next second", func(context.Context) error {
 		if !time.Now().After(than.CreationTimestamp.Add(time.Second)) {
-			return errors.New("it is the same second")
+			return errors.New("still the same second")
 		}
 		return nil
 	})
@@ -132,7 +131,8 @@ func with(darkroom *v1alpha1.Darkroom, subDomains ...string) *v1alpha1.Darkroom 
 
 func hostIn(subDomain string) string { return subDomain + "." + baseDomain }
 
-// holds returns a check that the Lease of a host in a namespace names a Darkroom; "" means that there is no Lease.
+// holds returns a check that the Lease of a host names a Darkroom as the holder; "" means that the Lease does not
+// exist.
 func holds(namespace, host, holder string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		lease, err := get(ctx, &coordinationv1.Lease{}, namespace, host)
@@ -153,7 +153,7 @@ func TestAHostBelongsToTheFirstDarkroomThatClaimsIt(t *testing.T) {
 	hosts := watchHosts(t, first, second)
 	shared, own := "shared-"+first, "own-"+second
 
-	// The older Darkroom wants the host of the younger one later. Its age does not matter.
+	// The older Darkroom adds the host of the younger one later. Its age does not matter.
 	older := with(webFolder(second, "older"), "other-"+second)
 	create(t, older)
 	hosts.eventuallyRouted(t, map[string]string{hostIn("other-" + second): second + "/older"})
@@ -168,18 +168,18 @@ func TestAHostBelongsToTheFirstDarkroomThatClaimsIt(t *testing.T) {
 	message := v1alpha1.FindCondition(mustGet(t, &v1alpha1.Darkroom{}, second, "older").Status.Conditions,
 		v1alpha1.ConditionDomainsReady).Message
 	if strings.Contains(message, first+"/") || strings.Contains(message, "younger") {
-		t.Errorf("the message tells of another tenant: %q", message)
+		t.Errorf("the message names another tenant: %q", message)
 	}
 	eventuallyEvent(t, second, "DomainConflict")
 	hosts.eventuallyRouted(t, map[string]string{hostIn(shared): first + "/younger"})
 	eventually(t, "the Lease", holds(first, hostIn(shared), first+"/younger"))
 
-	// A Darkroom in the holder's namespace is told who has the host.
+	// A Darkroom in the holder's namespace learns the holder's name.
 	neighbor := with(webFolder(first, "neighbor"), shared)
 	create(t, neighbor)
 	eventuallyStatus(t, neighbor, "the holder's name", explains(v1alpha1.ConditionDomainsReady, first+"/younger"))
 	if _, err := get(t.Context(), &networkingv1.Ingress{}, first, "neighbor"); !apierrors.IsNotFound(err) {
-		t.Errorf("all its hosts are refused, and it has an Ingress (%v)", err)
+		t.Errorf("all hosts are refused, want no Ingress (%v)", err)
 	}
 	remove(t, neighbor)
 	eventually(t, "it is gone", gone(neighbor))
@@ -212,7 +212,7 @@ func TestAHostBelongsToTheFirstDarkroomThatClaimsIt(t *testing.T) {
 	})
 }
 
-// A Lease is lost with its namespace, or if somebody deletes it.
+// A Lease is lost if its namespace or the Lease itself is deleted.
 func TestALostLeaseIsRestoredForItsHolder(t *testing.T) {
 	t.Parallel()
 	first, second := twoTenants(t)
@@ -229,7 +229,7 @@ func TestALostLeaseIsRestoredForItsHolder(t *testing.T) {
 
 	remove(t, lease)
 	eventually(t, "the Lease", holds(first, host, first+"/holder"))
-	// A paused Darkroom does not lose it either, nor does one whose operator starts later.
+	// Paused Darkrooms keep their Leases, too, and so do Darkrooms whose operator is not running.
 	change(t, holder, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
 	eventuallyStatus(t, holder, "paused", isPaused())
 	operator.kill()
@@ -258,9 +258,9 @@ func TestARouteOfAGatewayIsAClaimToo(t *testing.T) {
 	eventuallyThere(t, &networkingv1.Ingress{}, second, "younger")
 }
 
-// TestTwoTenantsRaceForHosts has two namespaces claim, drop and delete at random
-// while operators are killed and started. At no moment do two Ingresses carry one
-// host, and in the end each host is routed to a Darkroom that wants it. With -short they do less.
+// TestTwoTenantsRaceForHosts lets two namespaces claim, drop and delete hosts at random while operators are killed and
+// started. Two Ingresses must never have the same host, and in the end each host must be routed to a Darkroom that
+// wants it. With -short the test makes fewer steps.
 func TestTwoTenantsRaceForHosts(t *testing.T) {
 	t.Parallel()
 	const perTenant = 3
@@ -299,7 +299,7 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 			operator.kill()
 			operator = startOperatorFor(t, namespaces)
 		} else {
-			// The moment is the fault that is put in; nothing is waited for.
+			// The random delay varies the moment of the fault. It does not wait for anything.
 			time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond))))
 		}
 	}

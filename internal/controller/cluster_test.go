@@ -21,13 +21,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// The tests of this file take kinds away from the API server that all tests share. They
-// are not parallel, so those that are have not begun or wait.
+// The tests in this file remove kinds from the API server that all tests share. They are not parallel, so they do not
+// run at the same time as parallel tests.
 
-// httpRoutes names the CustomResourceDefinition of HTTPRoutes.
+// httpRoutes is the name of the CustomResourceDefinition of HTTPRoutes.
 const httpRoutes = "httproutes.gateway.networking.k8s.io"
 
-// becomesServed waits until the API server serves the objects of a definition.
+// becomesServed waits until the API server serves the kind of a CustomResourceDefinition.
 func becomesServed(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	api := discoveryClient(t, cluster)
@@ -35,7 +35,7 @@ func becomesServed(t *testing.T, definition *apiextensionsv1.CustomResourceDefin
 		list, err := api.ServerResourcesForGroupVersion(definition.Spec.Group + "/v1")
 		if err == nil && !slices.ContainsFunc(list.APIResources,
 			func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural }) {
-			err = errors.New("other objects of the group are")
+			err = errors.New("the API server serves only other kinds of the group")
 		}
 		return err
 	})
@@ -51,7 +51,7 @@ func routed(namespace, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// lacksKind expects a failure because the cluster lacks a kind.
+// lacksKind expects the Darkroom to fail because the cluster lacks a kind.
 func lacksKind(kind string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		text := "the cluster has no " + kind
@@ -62,9 +62,9 @@ func lacksKind(kind string) statusCheck {
 	}
 }
 
-// A kind that is installed later is used by the process that runs, and one that goes ends no process.
+// A running operator uses a kind that is installed later, and survives the removal of a kind.
 //
-//nolint:paralleltest // takes the kind away
+//nolint:paralleltest // removes the kind
 func TestAnOptionalKindIsUsedOnceItIsInstalled(t *testing.T) {
 	definition := uninstall(t, httpRoutes)
 	defer reinstall(t, definition)
@@ -98,7 +98,7 @@ func TestAnOptionalKindIsUsedOnceItIsInstalled(t *testing.T) {
 	}
 }
 
-// uninstall deletes a definition with all objects, and returns it.
+// uninstall deletes and returns a CustomResourceDefinition.
 func uninstall(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	definition := mustGet(t, &apiextensionsv1.CustomResourceDefinition{}, "", name)
@@ -107,7 +107,7 @@ func uninstall(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinit
 	return definition
 }
 
-// reinstall creates a definition again, unless it is there.
+// reinstall creates a CustomResourceDefinition again unless it exists.
 func reinstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	again := &apiextensionsv1.CustomResourceDefinition{
@@ -119,8 +119,8 @@ func reinstall(t *testing.T, definition *apiextensionsv1.CustomResourceDefinitio
 	becomesServed(t, definition)
 }
 
-// An aggregated API of which no server is reachable answers neither yes nor no, as
-// openshift-apiserver does while its certificates are rotated.
+// An aggregated API whose servers are down is neither served nor absent. This happens to openshift-apiserver while its
+// certificates are rotated.
 //
 //nolint:paralleltest // the API server is shared
 func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
@@ -129,14 +129,14 @@ func TestAnAggregatedAPIThatIsDownIsNotTakenForAbsent(t *testing.T) {
 	api := discoveryClient(t, cluster)
 	eventually(t, "the API is down", func(context.Context) error {
 		if _, err := api.ServerResourcesForGroupVersion("route.openshift.io/v1"); !apierrors.IsServiceUnavailable(err) {
-			return fmt.Errorf("the answer is %w", err)
+			return fmt.Errorf("discovery: got %w", err)
 		}
 		return nil
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if found, err := controller.Discover(ctx, api); err == nil {
-		t.Errorf("an operator that starts now takes the API for gone: %+v", found.Managed())
+		t.Errorf("discovery succeeds although an aggregated API is down: %+v", found.Managed())
 	}
 }
 
@@ -165,7 +165,7 @@ func lookLikeOpenShift(t *testing.T) {
 	becomesServed(t, definition)
 }
 
-// breakAPI makes an API of the API server one of another server, which does not exist.
+// breakAPI routes an API group to a server that does not exist.
 func breakAPI(t testing.TB, group string) {
 	t.Helper()
 	service := &unstructured.Unstructured{}
@@ -174,7 +174,7 @@ func breakAPI(t testing.TB, group string) {
 	if err := kube.Get(t.Context(), client.ObjectKey{Name: "v1." + group}, service); err != nil {
 		t.Fatal(err)
 	}
-	service.SetLabels(nil) // it is no longer managed by the API server
+	service.SetLabels(nil) // detach it from the API server's own controller
 	spec, _ := service.Object["spec"].(map[string]any)
 	spec["insecureSkipTLSVerify"] = true
 	spec["service"] = map[string]any{"namespace": "default", "name": "openshift-apiserver", "port": int64(443)}
@@ -188,8 +188,8 @@ func breakAPI(t testing.TB, group string) {
 	})
 }
 
-// An API server drops fields of the status that an earlier definition lacks, the claims of
-// installations among them, and says so to nobody. It publishes a definition after a moment.
+// An API server silently drops status fields that an earlier definition lacks, including the claims of installations.
+// It takes a moment to publish a changed definition.
 func TestAnOlderDefinitionIsNamedAtTheStart(t *testing.T) {
 	api := discoveryClient(t, cluster).RESTClient()
 	definition := &apiextensionsv1.CustomResourceDefinition{
@@ -212,7 +212,7 @@ func TestAnOlderDefinitionIsNamedAtTheStart(t *testing.T) {
 	eventually(t, "the error", func(ctx context.Context) error {
 		err := controller.CheckDefinition(ctx, api)
 		if err == nil || !strings.Contains(err.Error(), "lacks status.installation: run `kubectl apply") {
-			return fmt.Errorf("the error is %w", err)
+			return fmt.Errorf("got error %w, want the missing field", err)
 		}
 		return nil
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Nobody writes the status of a Darkroom that is deleted while no operator runs.
+// While no operator runs, nobody updates the status of a Darkroom that is being deleted.
 func TestKubectlShowsADeletionWithoutAnOperator(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -21,16 +21,16 @@ func TestKubectlShowsADeletionWithoutAnOperator(t *testing.T) {
 	darkroom.Finalizers = []string{"example.com/kept"}
 	create(t, darkroom)
 	if cell := cellOf(t, namespace, "Deleted"); cell != nil {
-		t.Errorf("before the deletion the column is %v", cell)
+		t.Errorf("before the deletion: got column %v", cell)
 	}
 	remove(t, darkroom)
 	cell, _ := cellOf(t, namespace, "Deleted").(string)
 	if _, err := time.ParseDuration(cell); err != nil {
-		t.Errorf("after the deletion the column is %q (%v)", cell, err)
+		t.Errorf("after the deletion: got column %q (%v)", cell, err)
 	}
 }
 
-// cellOf returns what kubectl get shows in a column for the only Darkroom of a namespace.
+// cellOf returns what kubectl get prints in a column for the only Darkroom in a namespace.
 func cellOf(t *testing.T, namespace, column string) any {
 	t.Helper()
 	api, err := rest.HTTPClientFor(cluster)

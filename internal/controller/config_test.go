@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// rights are verbs by resource.
+// rights maps resources to verbs.
 type rights map[string][]string
 
 func (r rights) add(resource string, verbs []string) {
@@ -32,7 +32,7 @@ func readFile(t *testing.T, path ...string) []byte {
 	return raw
 }
 
-// grantedBy are the rights that roles give; a wildcard fails the test.
+// grantedBy returns the rights that roles grant; a wildcard fails the test.
 func grantedBy(t *testing.T, paths ...[]string) rights {
 	t.Helper()
 	granted := rights{}
@@ -55,7 +55,7 @@ func grantedBy(t *testing.T, paths ...[]string) rights {
 	return granted
 }
 
-// documented reads the table of docs/security.md that begins with a heading.
+// documented reads the table in docs/security.md whose header starts with a heading.
 func documented(t *testing.T, heading string) rights {
 	t.Helper()
 	_, table, found := strings.Cut(string(readFile(t, "docs", "security.md")), "| "+heading+" | verbs | why |")
@@ -80,7 +80,7 @@ func TestRolesOfUsersDoNotReadSecrets(t *testing.T) {
 	} {
 		granted := grantedBy(t, []string{"config", "rbac", role + "_role.yaml"})
 		if !slices.Equal(granted["secrets"], want) {
-			t.Errorf("the role %s has %v on Secrets, want %v", role, granted["secrets"], want)
+			t.Errorf("role %s: got verbs %v on Secrets, want %v", role, granted["secrets"], want)
 		}
 	}
 }
@@ -108,8 +108,8 @@ func TestEachRuleOfTheRolesIsJustified(t *testing.T) {
 	}
 }
 
-// releasedVersions are those that a release has ever stored. Clusters have objects
-// of them, so none may leave the definition before these were rewritten.
+// releasedVersions are the API versions that any release has stored. Clusters contain objects of these versions, so
+// none of them may be removed from the definition before the objects are migrated.
 var releasedVersions = []string{"v1alpha1"}
 
 func TestTheDefinitionServesAllVersionsThatWereEverStored(t *testing.T) {
@@ -126,14 +126,14 @@ func TestTheDefinitionServesAllVersionsThatWereEverStored(t *testing.T) {
 		}
 	}
 	if stored != 1 {
-		t.Errorf("%d versions are stored, and must be one", stored)
+		t.Errorf("%d versions are stored, want 1", stored)
 	}
 	for _, version := range releasedVersions {
 		if !served[version] {
-			t.Errorf("%s is not served: objects that are stored in it could be neither read nor deleted", version)
+			t.Errorf("%s is not served: objects stored in this version could be neither read nor deleted", version)
 		}
 	}
 	if len(served) > 1 && (definition.Spec.Conversion == nil || definition.Spec.Conversion.Strategy == "") {
-		t.Error("there are several versions, and it is not said how one becomes another")
+		t.Error("there are several versions, but no conversion is defined")
 	}
 }

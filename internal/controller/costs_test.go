@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// unchangedAllocations is what a reconcile of an unchanged Darkroom may allocate.
+	// unchangedAllocations is the maximum number of allocations of a reconcile without changes.
 	unchangedAllocations = 1400
-	// raceAllocations is what the race detector may add; it was seen to add 60.
+	// raceAllocations is the allowance for the race detector, which was observed to add 60.
 	raceAllocations = 150
 )
 
@@ -30,7 +30,7 @@ func TestAnUnchangedDarkroomAllocatesLittle(t *testing.T) {
 		limit += raceAllocations
 	}
 	if got := testing.AllocsPerRun(200, look); got > float64(limit) {
-		t.Errorf("%.0f allocations, at most %d were meant", got, limit)
+		t.Errorf("got %.0f allocations, want at most %d", got, limit)
 	}
 }
 
@@ -42,12 +42,12 @@ func BenchmarkUnchangedDarkroom(b *testing.B) {
 	}
 }
 
-// unchanged installs a Darkroom and returns a reconcile of it that finds nothing to do.
+// unchanged installs a Darkroom and returns a function that reconciles it without finding a change.
 func unchanged(tb testing.TB) func() {
 	tb.Helper()
 	installer, darkroom := startWithPhotos(tb)
 	namespace := darkroom.Namespace
-	// At rest: while its pods start it has a condition more.
+	// While pods start, the status has one more condition.
 	becomeReady(tb, namespace, darkroom.Name)
 	eventuallyStatus(tb, darkroom, "ready", isReady())
 	installer.kill()
@@ -65,7 +65,7 @@ func unchanged(tb testing.TB) func() {
 			tb.Fatal(err)
 		}
 	}
-	look() // verifies all, as the first one of a process does
+	look() // the first reconcile of a process verifies everything
 	return look
 }
 
@@ -83,20 +83,20 @@ func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 	}
 	want := map[string]int{
 		"PATCH configmaps": 1, "PATCH deployments": 1,
-		"GET secrets":  2, // the second if the cache lags at the reconcile after the upgrade
+		"GET secrets":  2, // 2 if the cache lags at the reconcile after the upgrade
 		"POST secrets": 1, "PATCH secrets": 2, "POST controllerrevisions": 1,
-		"PUT leases":             1, // the Lease of its host is one of the new spec
-		"PATCH darkrooms/status": 3, // of the Helm controller, of the rollout, and of its end
+		"PUT leases":             1, // renewed for the new spec
+		"PATCH darkrooms/status": 3, // by the Helm controller, at the start and at the end of the rollout
 		"POST events":            1,
 	}
 	for kind, count := range found {
 		if count > want[kind] {
-			t.Errorf("%d × %s, want %d", count, kind, want[kind])
+			t.Errorf("got %d × %s, want %d", count, kind, want[kind])
 		}
 	}
 }
 
-// kindOf is the verb, the resource and the subresource of a request. Its path is
+// kindOf returns the verb, resource and subresource of a request with the path
 // /apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>.
 func kindOf(request string) string {
 	method, path, _ := strings.Cut(request, " ")

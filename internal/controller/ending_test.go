@@ -15,9 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The end of a namespace takes the objects of a Darkroom before the Darkroom, and longer than that if a
-// finalizer holds it up. What the operator cannot do meanwhile is not counted as a failure, which would raise
-// an alert.
+// The deletion of a namespace removes a Darkroom's objects before the Darkroom, which remains even longer if it has a
+// finalizer. Refused writes do not count as failures meanwhile, because failures raise an alert.
 func TestTheEndOfANamespaceIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*testing.T, *v1alpha1.Darkroom){
@@ -55,7 +54,7 @@ func TestTheEndOfANamespaceIsNoFailure(t *testing.T) {
 			}
 			status := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).Status
 			if strings.Contains(encoded(status), "terminated") {
-				t.Errorf("the status is %+v", status)
+				t.Errorf("got status %+v, want no failure", status)
 			}
 		})
 	}
@@ -70,7 +69,7 @@ func isFailure(metric *dto.Metric) bool {
 	return false
 }
 
-// refusals counts the requests that the API server forbade so far.
+// refusals counts the requests that the API server has forbidden so far.
 func (o *operator) refusals() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// NewHelmReconciler makes the Helm reconciler without a controller that calls it.
+// NewHelmReconciler creates the Helm reconciler without a controller.
 func NewHelmReconciler(ctx context.Context, mgr manager.Manager, options Options) (reconcile.Reconciler, error) {
 	parts, err := assemble(ctx, mgr, &options)
 	if err != nil {

@@ -36,16 +36,16 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 		says("ServiceAccount photos: the object exists and does not belong to this Darkroom"),
 		isNotReady(v1alpha1.ReasonReleaseFailed))
 	eventuallyEvent(t, namespace, "ReleaseFailed")
-	// A second and third try must not trust what the first one named, nor take what failed for deployed.
+	// The second and third attempts must not trust a name from the first one, nor report a failed release as deployed.
 	time.Sleep(time.Second)
 	if status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status; status.DeployedRelease != nil ||
 		v1alpha1.IsConditionTrue(status.Conditions, v1alpha1.ConditionDeployed) {
-		t.Errorf("a release is said to be deployed: %+v", status)
+		t.Errorf("the status reports a deployed release: %+v", status)
 	}
 	now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	if now.UID != foreign.UID || len(now.Labels) != 0 || len(now.Annotations) != 1 ||
 		now.Annotations["precious"] != "yes" {
-		t.Errorf("it was touched: %+v", now)
+		t.Errorf("the foreign object was changed: %+v", now)
 	}
 
 	t.Run("and outlive the Darkroom", func(t *testing.T) {
@@ -62,19 +62,18 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 	})
 }
 
-// errKilled is what every request meets once the operator is taken to be dead.
+// errKilled is the error of every request after the operator is killed.
 var errKilled = errors.New("the operator was killed")
 
-// interrupted is what an operator is killed at.
+// interrupted is an action during which an operator is killed.
 type interrupted struct {
 	prepare bool // install first, by a healthy operator
 	act     func(*testing.T, *v1alpha1.Darkroom)
 	done    func(*testing.T, *v1alpha1.Darkroom) func(context.Context) error
 }
 
-// TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers kills an operator
-// before each of its writes in turn, during an install, an upgrade and a deletion.
-// With -short it is killed before every fourth.
+// TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers kills an operator before each write of an install, an
+// upgrade and a deletion in turn. With -short it does so before every fourth write.
 func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]interrupted{
@@ -103,27 +102,27 @@ func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const limit = 40 // more writes than an act has
+			const limit = 40 // more writes than any action makes
 			step := 1
 			if testing.Short() {
 				step = 4
 			}
 			for writes := 0; writes < limit; writes += step {
 				if killedAt(t, writes, act) {
-					t.Logf("%s: it ended before write %d", name, writes+1)
+					t.Logf("%s: finished before write %d", name, writes+1)
 					if writes == 0 {
-						t.Error("it was never killed")
+						t.Error("the operator was never killed")
 					}
 					return
 				}
 			}
-			t.Errorf("an act of more than %d writes", limit)
+			t.Errorf("the action makes more than %d writes", limit)
 		})
 	}
 }
 
-// killedAt lets an operator make some writes, then none, and has another one
-// finish. It reports whether the first one had finished already.
+// killedAt kills an operator after a number of writes and lets another operator finish. It reports whether the first
+// operator had already finished.
 func killedAt(t *testing.T, writes int, interrupted interrupted) bool {
 	t.Helper()
 	namespace := newNamespace(t)
@@ -163,14 +162,14 @@ func killedAt(t *testing.T, writes int, interrupted interrupted) bool {
 	history, _ := helmByHand(t, namespace).Releases.History("photos") // none after a deletion
 	for _, revision := range history {
 		if revision.Info.Status.IsPending() {
-			t.Errorf("killed before write %d: revision %d is left %s", writes+1, revision.Version, revision.Info.Status)
+			t.Errorf("killed before write %d: revision %d has the status %s", writes+1, revision.Version, revision.Info.Status)
 		}
 	}
 	return finished
 }
 
-// The status of a Deployment is written all the time, and each write is a conflict for the
-// operator when it reverts additions to the specification.
+// The status of a Deployment changes frequently, and each change can cause a conflict when the operator reverts
+// additions to the spec.
 func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -178,7 +177,7 @@ func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 	startOperator(t, namespace, beforeEach(func(request *http.Request) error {
 		reclaims := strings.Contains(request.URL.Path, "/deployments/") &&
 			request.Header.Get("Content-Type") == "application/merge-patch+json"
-		// More than are tried at a time, so that the next reconcile is part of it.
+		// There are more conflicts than attempts per reconcile, so a second reconcile has to finish the work.
 		if reclaims && conflicts.Load() < 7 {
 			status := fmt.Sprintf(`{"status":{"replicas":%d}}`, conflicts.Add(1))
 			deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"}}
@@ -191,22 +190,22 @@ func TestAdditionsAreRevertedDespiteConcurrentWrites(t *testing.T) {
 	addVariable(t, namespace)
 	eventually(t, "its absence", func(ctx context.Context) error { return variableIsGone(ctx, namespace) })
 	if conflicts.Load() < 7 {
-		t.Errorf("only %d writes came in between", conflicts.Load())
+		t.Errorf("got only %d conflicting writes", conflicts.Load())
 	}
 }
 
-// addVariable adds a variable to the Deployment by hand.
+// addVariable adds an environment variable to the Deployment.
 var addVariable = edit(&appsv1.Deployment{}, func(d *appsv1.Deployment) {
 	container := &d.Spec.Template.Spec.Containers[0]
 	container.Env = append(container.Env, corev1.EnvVar{Name: "ADDED", Value: "by hand"})
 })
 
-// variableIsGone returns an error while the variable of addVariable is there.
+// variableIsGone returns an error while the Deployment has the variable of addVariable.
 var variableIsGone = is(&appsv1.Deployment{}, func(d *appsv1.Deployment) bool {
 	return !strings.Contains(encoded(d.Spec.Template), "ADDED")
 })
 
-// A conflict with a concurrent write of the Darkroom is retried and not reported.
+// A conflict with a concurrent write of the Darkroom is retried but not reported.
 func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -221,9 +220,9 @@ func TestADarkroomThatChangesDuringItsReconcileIsReconciledAgain(t *testing.T) {
 	}))
 	install(t, webFolder(namespace, "photos"))
 	if stale.Load() < 4 {
-		t.Errorf("%d patches: none came too late", stale.Load())
+		t.Errorf("got %d stale patches, want at least one", stale.Load())
 	}
 	if failures := events(t, namespace, "ReleaseFailed"); len(failures) > 0 {
-		t.Errorf("an event tells of it: %s", failures[0].Note)
+		t.Errorf("the conflict is reported as an event: %s", failures[0].Note)
 	}
 }

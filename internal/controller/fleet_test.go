@@ -17,17 +17,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
-// withImage sets the default image, and the number of Darkrooms that may replace their pods at once.
+// withImage sets the default image and the maximum number of concurrent rollouts.
 func withImage(image string, rollouts int) operatorOption {
 	return func(s *settings) { s.Values.Image, s.MaxConcurrentRollouts = image, rollouts }
 }
 
-// withIngressClass sets the default class of Ingresses, which replaces no pods.
+// withIngressClass sets the default class of Ingresses, which does not affect pods.
 func withIngressClass(class string) operatorOption {
 	return func(s *settings) { s.Values.IngressClassName = class }
 }
 
-// rollingOf returns the names of the Deployments with an image, and which of them are replacing their pods.
+// rollingOf returns the names of the Deployments with an image, and those that are replacing their pods.
 func rollingOf(ctx context.Context, namespace, image string) (updated, rolling []string, err error) {
 	list := &appsv1.DeploymentList{}
 	err = kube.List(ctx, list, client.InNamespace(namespace))
@@ -59,8 +59,8 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		becomeReady(t, namespace, fmt.Sprintf("photos-%d", i))
 		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "Ready", isReady())
 	}
-	// The default image is not that of these, of which one is reconciled after others that take all places, in
-	// whatever order.
+	// The change of the default image does not affect these Darkrooms. In any order of reconciles, one of them is
+	// reconciled after other rollouts have reached the limit.
 	steady := []string{"album", "steady"}
 	for _, name := range steady {
 		darkroom := webFolder(namespace, name)
@@ -71,7 +71,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 	}
 	eventually(t, "rest", quiet(first))
 	first.kill()
-	// A Deployment that is not as the first operator left it may be one that has to replace its pods.
+	// A Deployment that differs from what the first operator applied might have to replace its pods.
 	for _, name := range steady {
 		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name),
 			func(d *appsv1.Deployment) { d.Annotations["example.com/note"] = "by hand" })
@@ -93,7 +93,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name), func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/by-hand:v1"
 		})
-		// From here on these replace their pods, too, and not because of the operator.
+		// From here on, these Deployments replace their pods, too, but not because of the operator.
 		eventuallyIs(t, "a repair that replaces pods", &appsv1.Deployment{}, namespace, name,
 			func(d *appsv1.Deployment) bool {
 				return d.Spec.Template.Spec.Containers[0].Image == own
@@ -123,7 +123,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A user's change does not wait.
+	// A user's change is not postponed.
 	change(t, webFolder(namespace, waiting), func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "the user's change", func(ctx context.Context) error {
 		configMap, err := configuration(ctx, namespace, waiting)
@@ -138,7 +138,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// One rollout exceeds its deadline, and the others succeed.
+	// One rollout exceeds its deadline. The others succeed.
 	stuck := mustGet(t, &appsv1.Deployment{}, namespace, rolling[0])
 	stuck.Status.ObservedGeneration = stuck.Generation
 	stuck.Status.Conditions = []appsv1.DeploymentCondition{{
@@ -153,7 +153,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 	eventually(t, "the rollouts of all", func(ctx context.Context) error {
 		updated, rolling, err := rollingOf(ctx, namespace, after)
 		if err == nil && len(updated) < size {
-			err = fmt.Errorf("%q are updated, and %q roll", updated, rolling)
+			err = fmt.Errorf("%q are updated and %q are rolling, want all updated", updated, rolling)
 		}
 		return err
 	})

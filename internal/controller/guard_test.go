@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// unsafeParts are additions to the pods of a Darkroom that the guard refuses to the operator.
+// unsafeParts are changes to the pods of a Darkroom that the guard does not let the operator make.
 var unsafeParts = map[string]func(*corev1.PodSpec){
 	"host network":   func(pod *corev1.PodSpec) { pod.HostNetwork = true },
 	"host processes": func(pod *corev1.PodSpec) { pod.HostPID = true },
@@ -41,8 +41,8 @@ var unsafeParts = map[string]func(*corev1.PodSpec){
 	"host port": func(pod *corev1.PodSpec) { pod.Containers[0].Ports[0].HostPort = 3000 },
 }
 
-// TestTheGuardDoesNotKeepTheOperatorFromRemovingWhatItForbids adds each unsafe part alone, and together
-// with a change of a field of the operator's own.
+// TestTheGuardDoesNotKeepTheOperatorFromRemovingWhatItForbids adds each unsafe part alone, and together with a change
+// to a field that the operator owns.
 func TestTheGuardDoesNotKeepTheOperatorFromRemovingWhatItForbids(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -80,7 +80,7 @@ func TestTheGuardDoesNotKeepTheOperatorFromRemovingWhatItForbids(t *testing.T) {
 	eventually(t, "the Service is as before", func(ctx context.Context) error {
 		now, err := get(ctx, &corev1.Service{}, namespace, "photos")
 		if err == nil && (len(now.Spec.ExternalIPs) > 0 || now.Spec.Ports[0].Port == 8080) {
-			err = fmt.Errorf("it has the addresses %q and the ports %v", now.Spec.ExternalIPs, now.Spec.Ports)
+			err = fmt.Errorf("the Service has the addresses %q and the ports %v", now.Spec.ExternalIPs, now.Spec.Ports)
 		}
 		return err
 	})

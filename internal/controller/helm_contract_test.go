@@ -25,7 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// helmByHand is the configuration of the helm command in a namespace.
+// helmByHand returns the configuration of the helm command for a namespace.
 func helmByHand(t *testing.T, namespace string) *action.Configuration {
 	t.Helper()
 	flags := genericclioptions.NewConfigFlags(false)
@@ -38,8 +38,8 @@ func helmByHand(t *testing.T, namespace string) *action.Configuration {
 	return configuration
 }
 
-// pending sets the last revision of the release photos to pending, as an upgrade does that is
-// under way or was interrupted. Its description shows who upgrades.
+// pending sets the status of the last revision of the release photos to pending, as a running or interrupted upgrade
+// does. The description tells who is upgrading.
 func pending(t *testing.T, namespace, description string) *helmrelease.Release {
 	t.Helper()
 	helm := helmByHand(t, namespace)
@@ -59,7 +59,7 @@ func deployedByHelm(t *testing.T, namespace string) func(context.Context) error 
 	return func(context.Context) error {
 		last, err := action.NewGet(helmByHand(t, namespace)).Run("photos")
 		if err == nil && last.Info.Status != helmrelease.StatusDeployed {
-			err = fmt.Errorf("revision %d is %s", last.Version, last.Info.Status)
+			err = fmt.Errorf("revision %d is %s, want deployed", last.Version, last.Info.Status)
 		}
 		return err
 	}
@@ -83,7 +83,7 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		if err != nil || len(listed) != 1 || listed[0].Name != "photos" || listed[0].Version != 4 {
 			t.Fatalf("helm ls: %v, %v", listed, err)
 		}
-		// Three revisions are kept.
+		// MaxHistory is three revisions.
 		history, err := action.NewHistory(helm).Run("photos")
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 			got[record.Revision] = record.Annotations[v1alpha1.AnnotationRevisionStatus] + " " + by
 		}
 		if len(got) != 3 || got[4] != "deployed kubectl-edit" {
-			t.Errorf("the records are %v", got)
+			t.Errorf("got records %v", got)
 		}
 	})
 	t.Run("helm rollback is reverted", func(t *testing.T) {
@@ -138,13 +138,13 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		eventually(t, "one warning", func(context.Context) error {
 			var notes []string
 			for _, warning := range events(t, namespace, release.EventStrayObjects) {
-				if strings.Contains(warning.Note, "photos-darkroom") { // else of the rollback before
+				if strings.Contains(warning.Note, "photos-darkroom") { // others are about the rollback before
 					notes = append(notes, warning.Note)
 				}
 			}
 			if len(notes) != 1 || !strings.Contains(notes[0], "Deployment photos-darkroom") ||
 				!strings.Contains(notes[0], "Service photos-darkroom") || strings.Contains(notes[0], "Deployment photos, ") {
-				return fmt.Errorf("the warnings are %q", notes)
+				return fmt.Errorf("got warnings %q", notes)
 			}
 			return nil
 		})
@@ -157,7 +157,8 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 	})
 	t.Run("helm uninstall is reverted", func(t *testing.T) {
 		before := mustGet(t, &corev1.Service{}, namespace, "photos").UID
-		// Helm purges the revisions that it listed, and ends if the operator has meanwhile removed the oldest.
+		// Helm purges the revisions that it listed before, and fails if the operator has removed the oldest in the
+		// meantime.
 		eventually(t, "the oldest revision is removed", func(context.Context) error {
 			history, err := action.NewHistory(helm).Run("photos")
 			if err == nil && len(history) > 3 {
@@ -205,10 +206,10 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventuallyStatus(t, darkroom, "that it still is busy", busy)
 	if now, err := helm.Releases.Last("photos"); err != nil || now.Info.Status != helmrelease.StatusPendingUpgrade {
-		t.Fatalf("it was not waited for: %v, %v", now.Info.Status, err)
+		t.Fatalf("the operator did not wait for the other client: got status %v (%v)", now.Info.Status, err)
 	}
 
-	// It has been pending for longer than anybody works on it.
+	// The revision has been pending for longer than any client works on it.
 	last.Info.LastDeployed.Time = time.Now().Add(-3 * time.Minute)
 	if err := helm.Releases.Update(last); err != nil {
 		t.Fatal(err)
@@ -217,8 +218,8 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	eventuallyEvent(t, namespace, "Recovered")
 }
 
-// Tools that prune what is in no file, and users, delete what is a Darkroom's at any moment. That is no
-// failure: it is restored.
+// Users, and tools that prune unmanaged objects, may delete an object of a Darkroom at any moment. The operator
+// restores the object and reports no failure.
 func TestWhatBelongsToADarkroomMayBeDeletedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	for _, kind := range append(darkrooms.Belongings(), appsv1.SchemeGroupVersion.WithKind("ControllerRevision")) {
@@ -245,7 +246,7 @@ func TestWhatBelongsToADarkroomMayBeDeletedBeforeAnyRequest(t *testing.T) {
 			})
 			live(t, webFolder(namespace, "photos"))
 			for _, event := range events(t, namespace, "") {
-				// The API server repairs addresses of Services, and records events on those.
+				// The API server repairs the addresses of Services and records events about Services.
 				if event.Type == corev1.EventTypeWarning && event.Regarding.Kind == v1alpha1.Kind {
 					t.Errorf("%s: %s", event.Reason, event.Note)
 				}

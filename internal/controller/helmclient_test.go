@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// refuses calls all methods of an interface but some, with zero values, and expects an error of each that returns one.
-// It fails for a method that a later version of the interface adds and that is passed on.
+// refuses calls all methods of an interface except some with zero values, and expects an error from each that returns
+// one. It also fails if a method added by a later version of the interface is passed on.
 func refuses[api any](t *testing.T, value api, used ...string) {
 	t.Helper()
 	methods := reflect.TypeFor[api]()
@@ -33,23 +33,23 @@ func refuses[api any](t *testing.T, value api, used ...string) {
 		}
 		err, _ := reflect.ValueOf(value).MethodByName(method.Name).Call(arguments)[last].Interface().(error)
 		if !errors.Is(err, errRefused) {
-			t.Errorf("%s of %s returns the error %v", method.Name, methods, err)
+			t.Errorf("%s of %s: got error %v, want errRefused", method.Name, methods, err)
 		}
 	}
 }
 
 func TestTheHelmReconcilerCanOnlyReadItsDarkroomAndWriteFinalizerAndConditions(t *testing.T) {
 	t.Parallel()
-	// A request would need the parts that this session does not have.
+	// A request would need fields that this session does not have.
 	c := &helmClient{session: &session{darkroom: darkrooms.New("photos", "team-a").Obj()}}
 	refuses[client.Client](t, c, "Get", "Update")
 	refuses(t, c.Status(), "Update")
 	refuses(t, c.SubResource("status"))
 	if kinds := c.Scheme().AllKnownTypes(); len(kinds) > 0 {
-		t.Errorf("its scheme has %d types", len(kinds))
+		t.Errorf("the scheme has %d types, want none", len(kinds))
 	}
 	if _, err := c.RESTMapper().RESTMapping(v1alpha1.GroupVersionKind.GroupKind()); err == nil {
-		t.Error("it maps kinds to resources")
+		t.Error("the mapper maps kinds to resources")
 	}
 
 	other := &unstructured.Unstructured{}
@@ -63,7 +63,7 @@ func TestTheHelmReconcilerCanOnlyReadItsDarkroomAndWriteFinalizerAndConditions(t
 			"update status": c.Status().Update(t.Context(), object),
 		} {
 			if !errors.Is(err, errRefused) {
-				t.Errorf("%s of %s returns the error %v", method, name, err)
+				t.Errorf("%s of %s: got error %v", method, name, err)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The first Darkroom on a cluster whose ingress controller has another class, or none.
+// This is the first Darkroom in a cluster whose ingress controller is missing or has another class.
 func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -32,7 +32,7 @@ func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 		isNotReady(v1alpha1.ReasonIngressClassMissing), hasDomains(host))
 
 	class := &networkingv1.IngressClass{
-		// Policies of other tests demand the label.
+		// Policies of other tests require the label.
 		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": "a"}},
 		Spec:       networkingv1.IngressClassSpec{Controller: "example.com/ingress"},
 	}
@@ -59,13 +59,13 @@ func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 func hasURL(want string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		if status.URL != want {
-			return fmt.Errorf("the URL is %q, want %q", status.URL, want)
+			return fmt.Errorf("got URL %q, want %q", status.URL, want)
 		}
 		return nil
 	}
 }
 
-// No Role can grant the permission to read IngressClasses.
+// A Role cannot grant the permission to read IngressClasses.
 func TestAnOperatorOfSomeNamespacesDoesNotJudgeIngressClasses(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t,

@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// demandLabel denies every new object of a namespace without a label, as policies of Kyverno and Gatekeeper do.
-// The API server makes IPAddresses of Services itself.
+// demandLabel denies every new object in a namespace that lacks a label, as policies of Kyverno and Gatekeeper do. The
+// API server itself creates the IPAddresses of Services.
 func demandLabel(t *testing.T, namespace, label string) {
 	t.Helper()
 	all := []string{"*"}
@@ -51,7 +51,7 @@ func demandLabel(t *testing.T, namespace, label string) {
 	eventually(t, "the policy is in force", func(ctx context.Context) error {
 		probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}
 		if err := kube.Create(ctx, probe, client.DryRunAll); err == nil {
-			return errors.New("an object without the label is accepted")
+			return errors.New("an object without the label was accepted")
 		}
 		return nil
 	})

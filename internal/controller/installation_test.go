@@ -17,8 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// as gives an operator the name of an installation, and settings that distinguish its work
-// from another's.
+// as sets the name of an operator's installation, and settings that distinguish its work from another operator's.
 func as(installation, domain string) operatorOption {
 	return func(o *settings) {
 		o.Installation = installation
@@ -26,7 +25,7 @@ func as(installation, domain string) operatorOption {
 	}
 }
 
-// Two installations with different settings would upgrade each Darkroom back and forth.
+// Without claims, two installations with different settings would upgrade each Darkroom back and forth.
 func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -40,7 +39,7 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	eventually(t, "rest", quiet(first))
 	eventually(t, "rest", quiet(second))
 	if writes := second.writes(); writes > 0 {
-		t.Errorf("the second installation made %d writes", writes)
+		t.Errorf("the second installation made %d writes, want none", writes)
 	}
 
 	t.Run("and can be moved to another", func(t *testing.T) {
@@ -51,10 +50,10 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 		eventually(t, "rest", quiet(second))
 		now := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 		if now.UID != deployment.UID || now.Generation != deployment.Generation {
-			t.Errorf("pods do not stay: the Deployment was %+v and is %+v", deployment.Spec, now.Spec)
+			t.Errorf("the Deployment changed from %+v to %+v, want the same pods", deployment.Spec, now.Spec)
 		}
 	})
-	// As `kubectl replace` does, or Argo CD with Replace=true.
+	// `kubectl replace` and Argo CD with Replace=true remove the claim like this.
 	t.Run("which keeps it if the claim is lost", func(t *testing.T) {
 		for range 12 {
 			change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations = nil })
@@ -63,7 +62,7 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 			})
 			now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
 			if now.Annotations[v1alpha1.AnnotationInstallation] != "second" {
-				t.Fatalf("it was taken by %q", now.Annotations[v1alpha1.AnnotationInstallation])
+				t.Fatalf("the Darkroom was claimed by %q", now.Annotations[v1alpha1.AnnotationInstallation])
 			}
 		}
 	})
@@ -73,7 +72,7 @@ func TestEachDarkroomHasOneInstallation(t *testing.T) {
 	})
 }
 
-// TestTheDocumentedCommandMovesAllDarkroomsOfAnInstallation types the command of docs/operations.md.
+// TestTheDocumentedCommandMovesAllDarkroomsOfAnInstallation runs the command in docs/operations.md.
 func TestTheDocumentedCommandMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	t.Parallel()
 	blocks, err := documents.Blocks(filepath.Join("..", "..", "docs", "operations.md"), "sh")
@@ -119,7 +118,7 @@ func TestTheDocumentedCommandMovesAllDarkroomsOfAnInstallation(t *testing.T) {
 	for key, want := range darkrooms {
 		got := mustGet(t, &v1alpha1.Darkroom{}, key.Namespace, key.Name).Annotations[v1alpha1.AnnotationInstallation]
 		if got != want.after {
-			t.Errorf("%s belongs to %q, want %q", key, got, want.after)
+			t.Errorf("%s is claimed by %q, want %q", key, got, want.after)
 		}
 	}
 }

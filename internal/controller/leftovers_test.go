@@ -13,10 +13,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// ConfigMaps and Secrets of the old template stay until no pod of it can start any more,
-// even if another operator process sees the end of the rollout, or none does: an operator that was
-// killed after the pods were told to change, and started again when they had, has an upgrade
-// that changes nothing any more.
+// ConfigMaps and Secrets of the old template are kept until none of its pods can start any more. The end of the rollout
+// may be observed by another process, or by none: if an operator is killed after the rollout started and restarted
+// after it ended, its upgrade changes nothing.
 func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	t.Parallel()
 	for _, unseen := range []bool{false, true} {
@@ -33,9 +32,9 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 			})
 			during := sets.New(readAtStart(t, namespace)...)
 			if during.Len() != 4 || !during.IsSuperset(before) {
-				t.Fatalf("before the change there were %q, during the rollout there are %q", before, during)
+				t.Fatalf("got %q before the change and %q during the rollout", before, during)
 			}
-			// A copy with all marks but the owner does not belong to the release.
+			// A copy with all labels and annotations but without the owner does not belong to the release.
 			stranger := mustConfig(t, namespace, "photos").DeepCopy()
 			stranger.ObjectMeta = metav1.ObjectMeta{
 				Namespace: namespace, Name: "photos-stranger", Labels: stranger.Labels, Annotations: stranger.Annotations,
@@ -54,7 +53,7 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 			}
 			eventually(t, "the end of the old configuration", func(context.Context) error {
 				if after := readAtStart(t, namespace); len(after) != 3 || before.HasAny(after...) {
-					return fmt.Errorf("there are %q", after)
+					return fmt.Errorf("got %q", after)
 				}
 				return nil
 			})
@@ -68,8 +67,7 @@ func inlineSource(secretKey string) v1alpha1.Source {
 	return v1alpha1.Source{Type: v1alpha1.S3, Bucket: "b", Region: "r", AccessKey: "AKIAEXAMPLE", SecretKey: secretKey}
 }
 
-// readAtStart names the ConfigMaps and Secrets of Darkrooms in a namespace, but for
-// Helm's.
+// readAtStart returns the names of the ConfigMaps and Secrets in a namespace, except for Helm's Secrets.
 func readAtStart(t *testing.T, namespace string) []string {
 	t.Helper()
 	var names []string

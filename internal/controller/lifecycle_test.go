@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +38,7 @@ func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
 		}
 		darkroom := &v1alpha1.Darkroom{}
 		if err := yaml.UnmarshalStrict(raw, darkroom); err != nil || darkroom.Kind != v1alpha1.Kind {
-			continue // a Secret beside a Darkroom
+			continue // a Secret that a Darkroom references
 		}
 		t.Run(filepath.Base(sample), func(t *testing.T) {
 			darkroom.Namespace = namespace
@@ -57,12 +58,12 @@ func TestSamplesBecomeReadyAndGoWithoutTrace(t *testing.T) {
 			eventuallyStatus(t, darkroom, "Ready", isIn(v1alpha1.PhaseReady), isReady(), hasDomains(hosts...))
 			now := mustGet(t, &v1alpha1.Darkroom{}, namespace, darkroom.Name)
 			if deployed := now.Status.DeployedRelease; deployed == nil || deployed.Name != darkroom.Name {
-				t.Errorf("deployedRelease is %+v", deployed)
+				t.Errorf("got deployedRelease %+v", deployed)
 			}
 			for _, entry := range now.ManagedFields {
 				if entry.Subresource == "status" &&
 					entry.Manager != status.FieldManager && entry.Manager != status.HelmFieldManager {
-					t.Errorf("%s writes the status", entry.Manager)
+					t.Errorf("field manager %s writes the status", entry.Manager)
 				}
 			}
 
@@ -96,7 +97,7 @@ func TestObjectsThatAreDeletedOrRelabeledAreRestored(t *testing.T) {
 		})
 		t.Run("relabeled "+name, func(t *testing.T) {
 			if strings.HasPrefix(object.GetName(), "sh.helm.release") {
-				t.Skip("Helm's own bookkeeping")
+				t.Skip("Helm's Secrets are not repaired")
 			}
 			change(t, object.DeepCopy(), func(o *unstructured.Unstructured) {
 				o.SetLabels(labels.Merge(o.GetLabels(), labels.Set{"app.kubernetes.io/part-of": "another-app"}))
@@ -112,9 +113,12 @@ func TestObjectsThatAreDeletedOrRelabeledAreRestored(t *testing.T) {
 
 func TestIdleDarkroomsCostNothing(t *testing.T) {
 	t.Parallel()
-	const count = 20
-	namespace := newNamespace(t)
-	operator := startOperator(t, namespace, withPeriod(200*time.Millisecond))
+	const (
+		count  = 20
+		resync = 200 * time.Millisecond
+	)
+	namespace, registry := newNamespace(t), prometheus.NewRegistry()
+	operator := startOperator(t, namespace, withPeriod(resync), func(s *settings) { s.Metrics = registry })
 	for i := range count {
 		create(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)))
 	}
@@ -123,24 +127,40 @@ func TestIdleDarkroomsCostNothing(t *testing.T) {
 		becomeReady(t, namespace, name)
 		eventuallyStatus(t, webFolder(namespace, name), "Ready", isReady())
 	}
-	// The caches lag behind the operator's own writes. These are not changes by others.
+	// The caches lag behind the operator's own writes, which must not be mistaken for changes by others.
 	eventually(t, "rest", quiet(operator))
 	if repaired := events(t, namespace, "Repaired"); len(repaired) > 0 {
-		t.Errorf("%d events tell of repairs: %s", len(repaired), repaired[0].Note)
+		t.Errorf("got %d events of repairs, want none: %s", len(repaired), repaired[0].Note)
 	}
 
-	eventually(t, "some 200 reconciles without a request", func(context.Context) error {
-		versions := resourceVersions(t, namespace)
-		requests := len(operator.requests())
-		time.Sleep(2 * time.Second)
-		if after := len(operator.requests()); after != requests {
-			return fmt.Errorf("%d requests while nothing changed", after-requests)
+	versions, requests, reconciled := resourceVersions(t, namespace), len(operator.requests()), lastReconcile(t, registry)
+	time.Sleep(10 * resync)
+	if elapsed := lastReconcile(t, registry).Sub(reconciled); elapsed < 5*resync {
+		t.Errorf("the last reconcile was %s after the first one, want resyncs every %s", elapsed, resync)
+	}
+	if sent := operator.requests()[requests:]; len(sent) > 0 {
+		t.Errorf("got %d requests while nothing changed, want none: %q", len(sent), sent)
+	}
+	if after := resourceVersions(t, namespace); !maps.Equal(versions, after) {
+		t.Errorf("resource versions changed from %v\nto %v", versions, after)
+	}
+}
+
+// lastReconcile returns the time of an operator's last successful reconcile.
+func lastReconcile(t *testing.T, registry prometheus.Gatherer) time.Time {
+	t.Helper()
+	const name = "darkroom_operator_last_successful_reconcile_timestamp_seconds"
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return time.UnixMilli(int64(1000 * family.GetMetric()[0].GetGauge().GetValue()))
 		}
-		if after := resourceVersions(t, namespace); !maps.Equal(versions, after) {
-			return fmt.Errorf("resource versions changed:\n%v\n%v", versions, after)
-		}
-		return nil
-	})
+	}
+	t.Fatalf("the metric %s is missing", name)
+	return time.Time{}
 }
 
 func TestAPausedDarkroomIsLeftAloneAndCanBeDeleted(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// lifeOfAProcess are the lines of the log that speak of no resource.
+// lifeOfAProcess are prefixes of log lines that are not about a resource.
 var lifeOfAProcess = []string{
 	"Starting", "Stopping", "Shutdown", "All workers", "Wait completed", "Warming up", "Warmup",
 	"Reflector", "Listing and watching", "Caches populated", "Stopped", "error received after stop sequence was engaged",
@@ -20,14 +20,14 @@ var lifeOfAProcess = []string{
 	"Watching optional kind", "Optional kind no longer served by the cluster",
 }
 
-// longestLine is how long a line of the log may be that speaks of what users wrote: with long ones, those of one tenant
-// would soon rotate away what is logged of others.
+// longestLine is the maximum length of a log line that contains users' input. With longer lines, one tenant could
+// quickly rotate away the lines about others.
 const longestLine = 16 << 10
 
-// Credentials are in Secrets alone: neither in the log nor in the status, events or other objects. What users write does
-// not make lines long.
+// Credentials are in Secrets only: not in the log, the status, events or other objects. Users' input does not produce
+// long lines.
 func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
-	// Not in parallel: all operators of this process write to one log.
+	// Not parallel: all operators of this process write to the same log.
 	before := len(theLog.String())
 	const accessKey, secretKey = "CANARY1ACCESS1KEY", "CANARY1SECRET1KEY"
 	namespace := newNamespace(t)
@@ -37,7 +37,7 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 		Type: v1alpha1.S3, Bucket: "b", Region: "r",
 		AccessKey: accessKey, SecretKey: secretKey,
 	}
-	// The API server refuses this toleration, and quotes its value.
+	// The API server rejects this toleration and quotes its value.
 	darkroom.Spec.PodTemplate = &v1alpha1.PodTemplate{
 		Tolerations: []corev1.Toleration{{Key: "a", Operator: "Exists", Value: secretKey + strings.Repeat(".", 100_000)}},
 	}
@@ -81,11 +81,11 @@ func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 		}
 	}
 	if ofThisTest < 5 {
-		t.Errorf("%d lines of the log are about this test: the level or the writer is wrong", ofThisTest)
+		t.Errorf("only %d log lines are about this test: the level or the writer is wrong", ofThisTest)
 	}
 }
 
-// onlyInSecrets checks that of all that is written about a Darkroom only Secrets have a text.
+// onlyInSecrets checks that a text occurs only in the Secrets among a Darkroom's objects, status and events.
 func onlyInSecrets(t *testing.T, darkroom *v1alpha1.Darkroom, text string) {
 	t.Helper()
 	objects, err := belongings(t.Context(), darkroom)
@@ -97,16 +97,16 @@ func onlyInSecrets(t *testing.T, darkroom *v1alpha1.Darkroom, text string) {
 		if object.GetKind() == "Secret" {
 			inSecret = inSecret || strings.Contains(object.GetName(), "credentials")
 		} else if strings.Contains(encoded(object.Object), text) {
-			t.Errorf("%s %s holds a credential", object.GetKind(), object.GetName())
+			t.Errorf("%s %s contains a credential", object.GetKind(), object.GetName())
 		}
 	}
 	if !inSecret {
-		t.Error("no Secret holds the credentials")
+		t.Error("no Secret contains the credentials")
 	}
 	status := mustGet(t, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name).Status
 	seen := encoded(events(t, darkroom.Namespace, "")) + encoded(status)
 	if strings.Contains(seen, text) || strings.Contains(seen, "manifest") {
-		t.Errorf("events or status hold a credential or a manifest: %s", seen)
+		t.Errorf("events or status contain a credential or a manifest: %s", seen)
 	}
 }
 

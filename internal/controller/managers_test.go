@@ -13,16 +13,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
-// isDeployed expects the Helm controller's report of a release.
+// isDeployed expects that the Helm controller reports a deployed release.
 func isDeployed(status v1alpha1.DarkroomStatus) error {
 	deployed := v1alpha1.FindCondition(status.Conditions, v1alpha1.ConditionDeployed)
 	if deployed == nil || deployed.Status != metav1.ConditionTrue || status.DeployedRelease == nil {
-		return fmt.Errorf("the release is %+v, and the condition Deployed %+v", status.DeployedRelease, deployed)
+		return fmt.Errorf("got release %+v and condition Deployed %+v", status.DeployedRelease, deployed)
 	}
 	return nil
 }
 
-// Others may replace the status, such as a restore of a backup.
+// Others may replace the status, for example by restoring a backup.
 func TestAStatusThatIsLostIsReportedAgain(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t)
@@ -37,7 +37,7 @@ func TestAStatusThatIsLostIsReportedAgain(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready again", isReady(), isDeployed)
 }
 
-// An operator that wrote the whole status as one field manager is followed by one that has two.
+// An operator that wrote the whole status as one field manager is upgraded to one with two field managers.
 func TestAStatusOfOneFieldManagerIsTakenOver(t *testing.T) {
 	t.Parallel()
 	earlier, darkroom := startWithPhotos(t)
@@ -54,7 +54,7 @@ func TestAStatusOfOneFieldManagerIsTakenOver(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready after the upgrade", isReady(), isDeployed)
 }
 
-// writeStatusAs has a field manager own all of a status, or nothing.
+// writeStatusAs makes a field manager own a whole status, or none of it.
 func writeStatusAs(t *testing.T, manager string, darkroom *v1alpha1.Darkroom, all *v1alpha1.DarkroomStatus) {
 	t.Helper()
 	fields := map[string]any{}

@@ -28,8 +28,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// newNamespace makes a namespace for a test. (Without controllers it is never
-// gone, so its name is new each time.)
+// newNamespace creates a namespace for a test. No controller deletes namespaces here, so each name is unique.
 func newNamespace(t testing.TB) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -61,8 +60,8 @@ func webFolder(namespace, name string) *v1alpha1.Darkroom {
 	}
 }
 
-// startWithPhotos starts an operator for a namespace of its own, where it has installed
-// the Darkroom photos, of a web folder unless it is changed before it is created.
+// startWithPhotos starts an operator for a new namespace and waits until it has installed the Darkroom photos. The
+// source is a web folder unless changes set another one.
 func startWithPhotos(t testing.TB, changes ...func(*v1alpha1.Darkroom)) (*operator, *v1alpha1.Darkroom) {
 	t.Helper()
 	darkroom := webFolder(newNamespace(t), "photos")
@@ -88,7 +87,7 @@ func upgrade(t testing.TB, darkroom *v1alpha1.Darkroom, mutate func(*v1alpha1.Da
 	eventually(t, "the upgrade", installed(darkroom.Namespace, darkroom.Name))
 }
 
-// eventually waits until a check finds nothing wrong.
+// eventually waits until a check returns no error.
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
 	limits := wait.Limits{Timeout: wait.Patience, Period: 20 * time.Millisecond}
@@ -97,27 +96,27 @@ func eventually(t testing.TB, what string, check func(context.Context) error) {
 	}
 }
 
-// eventuallyIs waits until an object is there and satisfies a condition, and returns it.
+// eventuallyIs waits until an object exists and satisfies a condition, and returns the object.
 func eventuallyIs[T client.Object](
 	t testing.TB, what string, object T, namespace, name string, satisfied func(T) bool,
 ) (found T) {
 	t.Helper()
 	eventually(t, what, func(ctx context.Context) (err error) {
 		if found, err = get(ctx, object.DeepCopyObject().(T), namespace, name); err == nil && !satisfied(found) {
-			err = fmt.Errorf("it is %s", encoded(found))
+			err = fmt.Errorf("got %s", encoded(found))
 		}
 		return err
 	})
 	return found
 }
 
-// eventuallyThere waits until an object is there, and returns it.
+// eventuallyThere waits until an object exists, and returns the object.
 func eventuallyThere[T client.Object](t testing.TB, object T, namespace, name string) T {
 	t.Helper()
 	return eventuallyIs(t, fmt.Sprintf("%T %s", object, name), object, namespace, name, func(T) bool { return true })
 }
 
-// get reads an object again.
+// get reads an object from the API server.
 func get[T client.Object](ctx context.Context, object T, namespace, name string) (T, error) {
 	err := kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
 	return object, err
@@ -132,7 +131,7 @@ func mustGet[T client.Object](t testing.TB, object T, namespace, name string) T 
 	return object
 }
 
-// configuration reads the ConfigMap that the pods of a Darkroom read.
+// configuration reads the ConfigMap that the pods of a Darkroom use.
 func configuration(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 	deployment, err := get(ctx, &appsv1.Deployment{}, namespace, name)
 	if err != nil {
@@ -151,7 +150,7 @@ func mustConfig(t *testing.T, namespace, name string) *corev1.ConfigMap {
 	return found
 }
 
-// change applies a change to an object as it is now.
+// change applies a change to the current version of an object.
 func change[T client.Object](t testing.TB, object T, mutate func(T)) {
 	t.Helper()
 	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
@@ -164,17 +163,17 @@ func change[T client.Object](t testing.TB, object T, mutate func(T)) {
 	}
 }
 
-// absent returns an error while an object is there.
+// absent returns an error while an object exists.
 func absent(object client.Object, namespace, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if _, err := get(ctx, object, namespace, name); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%T %s is still there (%w)", object, name, err)
+			return fmt.Errorf("%T %s still exists (%w)", object, name, err)
 		}
 		return nil
 	}
 }
 
-// nothingLeft returns an error while there are objects of a Darkroom.
+// nothingLeft returns an error while a Darkroom has objects.
 func nothingLeft(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	return func(ctx context.Context) error {
 		left, err := belongings(ctx, darkroom)
@@ -185,14 +184,14 @@ func nothingLeft(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	}
 }
 
-// gone returns an error while there is a Darkroom or one of its objects.
+// gone returns an error while a Darkroom or any of its objects exist.
 func gone(darkroom *v1alpha1.Darkroom) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return errors.Join(nothingLeft(darkroom)(ctx), absent(&v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)(ctx))
 	}
 }
 
-// releaseKinds are the kinds that a release may be made of, Helm's Secrets included.
+// releaseKinds are the kinds of objects that may belong to a release, including Helm's Secrets.
 var releaseKinds = append(darkrooms.Belongings(),
 	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 
@@ -209,7 +208,7 @@ func listed(
 	return found, err
 }
 
-// belongings returns what is there of a Darkroom.
+// belongings returns the existing objects of a Darkroom.
 func belongings(ctx context.Context, darkroom client.Object) ([]unstructured.Unstructured, error) {
 	return listed(ctx, releaseKinds, client.InNamespace(darkroom.GetNamespace()),
 		client.MatchingLabels{v1alpha1.LabelDarkroom: darkroom.GetName()})
@@ -227,7 +226,7 @@ func names(objects []unstructured.Unstructured) (names []string) {
 	return names
 }
 
-// uids are the UIDs of the objects of a Darkroom.
+// uids returns the UIDs of the objects of a Darkroom.
 func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 	t.Helper()
 	objects, err := belongings(t.Context(), darkroom)
@@ -241,7 +240,7 @@ func uids(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]types.UID {
 	return found
 }
 
-// resourceVersions returns the version of every object in a namespace, Darkrooms included.
+// resourceVersions returns the resource version of every object in a namespace, including Darkrooms.
 func resourceVersions(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	objects, err := listed(t.Context(), append([]schema.GroupVersionKind{v1alpha1.GroupVersionKind}, releaseKinds...),
@@ -256,7 +255,7 @@ func resourceVersions(t *testing.T, namespace string) map[string]string {
 	return versions
 }
 
-// becomeReady plays the part of the Deployment controller: all pods are there.
+// becomeReady acts as the Deployment controller: all pods are ready.
 func becomeReady(t testing.TB, namespace, name string) {
 	t.Helper()
 	rollsOut(t, namespace, name, func(d *appsv1.Deployment) appsv1.DeploymentStatus {
@@ -268,7 +267,7 @@ func becomeReady(t testing.TB, namespace, name string) {
 	})
 }
 
-// failToStart plays the part of the Deployment controller: the only pod does not start.
+// failToStart acts as the Deployment controller: the only pod does not start.
 func failToStart(t testing.TB, namespace, name string) {
 	t.Helper()
 	rollsOut(t, namespace, name, func(*appsv1.Deployment) appsv1.DeploymentStatus {
@@ -276,7 +275,7 @@ func failToStart(t testing.TB, namespace, name string) {
 	})
 }
 
-// rollsOut plays the part of the Deployment controller.
+// rollsOut acts as the Deployment controller.
 func rollsOut(t testing.TB, namespace, name string, statusOf func(*appsv1.Deployment) appsv1.DeploymentStatus) {
 	t.Helper()
 	eventually(t, "a Deployment", func(ctx context.Context) error {
@@ -290,8 +289,7 @@ func rollsOut(t testing.TB, namespace, name string, statusOf func(*appsv1.Deploy
 	})
 }
 
-// watched returns a function that returns what a watch has shown since of objects in a namespace: all until it
-// is called.
+// watched starts to watch the objects in a namespace. It returns a function that returns all events until its call.
 func watched[T client.Object](t *testing.T, list client.ObjectList, namespace string) func() []T {
 	t.Helper()
 	watcher, err := kube.Watch(t.Context(), list, client.InNamespace(namespace))
@@ -301,7 +299,7 @@ func watched[T client.Object](t *testing.T, list client.ObjectList, namespace st
 	t.Cleanup(watcher.Stop)
 	var mu sync.Mutex
 	var seen []T
-	shown := map[string]string{} // the versions of the objects that there are, as far as the watch has shown
+	shown := map[string]string{} // the resource versions of existing objects, according to the watch
 	go func() {
 		for event := range watcher.ResultChan() {
 			object, ok := event.Object.(T)
@@ -333,7 +331,7 @@ func watched[T client.Object](t *testing.T, list client.ObjectList, namespace st
 			mu.Lock()
 			defer mu.Unlock()
 			if !maps.Equal(shown, stored) {
-				return fmt.Errorf("it shows %v of %v", shown, stored)
+				return fmt.Errorf("the watch has shown %v, want %v", shown, stored)
 			}
 			all = slices.Clone(seen)
 			return nil

@@ -33,8 +33,8 @@ func withValues(options values.Options) operatorOption {
 	return func(s *settings) { s.Values = options }
 }
 
-// chartEdits turn the chart into other versions: a text of a template, and its replacement. The first one is the
-// current version.
+// chartEdits produce different versions of the chart: each replaces a text in a template. The first one is the
+// unchanged version.
 var chartEdits = [][2]string{
 	{},
 	{"revisionHistoryLimit: 3", "revisionHistoryLimit: 4"},                               // replaces no pods
@@ -43,7 +43,7 @@ var chartEdits = [][2]string{
 	{".Values.terminationGracePeriodSeconds | int64", "61"},                              // changes a field of the pods
 }
 
-// editedChart returns a version of the chart.
+// editedChart returns an edited version of the chart.
 func editedChart(t testing.TB, edit [2]string) *chart.Chart {
 	t.Helper()
 	edited, err := charts.Darkroom()
@@ -67,7 +67,7 @@ func withChart(edited *chart.Chart) operatorOption {
 	return func(s *settings) { s.Chart = edited }
 }
 
-// versionsOf returns the versions of the objects of a Darkroom, without Helm's.
+// versionsOf returns the resource versions of the objects of a Darkroom, except for Helm's Secrets.
 func versionsOf(t *testing.T, darkroom client.Object) map[string]string {
 	t.Helper()
 	found, err := belongings(t.Context(), darkroom)
@@ -83,8 +83,8 @@ func versionsOf(t *testing.T, darkroom client.Object) map[string]string {
 	return versions
 }
 
-// TestEveryRestartAppliesTheNewTranslationOrNothing restarts the operator of random Darkrooms at
-// rest with random settings and versions of the chart.
+// TestEveryRestartAppliesTheNewTranslationOrNothing restarts the operator of random Darkrooms with random settings and
+// versions of the chart.
 func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -96,7 +96,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		StringData: map[string]string{"accessKey": "key", "secretKey": "secret"},
 	}
 	create(t, keys)
-	// The first settings refuse nothing.
+	// The first settings do not reject any Darkroom.
 	running := startOperator(t, namespace,
 		withValues(values.Options{BaseDomains: []string{"ex.com"}, AllowedAnnotations: []string{"*"}}))
 	fleet := make([]*v1alpha1.Darkroom, 12)
@@ -107,7 +107,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	for _, darkroom := range fleet {
 		eventually(t, "the release", installed(namespace, darkroom.Name))
 	}
-	// The first of them refuse much.
+	// The first of these settings reject most Darkrooms.
 	all := []values.Options{{BaseDomains: []string{longBaseDomain}, AllowedAnnotations: []string{}}}
 	for range 4 {
 		all = append(all, randomSettings(random))
@@ -116,7 +116,8 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	var err error
 	for _, settings := range all {
 		running.kill()
-		// Some specs are changed meanwhile, so that their hosts follow another base domain, and sometimes the keys.
+		// Meanwhile, the specs of some Darkrooms are changed, so that their hosts get another base domain. Sometimes
+		// the keys change, too.
 		change(t, keys, func(secret *corev1.Secret) {
 			secret.StringData = map[string]string{"secretKey": fmt.Sprint(random.IntN(3))}
 		})
@@ -146,7 +147,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		for _, darkroom := range fleet {
 			_, err := translator.Values(darkroom)
 			if refused := said[darkroom.Name].Refused != ""; refused != (err != nil) {
-				t.Errorf("settings %+v: the plan refuses %s: %t (%s); the translator: %v", settings, darkroom.Name, refused,
+				t.Errorf("settings %+v: the plan rejects %s: %t (%s), but the translator returns: %v", settings, darkroom.Name, refused,
 					said[darkroom.Name].Refused, err)
 			}
 		}
@@ -162,25 +163,25 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 		eventually(t, "rest", quiet(running))
 		for _, darkroom := range fleet {
 			if was, refused := before[darkroom.Name]; refused && !maps.Equal(was, versionsOf(t, darkroom)) {
-				t.Errorf("settings %+v refuse %+v, and its objects were %v and are %v", settings, darkroom.Spec,
+				t.Errorf("settings %+v reject %+v, but its objects changed from %v to %v", settings, darkroom.Spec,
 					was, versionsOf(t, darkroom))
 			}
 			if was, promised := unchanged[darkroom.Name]; promised && !maps.Equal(was, versionsOf(t, darkroom)) {
-				t.Errorf("settings %+v: the plan said that nothing changes of %+v, and its objects were %v and are %v", settings,
+				t.Errorf("settings %+v: the plan reports no change of %+v, but its objects changed from %v to %v", settings,
 					darkroom.Spec, was, versionsOf(t, darkroom))
 			}
 		}
 		is := templatesOf(t, namespace)
 		for name := range was {
 			if rolled := !reflect.DeepEqual(was[name], is[name]); rolled != said[name].Rolls {
-				t.Errorf("settings %+v, chart with %q: the pods of %s are replaced: %t, and the plan said %+v", settings,
+				t.Errorf("settings %+v, chart with %q: the pods of %s are replaced: %t, but the plan reports %+v", settings,
 					edit, name, rolled, said[name])
 			}
 		}
 	}
 }
 
-// planOf returns what a plan for the operator of a namespace says of each of its Darkrooms.
+// planOf returns the plan for each Darkroom in the namespace of an operator.
 func planOf(t *testing.T, namespace string, edited *chart.Chart, settings values.Options) map[string]plan.Darkroom {
 	t.Helper()
 	served, err := controller.Discover(t.Context(), discoveryClient(t, cluster))
@@ -202,7 +203,7 @@ func planOf(t *testing.T, namespace string, edited *chart.Chart, settings values
 	return said
 }
 
-// versionOfCredentials is that which new pods of a Darkroom get.
+// versionOfCredentials returns the credentials version that new pods of a Darkroom get.
 func versionOfCredentials(t *testing.T, darkroom *v1alpha1.Darkroom) string {
 	t.Helper()
 	version, err := (&credentials.Versions{Cached: kube, Uncached: kube}).Version(t.Context(), darkroom)
@@ -212,7 +213,7 @@ func versionOfCredentials(t *testing.T, darkroom *v1alpha1.Darkroom) string {
 	return version
 }
 
-// templatesOf returns the templates of the pods of all Darkrooms of a namespace.
+// templatesOf returns the pod templates of all Darkrooms in a namespace.
 func templatesOf(t *testing.T, namespace string) map[string]corev1.PodTemplateSpec {
 	t.Helper()
 	list := &appsv1.DeploymentList{}
@@ -226,7 +227,7 @@ func templatesOf(t *testing.T, namespace string) map[string]corev1.PodTemplateSp
 	return templates
 }
 
-// translated returns an error unless the deployed release of a Darkroom has some values.
+// translated returns an error unless the deployed release of a Darkroom has the wanted values.
 func translated(t *testing.T, darkroom *v1alpha1.Darkroom, want any) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := installed(darkroom.Namespace, darkroom.Name)(ctx); err != nil {
@@ -269,7 +270,7 @@ func randomDarkroom(random *rand.Rand, namespace, name string) *v1alpha1.Darkroo
 	return darkroom
 }
 
-// longBaseDomain is one below which a sub-domain of 120 characters is too long.
+// longBaseDomain is a base domain for which a sub-domain of 120 characters is too long.
 var longBaseDomain = strings.Repeat(strings.Repeat("c", 60)+".", 3) + "example.com"
 
 func randomSettings(random *rand.Rand) values.Options {
@@ -286,8 +287,8 @@ func randomSettings(random *rand.Rand) values.Options {
 	}
 }
 
-// TestAForgedRevisionIsNeverApplied stores a revision with another manifest, as a user may who
-// may create Secrets.
+// TestAForgedRevisionIsNeverApplied stores a revision with another manifest, as any user with the permission to create
+// Secrets can.
 func TestAForgedRevisionIsNeverApplied(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
@@ -305,7 +306,7 @@ func TestAForgedRevisionIsNeverApplied(t *testing.T) {
 	change(t, mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2"), func(s *corev1.Secret) {
 		s.Labels[v1alpha1.LabelDarkroom], s.Labels[v1alpha1.LabelDarkroomUID] = "photos", string(darkroom.UID)
 	})
-	// Drift must not be repaired by it either.
+	// Repairs must not use the forged revision either.
 	change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
 	eventually(t, "the translated log level",
 		func(ctx context.Context) error { return logLevelIs("info")(ctx, namespace) })

@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// TestADeletionThatKeepsDependentsEnds deletes a Darkroom with --cascade=orphan. The test sends the patches of the
-// garbage collector, which runs in test/e2e only.
+// TestADeletionThatKeepsDependentsEnds deletes a Darkroom with --cascade=orphan. The garbage collector does not run
+// here, so the test sends its patches. test/e2e covers the real one.
 func TestADeletionThatKeepsDependentsEnds(t *testing.T) {
 	t.Parallel()
 	for name, encoded := range map[string]string{
@@ -38,7 +38,7 @@ func TestADeletionThatKeepsDependentsEnds(t *testing.T) {
 					`{"metadata":{"uid":%q,"ownerReferences":[{"$patch":"delete","uid":%q}]}}`, object.GetUID(), darkroom.UID)))
 			}
 			if err := disown(record.DeepCopy()); (err == nil) != (encoded == "") {
-				t.Errorf("the garbage collector patches the record: %v", err)
+				t.Errorf("the garbage collector's patch of the record failed: %v", err)
 			}
 
 			remove(t, darkroom, client.PropagationPolicy(metav1.DeletePropagationOrphan))
@@ -57,7 +57,7 @@ func TestADeletionThatKeepsDependentsEnds(t *testing.T) {
 			for i := range left {
 				if metav1.IsControlledBy(&left[i], darkroom) {
 					if err := disown(&left[i]); err != nil {
-						t.Errorf("the garbage collector patches %s: %v", nameOf(left[i]), err)
+						t.Errorf("the garbage collector's patch of %s failed: %v", nameOf(left[i]), err)
 					}
 				}
 			}

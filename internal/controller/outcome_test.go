@@ -42,7 +42,7 @@ func TestEachErrorOfAReconcileIsToldOrWaitsAndIsRetriedInTime(t *testing.T) {
 			got = outcomeOf(nil)
 		}
 		if got.waits != test.waits || got.final != test.final || got.event != test.event || (got.again == 0) != test.isBackedOff {
-			t.Errorf("%s: the outcome is %+v", name, got)
+			t.Errorf("%s: got outcome %+v, want %+v", name, got, test)
 		}
 	}
 }

@@ -28,8 +28,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 )
 
-// foreignChart is another chart, with objects of the names that a Darkroom would use, and a
-// password.
+// foreignChart returns another chart. It has a password, and objects with the names that a Darkroom would use.
 func foreignChart(t *testing.T) *chart.Chart {
 	t.Helper()
 	object := func(kind, apiVersion, rest string) string {
@@ -61,13 +60,13 @@ func installByHand(t *testing.T, namespace, name string, chrt *chart.Chart, valu
 	}
 }
 
-// sameObjects checks that objects of a namespace have the versions that they had before.
+// sameObjects checks that objects in a namespace still have their earlier resource versions.
 func sameObjects(t *testing.T, namespace string, before map[string]string) {
 	t.Helper()
 	now := resourceVersions(t, namespace)
 	for name, version := range before {
 		if now[name] != version {
-			t.Errorf("%s was changed or deleted: its version was %s and is %q", name, version, now[name])
+			t.Errorf("%s was changed or deleted: got version %q, want %s", name, now[name], version)
 		}
 	}
 }
@@ -130,11 +129,11 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	freed := time.Now()
 	eventually(t, "the release", installed(namespace, "photos"))
 	if waited := time.Since(freed); waited > 55*time.Second {
-		t.Errorf("installed after %s: the deletion was not noticed before the next check, each minute", waited)
+		t.Errorf("installed after %s: the deletion of the release did not trigger a reconcile", waited)
 	}
 }
 
-// docs/operations.md describes this migration: no host is without a route, and none is claimed twice.
+// docs/operations.md describes this migration. Each host is always routed, and never claimed twice.
 func TestADarkroomServesTheHostOfAHelmReleaseThatItReplaces(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -166,7 +165,7 @@ func TestADarkroomServesTheHostOfAHelmReleaseThatItReplaces(t *testing.T) {
 	mustGet(t, &networkingv1.Ingress{}, namespace, "images")
 }
 
-// A Deployment that a user created under the name after ours was deleted is not ours.
+// A user deletes a managed object and creates another one of the same name. The operator must not touch it.
 func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
@@ -177,7 +176,7 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	theirs := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: "photos",
-			// Copied from ours, as by `kubectl get -o yaml | kubectl apply`, but for the owner.
+			// Copied from the managed object, as by `kubectl get -o yaml | kubectl apply`, but without the owner.
 			Labels: ours.Labels, Annotations: ours.Annotations,
 		},
 		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 9999}}},
@@ -188,14 +187,14 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	eventuallyStatus(t, darkroom, "refused",
 		says("Service photos: the object exists and does not belong to this Darkroom"))
 	if now := mustGet(t, &corev1.Service{}, namespace, "photos"); now.ResourceVersion != theirs.ResourceVersion {
-		t.Errorf("it was changed: %+v", now)
+		t.Errorf("the foreign Service was changed: %+v", now)
 	}
 	remove(t, darkroom)
 	eventually(t, "the Darkroom's end", absent(&v1alpha1.Darkroom{}, namespace, "photos"))
 	mustGet(t, &corev1.Service{}, namespace, "photos")
 }
 
-// There are two workers, and each used to wait ten seconds for each object.
+// There are two workers. A worker that waits for a deletion would block other Darkrooms.
 func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -216,13 +215,13 @@ func TestForeignFinalizersBlockOnlyTheirOwnDarkroom(t *testing.T) {
 		eventually(t, "nothing left of it", nothingLeft(webFolder(namespace, fmt.Sprintf("stuck-%d", i))))
 	}
 	install(t, webFolder(namespace, "photos"))
-	if took := time.Since(began); took > 2*time.Minute+5*installs { // with that wait, at least 160 seconds more
-		t.Errorf("it took %s, and their installs %s", took, installs)
+	if took := time.Since(began); took > 2*time.Minute+5*installs { // waiting for deletions would add at least 160 seconds
+		t.Errorf("the uninstalls took %s, compared with %s for the installs", took, installs)
 	}
 }
 
-// Server-side apply drops a field that its only owner leaves out, and a Deployment without
-// replicas has one.
+// Server-side apply removes a field when its only owner drops the field, and a Deployment without spec.replicas gets
+// the default of one replica.
 func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.Replicas = ptr.To(int32(5)) })
@@ -234,11 +233,11 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 	})
 	eventuallyThere(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
 	eventually(t, "the upgrade", installed(namespace, "photos"))
-	// The autoscaler sets what it likes, and the operator leaves it.
+	// The autoscaler may set any number, and the operator keeps it.
 	scaleTo(t, mustGet(t, &appsv1.Deployment{}, namespace, "photos"), 7, "kube-controller-manager")
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	if got := *mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Replicas; got != 7 {
-		t.Errorf("the autoscaler's %d replicas became %d", 7, got)
+		t.Errorf("the autoscaler set %d replicas, got %d", 7, got)
 	}
 	change(t, darkroom, func(d *v1alpha1.Darkroom) {
 		d.Spec.Replicas = ptr.To(int32(6))
@@ -249,12 +248,12 @@ func TestSwitchingToAutoscalingKeepsTheReplicas(t *testing.T) {
 		func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 6 })
 	for _, deployment := range seen() {
 		if *deployment.Spec.Replicas < 5 {
-			t.Fatalf("at some time it had %d replicas", *deployment.Spec.Replicas)
+			t.Fatalf("the Deployment temporarily had %d replicas", *deployment.Spec.Replicas)
 		}
 	}
 }
 
-// scaleTo plays an autoscaler, which writes the scale subresource.
+// scaleTo acts as an autoscaler, which writes the scale subresource.
 func scaleTo(t *testing.T, object client.Object, replicas int32, manager string) {
 	t.Helper()
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
@@ -279,12 +278,12 @@ func TestAdditionsOfOtherControllersStay(t *testing.T) {
 		d.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "2026-11-21T00:00:00Z"}
 	})
 	eventually(t, "rest", quiet(operator))
-	// Any change makes the operator apply them again.
+	// Any change makes the operator apply the objects again.
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	eventually(t, "rest", quiet(operator))
 	account = mustGet(t, &corev1.ServiceAccount{}, namespace, "photos")
 	if len(account.ImagePullSecrets) != 1 || len(account.Secrets) != 1 {
-		t.Errorf("the ServiceAccount lost what was added: %+v", account)
+		t.Errorf("the ServiceAccount lost additions: %+v", account)
 	}
 	got := mustGet(t, &appsv1.Deployment{}, namespace, "photos").
 		Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"]
@@ -292,7 +291,7 @@ func TestAdditionsOfOtherControllersStay(t *testing.T) {
 		t.Error("kubectl rollout restart was reverted")
 	}
 	if repaired := events(t, namespace, "Repaired"); len(repaired) > 0 {
-		t.Errorf("an event tells of a repair: %s", repaired[0].Note)
+		t.Errorf("an event reports a repair: %s", repaired[0].Note)
 	}
 }
 
@@ -301,7 +300,7 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	operator, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
 	before := operator.writes()
-	// Another controller insists on its own port.
+	// Another controller keeps setting its own port.
 	began := time.Now()
 	for time.Since(began) < 20*time.Second || len(events(t, namespace, release.EventContested)) == 0 {
 		service := mustGet(t, &corev1.Service{}, namespace, "photos")
@@ -313,15 +312,15 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	// In twenty seconds five repairs, of an apply each; and some events, and a status after each.
+	// In twenty seconds there are five repairs of one apply each, some events, and a status update after each repair.
 	if writes, took := operator.writes()-before, time.Since(began); float64(writes) > 10+took.Seconds() {
-		t.Errorf("%d writes in %s", writes, took)
+		t.Errorf("got %d writes in %s, want at most 10 and one per second", writes, took)
 	}
 	begins := fmt.Sprintf("restored %d times", drift.ContestedAfter)
 	if contests := events(t, namespace, release.EventContested); len(contests) != 1 ||
 		!strings.Contains(contests[0].Note, begins) ||
 		!strings.Contains(contests[0].Note, `"rival"`) {
-		t.Errorf("the contest is reported as %v, want once, when it begins, with the writer: %s", contests, begins)
+		t.Errorf("got events %v, want one with the writer: %s", contests, begins)
 	}
 	eventuallyStatus(t, darkroom, "who it is", explains(v1alpha1.ConditionContested, `"rival"`),
 		explains(v1alpha1.ConditionContested, "Service photos"))
@@ -345,7 +344,7 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 			d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"}
 		})
 		eventually(t, "rest", quiet(operator))
-		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // old pods may be recreated
+		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // pods of the old ReplicaSet may be recreated and need it
 		becomeReady(t, namespace, "photos")
 		eventually(t, "its end", absent(&corev1.ServiceAccount{}, namespace, "photos"))
 	})
@@ -358,7 +357,7 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 		becomeReady(t, namespace, "photos")
 		eventually(t, "rest", quiet(operator))
 		if now := mustGet(t, &corev1.ServiceAccount{}, namespace, "photos"); now.ResourceVersion != own.ResourceVersion {
-			t.Errorf("it was changed: %+v", now)
+			t.Errorf("the user's ServiceAccount was changed: %+v", now)
 		}
 	})
 }
@@ -390,18 +389,18 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 	eventually(t, "an attempt", attempts(1))
 	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
 	for attempt := range 3 {
-		// Only a change by a user causes another attempt.
+		// Only a user's change causes another attempt within the test.
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations["example.com/attempt"] = strconv.Itoa(attempt) })
 		eventually(t, "another attempt", attempts(2+attempt))
 	}
 	if now := mustGet(t, &corev1.Secret{}, namespace, failed.Name); now.ResourceVersion != failed.ResourceVersion {
-		t.Error("attempts that fail alike are written to the Secret of the revision")
+		t.Error("the Secret of the revision was written although the error had not changed")
 	}
 	history, err := action.NewHistory(helmByHand(t, namespace)).Run("photos")
 	if err != nil || len(history) != 2 || history[0].Info.Status != "deployed" {
-		t.Errorf("the history is %v (%v), want the deployed revision and one that failed", history, err)
+		t.Errorf("got history %v (%v), want the deployed and one failed revision", history, err)
 	}
-	// Objects of the failed revision are surplus, although no deployed revision had them.
+	// Objects of the failed revision are surplus, although they are not part of any deployed revision.
 	mustGet(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.PodTemplate = nil, nil })
 	eventually(t, "the end of the autoscaler", absent(&autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"))

@@ -9,8 +9,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// claimedBy returns a Darkroom with an annotation, and the claim of an installation; empty
-// for none.
+// claimedBy returns a Darkroom with an annotation and with the claim of an installation; an empty name means unclaimed.
 func claimedBy(installation string, changes ...func(*v1alpha1.Darkroom)) *v1alpha1.Darkroom {
 	darkroom := darkrooms.New("photos", "team-a").UID("0c5f").Obj()
 	darkroom.Annotations = map[string]string{"team": "a"}
@@ -28,16 +27,16 @@ func TestOnlyTheOwnClaimIsIgnored(t *testing.T) {
 		before, after *v1alpha1.Darkroom
 		want          bool
 	}{
-		"the own claim": {claimedBy(""), claimedBy("local"), false},
+		"its own claim": {claimedBy(""), claimedBy("local"), false},
 		"with the first finalizer": {
 			claimedBy(""),
 			claimedBy("local", func(d *v1alpha1.Darkroom) { d.Finalizers = []string{finalizer} }), false,
 		},
-		"the claim of another": {claimedBy(""), claimedBy("elsewhere"), true},
-		"taken over":           {claimedBy("elsewhere"), claimedBy("local"), true},
-		"given away":           {claimedBy("local"), claimedBy("elsewhere"), true},
-		"taken away":           {claimedBy("local"), claimedBy(""), true},
-		"with a changed spec":  {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.Generation = 2 }), true},
+		"another installation's claim": {claimedBy(""), claimedBy("elsewhere"), true},
+		"taken over":                   {claimedBy("elsewhere"), claimedBy("local"), true},
+		"given away":                   {claimedBy("local"), claimedBy("elsewhere"), true},
+		"taken away":                   {claimedBy("local"), claimedBy(""), true},
+		"with a changed spec":          {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) { d.Generation = 2 }), true},
 		"with another annotation": {claimedBy(""), claimedBy("local", func(d *v1alpha1.Darkroom) {
 			d.Annotations[v1alpha1.AnnotationPaused] = "true"
 		}), true},
@@ -78,7 +77,7 @@ func TestTheStatusControllerSeesClaimedDarkrooms(t *testing.T) {
 	}
 	if passes.Create(event.CreateEvent{Object: claimedBy("")}) ||
 		!passes.Create(event.CreateEvent{Object: claimedBy("local")}) {
-		t.Error("of new Darkrooms the claimed ones pass")
+		t.Error("created Darkrooms: only claimed ones should pass")
 	}
 }
 
@@ -102,7 +101,7 @@ func TestChangesOfTheDesiredStateAreReconciledAtOnce(t *testing.T) {
 		after := before.DeepCopy()
 		c.change(after)
 		if got := desiredChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
-			t.Errorf("%s is reconciled: %t, want %t", name, got, c.want)
+			t.Errorf("%s: reconciled: %t, want %t", name, got, c.want)
 		}
 	}
 }

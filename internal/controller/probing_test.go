@@ -20,7 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// source stands for the Darkrooms of an operator and their sources: no pods run here.
+// source simulates the Darkrooms of an operator and their sources, because no pods run here.
 type source struct {
 	mu      sync.Mutex
 	outcome probe.Outcome
@@ -36,7 +36,7 @@ func (s *source) probe(_ context.Context, _ types.NamespacedName, target probe.T
 	return s.outcome
 }
 
-// becomes sets the outcome of probes from now on.
+// becomes sets the outcome of all further probes.
 func (s *source) becomes(reason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,13 +59,13 @@ func (s *source) another(t *testing.T) {
 	before, _ := s.seen()
 	eventually(t, "another probe", func(context.Context) error {
 		if probes, _ := s.seen(); probes == before {
-			return errors.New("there is none")
+			return errors.New("no further probe")
 		}
 		return nil
 	})
 }
 
-// serves makes all probes succeed from now on.
+// serves makes all further probes succeed.
 func (s *source) serves() {
 	s.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
 }
@@ -80,8 +80,8 @@ func probed(namespace string, failureThreshold int32) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// TestReadyFollowsTheImageOfTheProbe goes from a source that refuses over one that
-// serves to one whose probe was removed.
+// TestReadyFollowsTheImageOfTheProbe starts with a source that denies access. Then the source serves the image, and
+// finally the probe is removed.
 func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -95,7 +95,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	eventuallyStatus(t, darkroom, "waits for pods",
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonProbePending))
 	if probes, _ := images.seen(); probes != 0 {
-		t.Errorf("%d probes before there were pods", probes)
+		t.Errorf("got %d probes without pods, want none", probes)
 	}
 
 	becomeReady(t, namespace, "photos")
@@ -103,14 +103,14 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		isNotReady(v1alpha1.ReasonSourceDenied),
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonSourceDenied))
 	if ready := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status.ReadyReplicas; ready != 1 {
-		t.Errorf("%d pods are ready", ready)
+		t.Errorf("got %d ready pods, want 1", ready)
 	}
 
 	images.serves()
 	eventuallyStatus(t, darkroom, "an image is served", isReady(),
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 
-	// Probes go on, at no cost to the API server, and neither do metrics cost anything.
+	// Probes continue without requests to the API server, and so do scrapes of metrics.
 	requests := len(operator.requests())
 	images.another(t)
 	var scraped strings.Builder
@@ -128,7 +128,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		}
 	}
 	if sent := operator.requests()[requests:]; len(sent) > 0 {
-		t.Errorf("requests while nothing changed: %q", sent)
+		t.Errorf("got requests while nothing changed: %q", sent)
 	}
 
 	rollOut(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Probe = nil })
@@ -137,8 +137,8 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionUnknown, v1alpha1.ReasonNoProbe))
 }
 
-// TestAPodThatDoesNotStartIsAskedForTheCause rolls out a source that does not answer. The
-// test is the Deployment controller, and the kubelet whose startup probe fails.
+// TestAPodThatDoesNotStartIsAskedForTheCause rolls out a source that does not respond. The test acts as the Deployment
+// controller and as a kubelet whose startup probe fails.
 func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -159,24 +159,24 @@ func TestAPodThatDoesNotStartIsAskedForTheCause(t *testing.T) {
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionFalse, v1alpha1.ReasonNewPodsNotServing),
 		has(v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonImageUnprocessable))
 	if _, target := images.seen(); target.Pod != asked {
-		t.Errorf("%+v was asked, want %+v", target.Pod, asked)
+		t.Errorf("probed pod %+v, want %+v", target.Pod, asked)
 	}
 	requests := len(operator.requests())
 	images.another(t)
-	// Pods and ReplicaSets are listed twice within 10 seconds at most.
+	// Pods and ReplicaSets are listed at most twice within 10 seconds.
 	if sent := len(operator.requests()) - requests; sent > 8 {
-		t.Errorf("%d requests to the API server between two probes", sent)
+		t.Errorf("got %d requests to the API server between two probes, want at most 8", sent)
 	}
 
 	images.serves()
 	becomeReady(t, namespace, "photos")
 	eventuallyStatus(t, darkroom, "the rollout completes by itself", isReady())
 	if _, target := images.seen(); target.Pod != (probe.Pod{}) {
-		t.Errorf("%+v is still asked", target.Pod)
+		t.Errorf("pod %+v is still probed after the rollout", target.Pod)
 	}
 }
 
-// rollOut changes the pods of a Darkroom, and returns the changed Deployment.
+// rollOut changes the pod template of a Darkroom, and returns the changed Deployment.
 func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Darkroom)) *appsv1.Deployment {
 	t.Helper()
 	before := mustGet(t, &appsv1.Deployment{}, darkroom.Namespace, darkroom.Name).Generation
@@ -187,8 +187,8 @@ func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Dark
 		})
 }
 
-// startPods adds a pod of the current template that does not become ready, and returns it,
-// and a pod that only has its labels.
+// startPods creates a pod of the current template that does not become ready, and returns it. It also creates a pod
+// that only has the same labels.
 func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 	t.Helper()
 	labels := deployment.Spec.Template.Labels
@@ -240,8 +240,8 @@ func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 	return probe.Pod{Name: "photos-2-new", IP: "10.0.0.7", Port: "3000"}
 }
 
-// TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom asks a real one for a Service
-// that does not exist, one without pods, and one that the caller may not reach.
+// TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom probes a Service that does not exist, one without pods, and
+// one that the caller may not access, all through a real API server.
 func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -270,12 +270,12 @@ func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 		key := types.NamespacedName{Namespace: namespace, Name: test.service}
 		got := client.ProbeDarkroom(t.Context(), key, probe.Target{Path: "/cat.jpg", Timeout: 10 * time.Second})
 		if got.Reason != test.want || !strings.Contains(got.Message, test.says) {
-			t.Errorf("%s: got %+v, want %s that says %q", test.name, got, test.want, test.says)
+			t.Errorf("%s: got %+v, want %s with %q in the message", test.name, got, test.want, test.says)
 		}
 	}
 }
 
-// A tenant who may write Services must not choose what the operator sends requests to.
+// A tenant who may write Services must not be able to choose the target of the operator's requests.
 func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -289,10 +289,10 @@ func TestAServiceOfAnotherOwnerIsNotProbed(t *testing.T) {
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 	service := mustGet(t, &corev1.Service{}, namespace, "photos")
 	if _, target := images.seen(); target.Address != service.Spec.ClusterIP+":80" {
-		t.Errorf("%s is probed, and the Service is at %s", target.Address, service.Spec.ClusterIP)
+		t.Errorf("probed %s, want the address of the Service, %s", target.Address, service.Spec.ClusterIP)
 	}
 
-	// The operator repairs no Service of a paused Darkroom.
+	// The operator does not repair the Service of a paused Darkroom.
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
 	eventuallyStatus(t, darkroom, "paused", isPaused())
 	remove(t, service)

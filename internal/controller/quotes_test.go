@@ -18,18 +18,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// quoting is an API server that refuses the first write of each kind of an operator, in words that quote something.
+// quoting is an API server that rejects an operator's first write of each kind with a message that quotes a text.
 type quoting struct {
 	status  int
 	quote   string
-	refused sync.Map // the kinds of writes
+	refused sync.Map // the kinds of writes rejected so far
 }
 
 func (q *quoting) wrap(s *settings) {
 	s.kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			resource := resourceIn(request.URL.Path)
-			// Who refuses an event has seen no more than the event.
+			// A server that rejects an event has seen only the event.
 			if request.Method == http.MethodGet || resource == "events" {
 				return next.RoundTrip(request)
 			}
@@ -51,7 +51,7 @@ func (q *quoting) wrap(s *settings) {
 	})
 }
 
-// resourceIn returns the resource that the path of a request names, with its subresource.
+// resourceIn returns the resource and subresource in the path of a request.
 func resourceIn(path string) string {
 	_, named, _ := strings.Cut(path, "/namespaces/")
 	parts := strings.Split(named, "/")
@@ -64,7 +64,7 @@ func resourceIn(path string) string {
 	return path
 }
 
-// A policy or a webhook may quote the whole object that it refuses, whatever the operator writes.
+// A policy or webhook may quote the whole object that it rejects, whatever the operator writes.
 func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusInternalServerError} {
@@ -91,7 +91,7 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 				"PATCH secrets", "POST controllerrevisions", "DELETE deployments", "DELETE secrets",
 			} {
 				if _, wasRefused := api.refused.Load(refused); !wasRefused {
-					t.Errorf("no %s was refused", refused)
+					t.Errorf("no %s was rejected", refused)
 				}
 			}
 			for line := range strings.Lines(theLog.String()) {
@@ -113,8 +113,8 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 	}
 }
 
-// live lets a Darkroom be installed, upgraded, repaired and deleted. It is touched again and again, so that
-// what failed is retried at once.
+// live installs, upgrades, repairs and deletes a Darkroom. Frequent changes of the Darkroom make the operator retry
+// failures at once.
 func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	create(t, darkroom)
@@ -124,7 +124,7 @@ func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	touched.Go(func() {
 		for n := 0; touching.Err() == nil; n++ {
 			touch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%d"}}}`, v1alpha1.AnnotationRequestedAt, n)
-			_ = kube.Patch(touching, subject, client.RawPatch("application/merge-patch+json", touch)) // it may be gone
+			_ = kube.Patch(touching, subject, client.RawPatch("application/merge-patch+json", touch)) // the Darkroom may be gone
 			time.Sleep(250 * time.Millisecond)
 		}
 	})

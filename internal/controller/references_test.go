@@ -32,7 +32,7 @@ func newSecret(namespace, name string) *corev1.Secret {
 	}
 }
 
-// podTemplateOf is what the pods of a Darkroom are made from; where it changes, they roll.
+// podTemplateOf returns the pod template of a Darkroom. A change of the template rolls the pods.
 func podTemplateOf(t *testing.T, namespace, name string) string {
 	t.Helper()
 	return encoded(mustGet(t, &appsv1.Deployment{}, namespace, name).Spec.Template)
@@ -65,7 +65,7 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	eventuallyRolled(t, namespace, "photos", photos)
 	becomeReady(t, namespace, "photos")
 	eventually(t, "the upgrade", installed(namespace, "photos"))
-	// While it is not ready, its pods are listed once in a while.
+	// Until the Darkrooms are ready, their pods are listed at intervals.
 	eventuallyStatus(t, webFolder(namespace, "photos"), "ready", isReady())
 	eventuallyStatus(t, webFolder(namespace, "public"), "ready", isReady())
 	eventually(t, "quiet", quiet(operator))
@@ -76,10 +76,10 @@ func TestAChangeOfTheReferencedSecretRollsThePods(t *testing.T) {
 	remove(t, other)
 	eventually(t, "quiet", quiet(operator))
 	if after := len(operator.requests()); after != requests {
-		t.Errorf("a Secret without references caused %d requests", after-requests)
+		t.Errorf("an unreferenced Secret caused %d requests, want none", after-requests)
 	}
 	if podTemplateOf(t, namespace, "photos") != photos || podTemplateOf(t, namespace, "public") != public {
-		t.Error("a Secret that they do not reference rolled pods")
+		t.Error("an unreferenced Secret rolled pods")
 	}
 	for _, object := range []string{"photos", "public"} {
 		if text := encoded(mustGet(t, &appsv1.Deployment{}, namespace, object)); strings.Contains(text, "another") {
@@ -128,7 +128,7 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	}
 	eventuallyStatus(t, darkroom, "the Secret is named", missing)
 	waiting := podTemplateOf(t, namespace, "photos")
-	// It is asked for once, and then missing until the caches show it.
+	// The Secret is read once, and then counts as missing until the caches show it.
 	eventually(t, "rest", quiet(o))
 	if reads := secretReads(o); reads != 1 {
 		t.Errorf("%d reads of the Secret, want 1", reads)
@@ -141,7 +141,7 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	eventuallyStatus(t, darkroom, "healed", isReady(),
 		has(v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound))
 
-	// Pods that run are not replaced by ones that could not start.
+	// Running pods are not replaced by pods that could not start.
 	running := podTemplateOf(t, namespace, "photos")
 	remove(t, secret)
 	eventuallyStatus(t, darkroom, "the Secret is named again", missing)
@@ -166,7 +166,7 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	darkroom.Spec.Source.CredentialsSecretRef.SecretKeyKey = "secret-id"
 	install(t, darkroom)
 
-	// There is no kubelet here: this is what one reports.
+	// No kubelet runs here. This is the status that a kubelet reports.
 	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos-1", Labels: deployment.Spec.Selector.MatchLabels},
@@ -204,21 +204,20 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 		darkroom := webFolder(namespace, name)
 		darkroom.Spec.Gate, darkroom.Spec.Source.CABundleRef = &v1alpha1.Gate{}, ref
 		install(t, darkroom)
-		// There is no kubelet here, which would not start the pod.
+		// No kubelet runs here that would fail to start the pod.
 		failToStart(t, namespace, name)
 		eventuallyStatus(t, darkroom, "the reference is named", says(message), isNotReady(v1alpha1.ReasonPodsFailing))
 	}
 }
 
-// secretReads counts an operator's reads of the Secret keys past the caches.
+// secretReads counts an operator's reads of the Secret keys from the API server.
 func secretReads(o *operator) int {
 	return len(slices.DeleteFunc(o.requests(), func(line string) bool {
 		return !strings.HasPrefix(line, http.MethodGet) || !strings.HasSuffix(line, "/secrets/keys")
 	}))
 }
 
-// relabel changes nothing but the metadata of a Secret, which gets another version, as it
-// does when it is encrypted with another key.
+// relabel changes only the metadata of a Secret. The Secret gets a new resource version, as when it is re-encrypted.
 func relabel(t *testing.T, namespace string) {
 	t.Helper()
 	change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"),

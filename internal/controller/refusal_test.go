@@ -10,12 +10,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// TestBadResourcesAreRefusedWithTheFieldAndTheRemedy checks the errors that `kubectl apply`
-// shows. The rules are part of the CRD, so no operator runs here.
+// TestBadResourcesAreRefusedWithTheFieldAndTheRemedy checks the errors that `kubectl apply` prints. The rules are part
+// of the CRD, so no operator runs here.
 func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	// Specs that are right but for what is added.
+	// Each of these specs is valid except for the given fields.
 	source := func(fields string) string { return `{source: {` + fields + `}, subDomains: [a]}` }
 	s3 := func(fields string) string { return source("type: S3, bucket: b, region: r, " + fields) }
 	folder := func(url string) string { return source(`baseUrl: "` + url + `"`) }
@@ -174,7 +174,7 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	}
 }
 
-// isRefused creates a Darkroom, and expects an error that says some texts.
+// isRefused creates a Darkroom and expects an error that contains some texts.
 func isRefused(t *testing.T, namespace, name, spec string, says ...string) {
 	t.Helper()
 	darkroom := &unstructured.Unstructured{Object: map[string]any{}}
@@ -186,17 +186,17 @@ func isRefused(t *testing.T, namespace, name, spec string, says ...string) {
 	darkroom.SetName(name)
 	err := kube.Create(t.Context(), darkroom)
 	if err == nil {
-		t.Fatalf("it was accepted: %s", spec)
+		t.Fatalf("the spec was accepted: %s", spec)
 	}
 	for _, want := range says {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the message about %s %s does not say %q:\n%v", name, spec, want, err)
+			t.Errorf("the error for %s %s does not contain %q:\n%v", name, spec, want, err)
 		}
 	}
 }
 
-// TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults is the counterpart of the
-// refusals: names of objects have dots, spaces and letters of all alphabets.
+// TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults is the counterpart of the rejections: object names contain
+// dots, spaces and letters of all alphabets.
 func TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -207,21 +207,20 @@ func TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults(t *testing.T) {
 		darkroom := webFolder(namespace, name)
 		darkroom.Spec.Probe = &v1alpha1.Probe{Path: path}
 		create(t, darkroom)
-		// Tools that wait must not take it for done before the first report.
+		// Tools that wait for observedGeneration must not consider the Darkroom finished before the first report.
 		if darkroom.Status.ObservedGeneration != -1 {
-			t.Errorf("the generation of a new status is %d", darkroom.Status.ObservedGeneration)
+			t.Errorf("got observedGeneration %d in a new status, want -1", darkroom.Status.ObservedGeneration)
 		}
 		probe := darkroom.Spec.Probe
 		if *probe.PeriodSeconds != 60 || *probe.TimeoutSeconds != 10 || *probe.FailureThreshold != 3 {
-			t.Errorf("%s: the defaults are %d, %d, %d", path, *probe.PeriodSeconds, *probe.TimeoutSeconds,
+			t.Errorf("%s: got the defaults %d, %d, %d", path, *probe.PeriodSeconds, *probe.TimeoutSeconds,
 				*probe.FailureThreshold)
 		}
 	}
 }
 
-// TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers uses the one thing
-// that the CRD's rules cannot express within their budget: the names of default
-// parameters.
+// TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers uses an unknown default parameter. The CRD's rules
+// cannot check the names of default parameters within their cost budget.
 func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -232,7 +231,7 @@ func TestASpecThatOnlyTheTranslatorRejectsIsRefusedOnceAndRecovers(t *testing.T)
 	eventuallyStatus(t, darkroom, "refused", isNotReady(v1alpha1.ReasonInvalid))
 	status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status
 	if status.Phase != v1alpha1.PhaseFailed || !strings.Contains(status.Message, "spec.defaultParams[a b]") {
-		t.Errorf("phase %s, message %q", status.Phase, status.Message)
+		t.Errorf("got phase %s with message %q", status.Phase, status.Message)
 	}
 	eventuallyEvent(t, namespace, "Refused")
 	eventually(t, "no more requests", quiet(operator))

@@ -17,14 +17,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// mustRevision reads the Secret of a release's deployed revision.
+// mustRevision reads the Secret of the deployed revision of a release.
 func mustRevision(t *testing.T, namespace, name string) *corev1.Secret {
 	t.Helper()
 	secrets := &corev1.SecretList{}
 	err := kube.List(t.Context(), secrets, client.InNamespace(namespace),
 		client.MatchingLabels{"owner": "helm", "name": name, "status": "deployed"})
 	if err != nil || len(secrets.Items) != 1 {
-		t.Fatalf("%d deployed revisions (%v)", len(secrets.Items), err)
+		t.Fatalf("got %d deployed revisions, want 1 (%v)", len(secrets.Items), err)
 	}
 	return &secrets.Items[0]
 }
@@ -46,11 +46,11 @@ func TestARestartedOperatorWritesNothing(t *testing.T) {
 		t.Errorf("%d writes, want none", writes)
 	}
 	if after := resourceVersions(t, namespace); !maps.Equal(before, after) {
-		t.Errorf("before %v\nafter %v", before, after)
+		t.Errorf("resource versions changed from %v\nto %v", before, after)
 	}
 }
 
-// A new version, or another default, changes one object of each Darkroom or two.
+// A new version or another default setting usually changes only one or two objects of each Darkroom.
 func TestARestartedOperatorAppliesOnlyTheObjectsThatItChanges(t *testing.T) {
 	t.Parallel()
 	first, darkroom := startWithPhotos(t)
@@ -73,11 +73,11 @@ func TestARestartedOperatorAppliesOnlyTheObjectsThatItChanges(t *testing.T) {
 		}
 	}
 	if !slices.Equal(applied, []string{"PATCH ingresses"}) {
-		t.Errorf("%q, want the Ingress alone", applied)
+		t.Errorf("applied %q, want only the Ingress", applied)
 	}
 }
 
-// edit returns a change by hand of the object photos.
+// edit returns a function that changes the object photos.
 func edit[T client.Object](object T, mutate func(T)) func(*testing.T, string) {
 	return func(t *testing.T, namespace string) {
 		t.Helper()
@@ -90,14 +90,13 @@ func is[T client.Object](object T, satisfied func(T) bool) func(context.Context,
 	return func(ctx context.Context, namespace string) error {
 		found, err := get(ctx, object.DeepCopyObject().(T), namespace, "photos")
 		if err == nil && !satisfied(found) {
-			err = fmt.Errorf("it is %s", encoded(found))
+			err = fmt.Errorf("got %s", encoded(found))
 		}
 		return err
 	}
 }
 
-// The operator sees the changes, or finds them in the caches when it starts, where it compares
-// them with its record object by object.
+// The operator either watches the change, or compares the cached object with its own record when it starts.
 func TestManualChangesAreReverted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -130,7 +129,7 @@ func TestManualChangesAreReverted(t *testing.T) {
 			reverted: func(ctx context.Context, namespace string) error {
 				configMap, err := configuration(ctx, namespace, "photos")
 				if err == nil && configMap.Data["DEBUG"] != "" {
-					err = fmt.Errorf("it is still there: %v", configMap.Data)
+					err = fmt.Errorf("the key still exists: %v", configMap.Data)
 				}
 				return err
 			},
@@ -142,7 +141,7 @@ func TestManualChangesAreReverted(t *testing.T) {
 		},
 		"another client wrote the revision": {
 			act: func(t *testing.T, namespace string) {
-				// As Helm does, which knows no annotations.
+				// Helm rewrites a Secret without its annotations.
 				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Annotations = nil })
 				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
 			},
@@ -178,7 +177,7 @@ func logLevelIs(want string) func(context.Context, string) error {
 	}
 }
 
-// The status of an autoscaler is written several times a minute.
+// The status of an autoscaler changes several times a minute.
 func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) {
@@ -196,15 +195,15 @@ func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The edit comes after the reports, so when it is undone they were seen.
+	// The edit follows the status updates, so once it is reverted, the operator has seen the updates.
 	change(t, autoscaler, func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.MaxReplicas = 50 })
 	eventuallyIs(t, "the repair", &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos",
 		func(now *autoscalingv2.HorizontalPodAutoscaler) bool {
 			return now.Spec.MaxReplicas == 3
 		})
 	eventually(t, "rest", quiet(operator))
-	// The object is read, because the caches may lag, and applied; an event and the status are written.
+	// A repair reads the object, because the cache may lag, applies it, and writes an event and the status.
 	if requests := operator.requests()[asked:]; len(requests) > 4 {
-		t.Errorf("%d requests for one repair: %q", len(requests), requests)
+		t.Errorf("got %d requests for one repair, want at most 4: %q", len(requests), requests)
 	}
 }

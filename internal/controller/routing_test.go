@@ -20,8 +20,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// accept plays the part of a Gateway: it accepts the HTTPRoute of a Darkroom as it is
-// once it has a generation, for each Gateway that it names.
+// accept acts as a Gateway controller. It accepts the HTTPRoute of a Darkroom for each Gateway that the route names,
+// once the route has a generation.
 func accept(t *testing.T, namespace, name string, generation int64) {
 	t.Helper()
 	eventually(t, "an HTTPRoute", func(ctx context.Context) error {
@@ -30,7 +30,7 @@ func accept(t *testing.T, namespace, name string, generation int64) {
 			return err
 		}
 		if route.Generation < generation {
-			return fmt.Errorf("the HTTPRoute has generation %d", route.Generation)
+			return fmt.Errorf("the HTTPRoute has generation %d, want %d", route.Generation, generation)
 		}
 		route.Status.Parents = nil
 		for _, ref := range route.Spec.ParentRefs {
@@ -50,11 +50,11 @@ func accept(t *testing.T, namespace, name string, generation int64) {
 	})
 }
 
-// served expects that a Darkroom is ready at a URL and a host.
+// served expects that a Darkroom is ready and has a URL and a host.
 func served(scheme, host string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		if status.URL != scheme+"://"+host {
-			return fmt.Errorf("URL is %q", status.URL)
+			return fmt.Errorf("got URL %q, want %s://%s", status.URL, scheme, host)
 		}
 		return errors.Join(hasDomains(host)(status), isReady()(status))
 	}
@@ -91,10 +91,10 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	mustGet(t, &networkingv1.Ingress{}, namespace, "photos")
 	route := mustGet(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
 	if route.Annotations["external-dns.alpha.kubernetes.io/ttl"] != "60" {
-		t.Errorf("the annotations of the HTTPRoute are %v", route.Annotations)
+		t.Errorf("got annotations %v of the HTTPRoute", route.Annotations)
 	}
 	if limits := route.Spec.Rules[len(route.Spec.Rules)-1].Timeouts; limits == nil || *limits.Request != "30s" {
-		t.Errorf("the time limits of the HTTPRoute are %+v", limits)
+		t.Errorf("got timeouts %+v of the HTTPRoute", limits)
 	}
 
 	change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Ingress = nil })
@@ -102,7 +102,7 @@ func TestGatewayTakesThePlaceOfTheIngressWithoutAGap(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready by an HTTPRoute", served("http", host))
 }
 
-// The host may have been given to another Darkroom.
+// The dropped host may already belong to another Darkroom.
 func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"kept", "dropped"} })
@@ -123,7 +123,7 @@ func TestAHostThatIsDroppedWithTheIngressCutsOffNoOther(t *testing.T) {
 	}
 }
 
-// The Ingress is replaced at the moment at which a host is to be removed from it.
+// Another client replaces the Ingress just before the operator removes a host from it.
 func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -163,7 +163,7 @@ func TestAnIngressThatReplacedOursKeepsItsHosts(t *testing.T) {
 	}
 }
 
-// The same sub-domain is another host below another base domain.
+// With another base domain, the same sub-domain is another host.
 func TestInstallationsWithOtherBaseDomainsDoNotShareHosts(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -187,7 +187,7 @@ func isRouted(namespace, name, host string) func(context.Context) error {
 	}
 }
 
-// Anyone who may create an Ingress can give it a label and an owner reference.
+// Anyone with permission to create an Ingress can set its labels and owner references.
 func TestAnIngressThatBelongsToNoDarkroomKeepsNoHost(t *testing.T) {
 	t.Parallel()
 	for name, owner := range map[string]*metav1.OwnerReference{

@@ -15,9 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// TestAnAutoscalerOfTheScaleSubresourceSetsThePods plays KEDA and the HorizontalPodAutoscaler
-// that it creates: they read the number of pods and their selector from the scale subresource,
-// and write the desired number there, at each poll and by a client of their own.
+// TestAnAutoscalerOfTheScaleSubresourceSetsThePods acts as KEDA and its HorizontalPodAutoscaler. They read the number
+// of pods and their selector from the scale subresource, and write the desired number there at each poll.
 func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 	t.Parallel()
 	operator, darkroom := startWithPhotos(t)
@@ -33,7 +32,7 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 			seen := &autoscalingv1.Scale{}
 			err := kube.SubResource("scale").Get(ctx, darkroom, seen)
 			if err == nil && (seen.Status.Replicas != replicas || seen.Status.Selector == "") {
-				err = fmt.Errorf("it has %+v", seen.Status)
+				err = fmt.Errorf("got status %+v", seen.Status)
 			}
 			return err
 		})
@@ -50,17 +49,17 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 	}
 	eventually(t, "rest", quiet(operator))
 	if now := mustGet(t, &appsv1.Deployment{}, namespace, "photos"); now.ResourceVersion != before {
-		t.Error("the same number, written again, wrote the Deployment")
+		t.Error("writing the same number again wrote the Deployment")
 	}
 
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" })
 	if got := *mustGet(t, &appsv1.Deployment{}, namespace, "photos").Spec.Replicas; got != 3 {
-		t.Errorf("after another change there are %d replicas", got)
+		t.Errorf("got %d replicas after an unrelated change, want 3", got)
 	}
 }
 
-// TestAGitOpsToolAndAScalerShareADarkroom plays Argo CD and Flux, which apply Darkrooms on the
-// server again and again: neither they nor the operator undo what the other wrote.
+// TestAGitOpsToolAndAScalerShareADarkroom acts as Argo CD or Flux, which apply Darkrooms by server-side apply again and
+// again. Neither the tool nor the operator may undo changes of the autoscaler.
 func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -92,18 +91,18 @@ func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 	apply(inGit)
 	after := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos")
 	if after.ResourceVersion != before.ResourceVersion || *after.Spec.Replicas != 4 {
-		t.Errorf("applying the same again changes it: %d replicas, %+v", *after.Spec.Replicas, after.ManagedFields)
+		t.Errorf("applying the same manifest again changed the Darkroom: %d replicas, %+v", *after.Spec.Replicas, after.ManagedFields)
 	}
 	for _, entry := range after.ManagedFields {
 		if strings.Contains(entry.FieldsV1.GetRawString(), `"f:spec"`) &&
 			entry.Manager != "argocd-controller" && entry.Manager != "keda" {
-			t.Errorf("%s writes the spec: %s", entry.Manager, entry.FieldsV1.GetRawString())
+			t.Errorf("field manager %s owns a part of the spec: %s", entry.Manager, entry.FieldsV1.GetRawString())
 		}
 	}
 
-	// Git takes the number of pods over when it names one.
+	// A manifest that contains the number of pods takes the field over.
 	apply(strings.Replace(inGit, "{", "{replicas: 2, ", 1))
 	if got := *mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Spec.Replicas; got != 2 {
-		t.Errorf("Git asks for 2 replicas, and there are %d", got)
+		t.Errorf("got %d replicas, want 2 from the manifest", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
-// each calls a function with every schema that is the given one without a field or a value.
+// each calls a function with every schema that lacks one field or value of the given schema.
 func each(
 	path string, whole apiextensionsv1.JSONSchemaProps, call func(lacking string, part apiextensionsv1.JSONSchemaProps),
 ) {
@@ -50,15 +50,15 @@ func TestEachFieldThatADefinitionLacksIsNamed(t *testing.T) {
 	}
 	status, found := written.Properties["status"], 0
 	if lacking := lacks("status", status, status); len(lacking) > 0 {
-		t.Errorf("the own definition lacks %v", lacking)
+		t.Errorf("the current definition lacks %v", lacking)
 	}
 	each("status", status, func(lacking string, part apiextensionsv1.JSONSchemaProps) {
 		found++
 		if got := lacks("status", status, part); !slices.Equal(got, []string{lacking}) {
-			t.Errorf("without %s, %v are lacking", lacking, got)
+			t.Errorf("without %s: got %v as lacking", lacking, got)
 		}
 	})
 	if found < 30 {
-		t.Errorf("there are only %d fields and values", found)
+		t.Errorf("checked only %d fields and values", found)
 	}
 }

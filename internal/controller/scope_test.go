@@ -36,8 +36,8 @@ func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// asTenant runs an operator as a user whose Roles grant only the manager's permissions in some namespaces, and its
-// permissions for Leases in the first of them.
+// asTenant runs an operator as a user whose Roles grant the manager's permissions in some namespaces only, and the
+// permissions for Leases in the first namespace only.
 func asTenant(t *testing.T, namespaces ...string) operatorOption {
 	t.Helper()
 	user := "operator-of-" + namespaces[0]
@@ -75,17 +75,17 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 	eventually(t, "it is gone", gone(darkroom))
 
 	if _, err := get(t.Context(), &networkingv1.Ingress{}, outside, "photos"); !apierrors.IsNotFound(err) {
-		t.Errorf("a Darkroom of another namespace is handled (%v)", err)
+		t.Errorf("a Darkroom in another namespace is handled (%v)", err)
 	}
 	o.kill()
 	if len(o.forbidden) > 0 {
 		slices.Sort(o.forbidden)
-		t.Errorf("requests beyond its rights:\n%s", strings.Join(slices.Compact(o.forbidden), "\n"))
+		t.Errorf("got forbidden requests:\n%s", strings.Join(slices.Compact(o.forbidden), "\n"))
 	}
 }
 
-// makeAndTakeAwayEveryKind has a Darkroom get every kind of object that the chart makes, except
-// ServiceMonitors, which the cluster does not serve, and lose those that can be turned off.
+// makeAndTakeAwayEveryKind makes a Darkroom create an object of every kind in the chart, and then removes the optional
+// ones. The cluster does not serve ServiceMonitors.
 func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 	t.Helper()
 	darkroom := darkrooms.New("kinds", namespace).S3("bucket", "eu-west-1").InlineKeys("key", "secret").
@@ -101,7 +101,7 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 				kinds.Insert(objects[i].GetKind())
 			}
 			if want := sets.New(always...).Insert(optional...); !kinds.Equal(want) {
-				err = errors.Join(err, fmt.Errorf("has %v, want %v", kinds, want))
+				err = errors.Join(err, fmt.Errorf("got the kinds %v, want %v", kinds, want))
 			}
 			return err
 		}

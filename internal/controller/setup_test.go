@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// However long a fault lasts, what failed is tried again soon after its end, and a success forgets the failures.
+// A failure is retried soon after a fault ends, no matter how long the fault lasted. A success resets the back-off.
 func TestFailuresAreRetriedWithinBounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -18,12 +18,12 @@ func TestFailuresAreRetriedWithinBounds(t *testing.T) {
 		for range rapid.IntRange(1, 200).Draw(t, "failures") {
 			wait := limiter.When(one)
 			if wait < last || wait > retryMost {
-				t.Fatalf("it waits %s after %s", wait, last)
+				t.Fatalf("got back-off %s after %s", wait, last)
 			}
 			last = wait
 		}
 		if limiter.Forget(one); limiter.When(one) != retryLeast {
-			t.Fatal("a success does not end the back-off")
+			t.Fatal("a success did not reset the back-off")
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// startShard starts the operator of the Darkrooms of a namespace with a label.
+// startShard starts the operator of the Darkrooms in a namespace that have a shard's label.
 func startShard(t *testing.T, namespace, shard string) *operator {
 	t.Helper()
 	return startOperator(t, namespace,
@@ -31,15 +31,15 @@ func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// eventuallyRefused waits until a Darkroom says that its host belongs to another.
+// eventuallyRefused waits until the status of a Darkroom reports that its host belongs to another Darkroom.
 func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	eventuallyStatus(t, darkroom, "the conflict",
 		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
 }
 
-// The caches of a shard have the objects of all Darkrooms, and of the Darkrooms of other shards only
-// their claims. A Darkroom that is missing for that reason is not gone.
+// The caches of a shard contain the objects of all Darkrooms, but not the Darkrooms of other shards. A Darkroom must
+// not count as deleted because it is missing from the caches.
 func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -64,16 +64,17 @@ func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 	left := uids(t, other)
 	eventually(t, "rest", quiet(b))
 	for _, request := range b.requests()[before:] {
-		// The rival reports for whom it waits now.
+		// The waiting Darkroom may only update its report of the conflict.
 		if !strings.HasSuffix(request, "/darkrooms/rival/status") && !strings.HasSuffix(request, "/events") {
 			t.Errorf("the other shard sent %s", request)
 		}
 	}
 	if now := mustGet(t, &v1alpha1.Darkroom{}, namespace, "unclaimed"); len(now.Finalizers) > 0 || now.Status.Phase != "" {
-		t.Errorf("a new Darkroom of another shard was touched: %v, %s", now.Finalizers, now.Status.Phase)
+		t.Errorf("an unclaimed Darkroom of another shard was changed: finalizers %v, phase %q",
+			now.Finalizers, now.Status.Phase)
 	}
 	if now := uids(t, other); !maps.Equal(now, left) {
-		t.Errorf("there were %v, and now %v", left, now)
+		t.Errorf("the objects changed from %v to %v", left, now)
 	}
 	eventuallyRefused(t, rival)
 
@@ -105,20 +106,20 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	eventually(t, "rest", quiet(a))
 	eventually(t, "rest", quiet(b))
 	if after := uids(t, darkroom); !maps.Equal(after, before) {
-		t.Errorf("there were %v, and now %v", before, after)
+		t.Errorf("the objects changed from %v to %v", before, after)
 	}
 	if now := podTemplateOf(t, namespace, "photos"); now != pods {
 		t.Errorf("the move changed the pods:\n%s\n%s", pods, now)
 	}
 	if flaps := flapped(); len(flaps) > 0 {
-		t.Errorf("Ready became %v", flaps)
+		t.Errorf("the condition Ready became %v, want True throughout", flaps)
 	}
 	for _, reason := range []string{
 		release.EventFailed, release.EventRepaired,
 		release.EventContested, release.EventRecovered,
 	} {
 		if found := events(t, namespace, reason); len(found) > 0 {
-			t.Errorf("event %s: %s", reason, found[0].Note)
+			t.Errorf("got event %s: %s", reason, found[0].Note)
 		}
 	}
 	eventuallyRefused(t, rival)
@@ -126,7 +127,7 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	t.Run("also if it changes at the same time", func(t *testing.T) {
 		upgrade(t, darkroom, func(d *v1alpha1.Darkroom) {
 			d.Labels["shard"] = "a"
-			d.Spec.Replicas = nil // and so it needs no PodDisruptionBudget
+			d.Spec.Replicas = nil // a single replica has no PodDisruptionBudget
 		})
 		becomeReady(t, namespace, "photos")
 		eventually(t, "the end of the PodDisruptionBudget", absent(&policyv1.PodDisruptionBudget{}, namespace, "photos"))
@@ -139,8 +140,8 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	})
 }
 
-// watchReady returns a function that returns the values of the condition Ready, other than True,
-// that a Darkroom had since.
+// watchReady returns a function that returns the values other than True that the condition Ready of a Darkroom has had
+// since.
 func watchReady(t *testing.T, darkroom *v1alpha1.Darkroom) func() []string {
 	t.Helper()
 	seen := watched[*v1alpha1.Darkroom](t, &v1alpha1.DarkroomList{}, darkroom.Namespace)
@@ -185,7 +186,7 @@ func TestADarkroomThatMovesBackAndForthComesToRest(t *testing.T) {
 		}
 	}
 	if config := mustConfig(t, namespace, "photos"); !strings.Contains(encoded(config.Data), "error") {
-		t.Errorf("the configuration is %v", config.Data)
+		t.Errorf("got configuration %v", config.Data)
 	}
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))

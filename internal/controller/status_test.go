@@ -16,16 +16,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// statusCheck returns an error unless a status is as expected.
+// statusCheck returns an error unless a status matches the expectation.
 type statusCheck func(v1alpha1.DarkroomStatus) error
 
-// eventuallyStatus waits until the status of a Darkroom is of its current generation and passes checks.
+// eventuallyStatus waits until the status of a Darkroom has the current generation and passes all checks.
 func eventuallyStatus(t testing.TB, darkroom *v1alpha1.Darkroom, what string, checks ...statusCheck) {
 	t.Helper()
 	eventually(t, what, func(ctx context.Context) error {
 		now, err := get(ctx, &v1alpha1.Darkroom{}, darkroom.Namespace, darkroom.Name)
 		if err == nil && now.Status.ObservedGeneration != now.Generation {
-			err = fmt.Errorf("the status speaks of generation %d, not %d", now.Status.ObservedGeneration, now.Generation)
+			err = fmt.Errorf("got the status of generation %d, want %d", now.Status.ObservedGeneration, now.Generation)
 		}
 		for _, check := range checks {
 			err = errors.Join(err, check(now.Status))
@@ -50,12 +50,12 @@ func isReady() statusCheck {
 	return has(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 }
 
-// isNotReady expects that the condition Ready is False for a reason.
+// isNotReady expects the condition Ready to be False with a reason.
 func isNotReady(reason string) statusCheck {
 	return has(v1alpha1.ConditionReady, metav1.ConditionFalse, reason)
 }
 
-// isPaused expects what the status of a paused Darkroom says.
+// isPaused expects the status of a paused Darkroom.
 func isPaused() statusCheck {
 	return has(v1alpha1.ConditionReady, metav1.ConditionUnknown, v1alpha1.ReasonPaused)
 }
@@ -65,18 +65,18 @@ func explains(conditionType, text string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		found := v1alpha1.FindCondition(status.Conditions, conditionType)
 		if found == nil || !strings.Contains(found.Message, text) {
-			return fmt.Errorf("condition %s is %+v, and does not say %q", conditionType, found, text)
+			return fmt.Errorf("got condition %s %+v, want a message with %q", conditionType, found, text)
 		}
 		return nil
 	}
 }
 
-// lacks expects that there are no conditions of some types.
+// lacks expects conditions of some types to be absent.
 func lacks(conditionTypes ...string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		for _, conditionType := range conditionTypes {
 			if found := v1alpha1.FindCondition(status.Conditions, conditionType); found != nil {
-				return fmt.Errorf("there is the condition %+v", found)
+				return fmt.Errorf("got unexpected condition %+v", found)
 			}
 		}
 		return nil
@@ -93,29 +93,29 @@ func isIn(phase v1alpha1.Phase) statusCheck {
 	}
 }
 
-// says expects texts in the message of the status.
+// says expects the message of the status to contain some texts.
 func says(texts ...string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		for _, text := range texts {
 			if !strings.Contains(status.Message, text) {
-				return fmt.Errorf("message is %q, and does not say %q", status.Message, text)
+				return fmt.Errorf("got message %q, want one with %q", status.Message, text)
 			}
 		}
 		return nil
 	}
 }
 
-// hasDomains expects the hosts that are routed.
+// hasDomains expects the routed hosts.
 func hasDomains(want ...string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		if !slices.Equal(status.Domains, want) {
-			return fmt.Errorf("domains are %q, want %q", status.Domains, want)
+			return fmt.Errorf("got domains %q, want %q", status.Domains, want)
 		}
 		return nil
 	}
 }
 
-// installed returns an error unless the release of the current generation is there.
+// installed returns an error unless the current generation of a Darkroom is released.
 func installed(namespace, name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		darkroom, err := get(ctx, &v1alpha1.Darkroom{}, namespace, name)
@@ -132,7 +132,7 @@ func installed(namespace, name string) func(context.Context) error {
 	}
 }
 
-// events returns the events with a reason in a namespace, or all if the reason is empty.
+// events returns the events in a namespace that have a reason, or all events if the reason is empty.
 func events(t *testing.T, namespace, reason string) []eventsv1.Event {
 	t.Helper()
 	list := &eventsv1.EventList{}

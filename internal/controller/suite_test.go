@@ -36,12 +36,11 @@ import (
 
 const baseDomain = "darkroom.example.com"
 
-// cluster is the API server that all tests of this package share; each test has a
-// namespace of its own.
+// All tests of this package share one API server; each test uses its own namespaces.
 var (
 	cluster *rest.Config
 	kube    client.WithWatch
-	// asOperator is the identity of operators. The guard limits what they write.
+	// asOperator is the identity of operators. The guard restricts its writes.
 	asOperator *rest.Config
 )
 
@@ -51,7 +50,8 @@ func TestMain(m *testing.M) {
 		written = io.MultiWriter(written, os.Stderr)
 	}
 	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
-	// As on OpenShift: an owner reference with blockOwnerDeletion needs a permission on the finalizers of the owner.
+	// OpenShift enables this plugin, too. An owner reference with blockOwnerDeletion then needs a permission on the
+	// finalizers of the owner.
 	flags := map[string]string{"enable-admission-plugins": "OwnerReferencesPermissionEnforcement"}
 	os.Exit(controlplane.MainWith(m, flags, func(administrator *rest.Config) (err error) {
 		cluster = administrator
@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// theLog is what all operators logged, at the level debug.
+// theLog contains the debug log of all operators.
 var theLog logBuffer
 
 type logBuffer struct {
@@ -88,7 +88,7 @@ func (b *logBuffer) String() string {
 	return string(b.lines)
 }
 
-// operator is a manager with both controllers, limited to the namespaces of a test.
+// operator is a manager with all controllers, limited to the namespaces of a test.
 type operator struct {
 	t       testing.TB
 	stop    context.CancelFunc
@@ -96,8 +96,8 @@ type operator struct {
 	manager manager.Manager
 
 	mu sync.Mutex
-	// sent are the methods and paths of all requests but watches; forbidden are those that the
-	// API server forbade, watches included.
+	// sent are the methods and paths of all requests except watches. forbidden are the requests that the API server
+	// forbade, including watches.
 	sent, forbidden []string
 }
 
@@ -107,7 +107,7 @@ type settings struct {
 
 	kubeconfig *rest.Config
 	darkrooms  labels.Selector
-	// add adds controllers to the manager.
+	// add adds the controllers to the manager.
 	add func(context.Context, manager.Manager, controller.Options) error
 }
 
@@ -117,8 +117,8 @@ func withPeriod(period time.Duration) operatorOption {
 	return func(s *settings) { s.ReconcilePeriod = period }
 }
 
-// beforeEach calls a function before each request of an operator. A request for which it
-// returns an error is not sent.
+// beforeEach calls a function before each request of an operator. If the function returns an error, the request is not
+// sent.
 func beforeEach(call func(*http.Request) error) operatorOption {
 	return func(s *settings) {
 		s.kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -132,7 +132,7 @@ func beforeEach(call func(*http.Request) error) operatorOption {
 	}
 }
 
-// startOperator runs an operator for a namespace until the test ends or stops it.
+// startOperator runs an operator for a namespace until the test ends or kills it.
 func startOperator(t testing.TB, namespace string, options ...operatorOption) *operator {
 	t.Helper()
 	return startOperatorFor(t, []string{namespace}, options...)
@@ -165,7 +165,7 @@ func startOperatorFor(t testing.TB, namespaces []string, options ...operatorOpti
 	return o
 }
 
-// translating returns the options of an operator of some namespaces.
+// translating returns the options of an operator for some namespaces.
 func translating(t testing.TB, namespaces []string) controller.Options {
 	t.Helper()
 	chrt, err := charts.Darkroom()
@@ -179,13 +179,12 @@ func translating(t testing.TB, namespaces []string) controller.Options {
 		LeaseNamespace:          append(slices.Clone(namespaces), "default")[0],
 		MaxConcurrentReconciles: 2,
 		MaxHistory:              3,
-		// Tests count requests. Tests of optional resources set a shorter period.
+		// Many tests count requests. Tests of optional kinds set a shorter period.
 		DiscoveryPeriod: time.Hour,
 	}
 }
 
-// newManager discovers what the API server serves, and makes a manager whose caches are limited
-// as an operator's are.
+// newManager discovers the API of the cluster and creates a manager with an operator's caches.
 func newManager(t testing.TB, s *settings) manager.Manager {
 	t.Helper()
 	var err error
@@ -218,7 +217,7 @@ func discoveryClient(t testing.TB, kubeconfig *rest.Config) *discovery.Discovery
 	return api
 }
 
-// kill ends the operator and waits until it is gone.
+// kill stops the operator and waits until it has ended.
 func (o *operator) kill() {
 	o.stop()
 	err := <-o.ended
@@ -228,7 +227,7 @@ func (o *operator) kill() {
 	}
 }
 
-// record takes note of the requests of an operator.
+// record records the requests of an operator.
 func (o *operator) record(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		line := request.Method + " " + request.URL.Path
@@ -249,25 +248,25 @@ func (o *operator) note(list *[]string, line string) {
 	*list = append(*list, line)
 }
 
-// requests returns the requests so far, watches left out.
+// requests returns all requests so far except watches.
 func (o *operator) requests() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.sent)
 }
 
-// writes counts the requests so far that are no reads.
+// writes counts the write requests so far.
 func (o *operator) writes() int {
 	return len(slices.DeleteFunc(o.requests(), func(line string) bool { return strings.HasPrefix(line, http.MethodGet) }))
 }
 
-// quiet returns an error unless an operator makes no request for a while.
+// quiet returns an error if an operator sends a request within a second.
 func quiet(o *operator) func(context.Context) error {
 	return func(context.Context) error {
 		before := len(o.requests())
 		time.Sleep(time.Second)
 		if after := len(o.requests()); after != before {
-			return fmt.Errorf("%d requests within a second", after-before)
+			return fmt.Errorf("got %d requests within a second, want none", after-before)
 		}
 		return nil
 	}
