@@ -20,40 +20,38 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// FieldManager owns the fields that the release sets in its objects.
+// FieldManager is the field manager of the release's objects.
 const FieldManager = "darkroom-operator"
 
-// ErrForeignObject is returned if an object of the same name and kind exists and does not
-// belong to the Darkroom. That object is never changed.
+// ErrForeignObject is returned if an object of the same kind and name exists but does not belong to the Darkroom. The
+// object is never changed.
 var ErrForeignObject = errors.New("the object exists and does not belong to this Darkroom")
 
-// errContended is returned if other clients wrote an object between all attempts to restore
-// it.
+// errContended is returned if every attempt to write an object conflicted with other clients.
 var errContended = errors.New("other clients keep writing the object")
 
-// applyAttempts bounds the attempts to write an object that others write too.
+// applyAttempts limits the attempts to write an object that others write, too.
 const applyAttempts = 5
 
-// absent is a resourceVersion that no object has. An apply that carries it creates a
-// missing object, and fails with a conflict if the object exists: the API server compares
-// versions only if the object exists. So creating an object costs one request and cannot
-// overwrite somebody else's object.
+// absent is a resourceVersion that no object has. An apply with it creates a missing object, but conflicts with an
+// existing one, because the API server compares versions only if the object exists. So creating an object takes one
+// request and cannot overwrite a foreign object.
 const absent = "1"
 
-// An object is written only if the write itself proves that it is the Darkroom's: either it must
-// not exist yet, or it must have the UID of an object that belongs to the Darkroom.
+// Every write proves that the object belongs to the Darkroom. Either the object must not exist yet, or it must have the
+// UID of an object that belongs to the Darkroom.
 
-// apply writes the desired objects, in the order of manifest.Waves, and deletes those that the Darkroom owns in
-// addition. It leaves out those that were applied as they are desired, and that the caches show as they were then:
-// for a change of a Darkroom all but two or three. If the caches lag behind a change by another client, its event will
-// follow, and the object is repaired. It also leaves out the Deployment while that has to wait (postpone.go).
+// apply writes the desired objects in the order of manifest.Waves, and then deletes surplus objects. It skips:
+//   - objects that were already applied in their desired state and have not changed since, according to the caches. If
+//     the caches lag behind another client's change, the event of that change triggers a repair;
+//   - the Deployment, while its rollout is postponed (postpone.go).
 func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 	exists := func(object *unstructured.Unstructured) bool {
-		live, _ := c.lookUp(object) // an error will be met again by the apply
+		live, _ := c.lookUp(object) // the apply will run into the same error
 		return live != nil
 	}
 	for _, wave := range manifest.Waves(objects, exists) {
-		// An error does not cancel the other writes, because they are needed anyway.
+		// An error does not cancel the other writes, which are needed anyway.
 		err := inParallel(wave, func(object *unstructured.Unstructured) error {
 			known, err := c.lookUp(object)
 			if err != nil || known != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), known) {
@@ -69,13 +67,12 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 			return err
 		}
 	}
-	// Objects that have to wait for the rollout are removed by a later reconcile, once the
-	// caches show the apply.
+	// Objects needed until the end of the rollout are deleted by a later reconcile, once the caches show this apply.
 	return c.removeSurplus()
 }
 
-// put writes an object, which the caches show as known or not at all, until no other writer is faster. It removes from
-// the object what others added (see drift.Reclaim), and remembers and returns it as it is then.
+// put writes an object and retries on conflicts. known is the cached object; nil if there is none. put removes fields
+// that others added (see drift.Reclaim), records the result in the memory, and returns it.
 func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Object) (*unstructured.Unstructured, error) {
 	var uid types.UID
 	if known != nil {
@@ -92,7 +89,7 @@ func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Objec
 		if !apierrors.IsConflict(err) {
 			return nil, err
 		}
-		// The cache is stale, or the object was written in between.
+		// The cache is stale, or another client wrote the object in the meantime.
 		if uid, err = c.liveUID(object); err != nil {
 			return nil, err
 		}
@@ -100,7 +97,7 @@ func (c *ActionClient) put(object *unstructured.Unstructured, known metav1.Objec
 	return nil, fmt.Errorf("apply %s: %w", manifest.KeyOf(object), errContended)
 }
 
-// putOnce is one attempt of put, with the UID that the object must have; none if it must not exist.
+// putOnce is one attempt of put. The object must have the UID; an empty UID means that the object must not exist.
 func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	if uid == "" {
 		return c.send(object, uid)
@@ -110,7 +107,7 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 	}
 	live, err := c.send(object, uid)
 	if apierrors.IsInvalid(err) {
-		// Additions by others may be the cause.
+		// Fields added by others may be the cause.
 		if live, _ = c.read(object); live == nil || live.GetUID() != uid {
 			return nil, err
 		}
@@ -127,7 +124,7 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 	return live, reclaimErr
 }
 
-// read returns an object as the API server has it; nil if there is none.
+// read reads an object from the API server; nil if it does not exist.
 func (c *ActionClient) read(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(object.GroupVersionKind())
@@ -135,19 +132,19 @@ func (c *ActionClient) read(object *unstructured.Unstructured) (*unstructured.Un
 	case apierrors.IsNotFound(err):
 		return nil, nil //nolint:nilnil // see above
 	case err != nil:
-		return nil, fmt.Errorf("look for %s: %w", manifest.KeyOf(object), err)
+		return nil, fmt.Errorf("get %s: %w", manifest.KeyOf(object), err)
 	}
 	return live, nil
 }
 
-// send sends one apply of an object that must have a UID, or must not exist if uid is empty. It
-// returns the object as it came back.
+// send applies an object and returns the result. The object must have the UID; an empty UID means that the object must
+// not exist.
 func (c *ActionClient) send(object *unstructured.Unstructured, uid types.UID) (*unstructured.Unstructured, error) {
 	live, err := Apply(c.ctx, c.Client, c.darkroom, object, uid)
 	if meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf(
-			"apply %s: the cluster has no %s of %s: install its CustomResourceDefinition, or change the Darkroom "+
-				"so that it needs none: %w",
+			"apply %s: the cluster has no %s of %s: install the CustomResourceDefinition, or change the Darkroom "+
+				"so that it does not need one: %w",
 			manifest.KeyOf(object), object.GetKind(), object.GetAPIVersion(), err)
 	}
 	if err != nil {
@@ -156,8 +153,8 @@ func (c *ActionClient) send(object *unstructured.Unstructured, uid types.UID) (*
 	return live, nil
 }
 
-// Apply applies an object of a Darkroom's release, with Helm's marks and the owner reference, and returns it as it came
-// back. The object must have a UID, or must not exist if uid is empty.
+// Apply applies an object of a Darkroom's release with Helm's labels and annotations and the owner reference, and
+// returns the result. The object must have the UID; an empty UID means that the object must not exist.
 func Apply(
 	ctx context.Context, to client.Client, darkroom client.Object, object *unstructured.Unstructured, uid types.UID,
 	options ...client.ApplyOption,
@@ -178,17 +175,16 @@ func Apply(
 	return out, to.Apply(ctx, client.ApplyConfigurationFromUnstructured(out), options...)
 }
 
-// cached returns an object as the caches show it; nil if they show none.
+// cached returns an object from the caches; nil if they do not have it.
 func (c *ActionClient) cached(object manifest.Key) (metav1.Object, error) {
 	live, err := c.Cached(c.ctx, object.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name})
 	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("look for %s: %w", object, err)
+		return nil, fmt.Errorf("get %s: %w", object, err)
 	}
 	return live, nil
 }
 
-// lookUp returns an object of the Darkroom that the caches show; nil if they show no such
-// object.
+// lookUp returns a cached object that belongs to the Darkroom; nil if there is none.
 func (c *ActionClient) lookUp(object *unstructured.Unstructured) (metav1.Object, error) {
 	live, err := c.cached(manifest.KeyOf(object))
 	if live == nil || !ownership.Owns(c.darkroom, live) {
@@ -197,8 +193,8 @@ func (c *ActionClient) lookUp(object *unstructured.Unstructured) (metav1.Object,
 	return live, nil
 }
 
-// liveUID returns the UID of an object as the API server has it; none if it is missing. The
-// error is ErrForeignObject if it does not belong to the Darkroom.
+// liveUID reads the UID of an object from the API server; empty if the object does not exist. The error is
+// ErrForeignObject if the object does not belong to the Darkroom.
 func (c *ActionClient) liveUID(object *unstructured.Unstructured) (types.UID, error) {
 	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
 	switch {
@@ -211,8 +207,8 @@ func (c *ActionClient) liveUID(object *unstructured.Unstructured) (types.UID, er
 	return existing.GetUID(), nil
 }
 
-// reclaim makes the operator the owner of the fields that others added and that must go,
-// and reports whether there were any.
+// reclaim transfers unwanted fields that others added to the operator's field manager, and reports whether there were
+// any.
 func (c *ActionClient) reclaim(live *unstructured.Unstructured) (bool, error) {
 	entries, found, err := drift.Reclaim(live.GroupVersionKind().GroupKind(), FieldManager, live.GetManagedFields())
 	if err != nil || !found {
@@ -233,8 +229,8 @@ func (c *ActionClient) reclaim(live *unstructured.Unstructured) (bool, error) {
 	return true, nil
 }
 
-// remove deletes an object if it is the Darkroom's at that moment: as the caches show it, and if they
-// do not show its last version, as the API server has it. One that waits for finalizers is deleted already.
+// remove deletes an object if it still belongs to the Darkroom. The precondition is the cached version, or after a
+// conflict the version read from the API server. An object that waits for finalizers counts as deleted.
 func (c *ActionClient) remove(object owned) error {
 	live := object.live
 	if live != nil && live.GetDeletionTimestamp() != nil {
@@ -269,8 +265,8 @@ func (c *ActionClient) remove(object owned) error {
 	return fmt.Errorf("delete %s: %w", object, errContended)
 }
 
-// readOwned returns an object of the Darkroom as the API server has it; nil if there is none, or
-// if it belongs to others.
+// readOwned reads the metadata of an object of the Darkroom from the API server; nil if the object does not exist or
+// belongs to others.
 func (c *ActionClient) readOwned(kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
 	existing, err := c.readMetadata(kind, name)
 	if existing != nil && !ownership.Owns(c.darkroom, existing) {
@@ -279,20 +275,20 @@ func (c *ActionClient) readOwned(kind schema.GroupVersionKind, name string) (*me
 	return existing, err
 }
 
-// readMetadata returns the metadata of an object as the API server has it; nil if there is none.
+// readMetadata reads the metadata of an object from the API server; nil if the object does not exist.
 func (c *ActionClient) readMetadata(kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
 	existing := c.metadataOf(kind, name)
 	switch err := c.Uncached.Get(c.ctx, client.ObjectKeyFromObject(existing), existing); {
 	case isGone(err):
 		return nil, nil //nolint:nilnil // see above
 	case err != nil:
-		return nil, fmt.Errorf("look for %s: %w", manifest.Key{GroupKind: kind.GroupKind(), Name: name}, err)
+		return nil, fmt.Errorf("get %s: %w", manifest.Key{GroupKind: kind.GroupKind(), Name: name}, err)
 	}
 	existing.SetGroupVersionKind(kind)
 	return existing, nil
 }
 
-// metadataOf returns the metadata of an object in the namespace of the release, to be read or written.
+// metadataOf returns empty metadata that identifies an object in the namespace of the release, for a request.
 func (c *ActionClient) metadataOf(kind schema.GroupVersionKind, name string) *metav1.PartialObjectMetadata {
 	out := &metav1.PartialObjectMetadata{}
 	out.SetGroupVersionKind(kind)

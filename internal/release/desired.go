@@ -11,27 +11,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// desired is the desired release of a Darkroom: the chart, rendered with the values of one
-// translation. Nothing else is ever applied.
+// desired is the desired release of a Darkroom: the chart rendered with the values of one translation. Nothing else is
+// ever applied.
 type desired struct {
 	values map[string]any
-	// manifest is the identity of the manifest.
+	// manifest is the digest of the manifest (manifest.Identity).
 	manifest string
-	// release and its objects are nil if these values were rendered before. Then they are rendered again if needed.
+	// release and objects are nil if these values were rendered by an earlier reconcile. They are then rendered again
+	// only if needed.
 	release *helmrelease.Release
 	objects []*unstructured.Unstructured
 }
 
-// rendering is the last rendering of a release: the digest of its values, and the identity of
-// its manifest. The manifest is most of a release's memory, and is needed only to write.
+// rendering identifies the last rendering of a release by the digests of its values and manifest. The manifest itself
+// is large and is needed only for writes, so it is not kept.
 type rendering struct{ values, manifest string }
 
 // errNotRendered is returned for a write of a release that was not rendered in this reconcile.
-var errNotRendered = errors.New("nothing was translated and rendered for the release")
+var errNotRendered = errors.New("the release was not rendered in this reconcile")
 
-// Render renders the desired release of the Darkroom, unless its values are the same as the last
-// time. It refuses values that lack the name or the label of the Darkroom, because they would
-// render the objects of another release.
+// Render renders the desired release of the Darkroom unless the values are unchanged. It refuses values without the
+// name or the label of the Darkroom, because they would render the objects of another release.
 func (c *ActionClient) Render(values map[string]any) error {
 	labels, _ := values["commonLabels"].(map[string]any)
 	if values["fullnameOverride"] != c.key.Name || labels[v1alpha1.LabelDarkroom] != c.key.Name {
@@ -51,14 +51,14 @@ func (c *ActionClient) Render(values map[string]any) error {
 	c.desired = next
 	c.memory.objects.Desire(next.objects)
 	if deployed := c.darkroom.Status.DeployedRelease; isFirst && deployed != nil {
-		// Otherwise an operator that restarts would have to apply every object of every release to find out which
-		// ones are up to date.
+		// A restarted operator would otherwise have to apply every object of every release to find out which ones are
+		// up to date.
 		c.memory.objects.Recall(deployed.Digest, next.objects, c.lookUp)
 	}
 	return nil
 }
 
-// render renders the release with some values.
+// render renders the release with the given values.
 func (c *ActionClient) render(values map[string]any) (*desired, error) {
 	rendered, err := c.Renderer.Render(c.key, values)
 	if err != nil {

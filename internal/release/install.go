@@ -32,8 +32,7 @@ func (c *ActionClient) Install(
 	return c.deploy(desired, nil, nil)
 }
 
-// Upgrade makes a new revision of the release. With the option DryRun it only returns the
-// summary of that revision.
+// Upgrade deploys a new revision of the release. With the option DryRun it only returns the summary of the revision.
 func (c *ActionClient) Upgrade(
 	_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption,
 ) (_ *helmrelease.Release, err error) {
@@ -51,7 +50,7 @@ func (c *ActionClient) Upgrade(
 	next := desired.release
 	history, err := c.revisions.Current(c.ctx)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
-		err = storage.ErrDeleted // the Helm reconciler has just read one
+		err = storage.ErrDeleted // the Helm reconciler has just read a revision
 	}
 	if err != nil {
 		return nil, fmt.Errorf("upgrade release %s: %w", c.key, err)
@@ -72,7 +71,7 @@ func (c *ActionClient) Upgrade(
 	return c.deploy(desired, nil, history)
 }
 
-// recover stores the last revision as failed if an interrupted operation left it.
+// recover marks the last revision as failed if an interrupted operation left it pending.
 func (c *ActionClient) recover(last *helmrelease.Release) error {
 	left, err := c.endInterrupted(last)
 	if err != nil || left == "" {
@@ -84,8 +83,8 @@ func (c *ActionClient) recover(last *helmrelease.Release) error {
 	return c.revisions.Update(c.ctx, last)
 }
 
-// measure counts an operation that begins now, and whose error is known when the function that it
-// returns is called, unless it has to wait.
+// measure starts measuring an operation. The returned function records the duration and the error, unless the operation
+// only has to wait.
 func (c *ActionClient) measure(operation string, err *error) func() {
 	began := time.Now()
 	return func() {
@@ -95,14 +94,14 @@ func (c *ActionClient) measure(operation string, err *error) func() {
 	}
 }
 
-// isWaiting reports whether an error is no failure: the namespace is being deleted, and the Darkroom with it, another
-// Helm client is changing the release, or a revision was deleted.
+// isWaiting reports whether an error means that the operation has to wait and has not failed: the namespace is being
+// deleted, another Helm client is changing the release, or a revision was deleted.
 func isWaiting(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || errors.Is(err, ErrBusy) ||
 		errors.Is(err, storage.ErrDeleted)
 }
 
-// isDryRun reports whether an upgrade with some options only shows what it would do.
+// isDryRun reports whether the options of an upgrade include DryRun.
 func isDryRun(opts []helmclient.UpgradeOption) bool {
 	var upgrade action.Upgrade
 	for _, apply := range opts {
@@ -113,18 +112,16 @@ func isDryRun(opts []helmclient.UpgradeOption) bool {
 	return upgrade.DryRun
 }
 
-// isRetry reports whether next repeats the last revision, which failed. The retry takes
-// its place, so that retries neither fill the history nor push the last good revision out
-// of it.
+// isRetry reports whether next repeats the last revision, which failed. A retry reuses the number of that revision, so
+// that retries do not push the last good revision out of the history.
 func isRetry(last, next *helmrelease.Release) bool {
 	return last.Info.Status == helmrelease.StatusFailed && last.Manifest == next.Manifest &&
 		manifest.Digest(last.Config) == manifest.Digest(next.Config)
 }
 
-// deploy stores a revision as pending, applies its objects, removes those that the Darkroom
-// owns in addition, and stores the outcome. A retry of a failed revision is not stored
-// before its outcome differs: what fails again and again for the same cause is written once.
-// The history has the newest revision and the deployed ones, the newest first, without a retried one.
+// deploy stores a revision as pending, applies its objects, deletes surplus objects, and stores the outcome. A retry of
+// a failed revision is stored only if its outcome differs, so repeated failures with the same cause are written once.
+// history contains the newest revision and the deployed ones, newest first, without the retried revision.
 func (c *ActionClient) deploy(
 	desired *desired, failed *helmrelease.Release, history []*helmrelease.Release,
 ) (*helmrelease.Release, error) {
@@ -157,14 +154,13 @@ func (c *ActionClient) begin(next *helmrelease.Release) error {
 	return c.revisions.Create(c.ctx, next)
 }
 
-// isQuotaExceeded reports whether a quota refuses another revision, which earlier ones may have exhausted. The API
-// server refuses what policies deny with the same reason.
+// isQuotaExceeded reports whether a quota rejected a revision; deleting earlier revisions may help. The message has to
+// be checked, because rejections by policies have the same reason.
 func isQuotaExceeded(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// fail stores a revision as failed, unless it is stored so already, and returns the cause,
-// joined with the errors of doing so.
+// fail stores a revision as failed, unless it already is, and returns the cause joined with any errors of doing so.
 func (c *ActionClient) fail(next, failed *helmrelease.Release, cause error) error {
 	verb := "upgrade"
 	if next.Version == 1 {
@@ -182,8 +178,8 @@ func (c *ActionClient) fail(next, failed *helmrelease.Release, cause error) erro
 	return errors.Join(cause, recordErr, c.revisions.Update(c.ctx, next), c.revisions.Prune(c.ctx, c.MaxHistory))
 }
 
-// succeed stores a revision as deployed, and the one deployed before as superseded. Failed is the revision that
-// this one retries.
+// succeed stores a revision as deployed and the previously deployed ones as superseded. failed is the revision that
+// next retries; nil if there is none.
 func (c *ActionClient) succeed(next, failed *helmrelease.Release, history []*helmrelease.Release) error {
 	event, message := EventInstalled, fmt.Sprintf("Installed with chart %s", next.Chart.Metadata.Version)
 	if next.Version > 1 {
@@ -191,8 +187,8 @@ func (c *ActionClient) succeed(next, failed *helmrelease.Release, history []*hel
 			next.Chart.Metadata.Version)
 	}
 	next.SetStatus(helmrelease.StatusDeployed, message)
-	// In this order, so that each deployed revision has a record, and that there are never two of them, even if
-	// the operator dies in between.
+	// The order guarantees that each deployed revision has a record, and that there are never two deployed revisions,
+	// even if the operator dies in between.
 	if err := c.revisions.Record(c.ctx, next); err != nil {
 		return c.fail(next, failed, err)
 	}

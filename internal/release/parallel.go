@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// parallelism bounds the concurrent requests for one release.
+// parallelism limits the concurrent requests for one release.
 const parallelism = 8
 
-// inParallel calls do for each item, also after an error. If several fail, it returns the error
-// of the first item in order. A Darkroom with two obstacles thus reports the same one at each attempt, and its status
-// is written once.
+// inParallel calls do for each item, even after an error, and returns the error of the first item in order that failed.
+// The choice is deterministic: a Darkroom with two problems reports the same one after each attempt, so its status is
+// written once.
 func inParallel[T any](items []T, do func(T) error) error {
 	errs := make([]error, len(items))
 	var group errgroup.Group

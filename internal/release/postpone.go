@@ -19,19 +19,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
-// A new version or another flag of the operator can replace the pods of all Darkrooms. The Deployment of a Darkroom is
-// left out of an apply and of a repair while enough others roll because of the operator; all other objects are applied.
-// A mark on each Deployment shows whose change replaces its pods. Changes by users never wait.
+// A new version or setting of the operator can replace the pods of all Darkrooms. To limit concurrent rollouts, apply
+// and repair skip a Darkroom's Deployment while too many other rollouts caused by the operator are in progress. All
+// other objects are applied. A mark on each Deployment records who caused its rollout. Changes by users are never
+// postponed.
 
-// mark is the annotation v1alpha1.AnnotationRollout of a Deployment. It is written with each change of the rendered pod
-// template. A Deployment without the annotation has the zero value.
+// mark is the value of the annotation v1alpha1.AnnotationRollout on a Deployment. It changes with the rendered pod
+// template. Without the annotation it is the zero value.
 type mark struct {
-	// Generation is the generation of the Darkroom, and Inputs identifies what else its users determined.
+	// Generation is the generation of the Darkroom, and Inputs identifies the other inputs that users control.
 	Generation int64  `json:"generation"`
 	Inputs     string `json:"inputs"`
 	// Template is the digest of the rendered pod template.
 	Template string `json:"template"`
-	// Revision is the revision of the Deployment that began because of the operator; 0 if it began because of a user.
+	// Revision is the revision of the Deployment whose rollout the operator caused; 0 if a user caused it.
 	Revision int64 `json:"revision,omitempty"`
 }
 
@@ -47,15 +48,15 @@ func revisionOf(deployment metav1.Object) int64 {
 	return revision
 }
 
-// RollsForOperator reports whether a Deployment replaces its pods because of a change of the operator. A restart by a
-// user since then, which has another revision, does not count.
+// RollsForOperator reports whether a Deployment is replacing its pods because of the operator. If a user has restarted
+// it since, the revision differs and the rollout does not count.
 func RollsForOperator(deployment *appsv1.Deployment) bool {
 	began, now := markOf(deployment).Revision, revisionOf(deployment)
 	return began != 0 && (now == began || now == began-1) && rolloutstatus.IsRolling(deployment)
 }
 
-// postpones reports whether a desired object is the Deployment and has to wait, and remembers that for this reconcile.
-// The caches show live, or nothing.
+// postpones reports whether a desired object is the Deployment and its rollout has to wait, and records the decision
+// for this reconcile. live is the cached object; nil if there is none.
 func (c *ActionClient) postpones(object *unstructured.Unstructured, live metav1.Object) (bool, error) {
 	deployment, found := live.(*appsv1.Deployment)
 	if c.Full == nil || !found || !c.isOperatorsChange(object, deployment) || deployment.Status.Replicas == 0 {
@@ -69,8 +70,8 @@ func (c *ActionClient) postpones(object *unstructured.Unstructured, live metav1.
 	return full, nil
 }
 
-// isOperatorsChange reports whether an object is the Deployment and has another pod template than the live one,
-// although its users have changed nothing since that was applied.
+// isOperatorsChange reports whether an object is the Deployment and its pod template differs from the live one although
+// users have changed nothing since it was applied.
 func (c *ActionClient) isOperatorsChange(object *unstructured.Unstructured, live metav1.Object) bool {
 	if live == nil || manifest.KeyOf(object) != DeploymentOf(c.key) {
 		return false
@@ -81,8 +82,8 @@ func (c *ActionClient) isOperatorsChange(object *unstructured.Unstructured, live
 			v1alpha1.IsConditionTrueNow(c.darkroom, v1alpha1.ConditionDeployed))
 }
 
-// marked returns the desired Deployment with its mark, and another object as it is. Live is the object as it was read
-// last; nil if there is none.
+// marked returns the desired Deployment with its mark; other objects are returned unchanged. live is the last known
+// object; nil if there is none.
 func (c *ActionClient) marked(object *unstructured.Unstructured, live metav1.Object) *unstructured.Unstructured {
 	if manifest.KeyOf(object) != DeploymentOf(c.key) {
 		return object
@@ -95,19 +96,19 @@ func (c *ActionClient) marked(object *unstructured.Unstructured, live metav1.Obj
 	case c.isOperatorsChange(object, live):
 		next.Revision = revisionOf(live) + 1
 	}
-	value, _ := json.Marshal(next) // numbers and texts
+	value, _ := json.Marshal(next) // cannot fail
 	out := object.DeepCopy()
 	out.SetAnnotations(labels.Merge(out.GetAnnotations(), labels.Set{v1alpha1.AnnotationRollout: string(value)}))
 	return out
 }
 
-// awaitShown waits until the caches show the Deployment, if it began to roll because of the operator: it counts
-// then for the next Darkroom.
+// awaitShown waits until the caches show a Deployment whose rollout the operator has just started, so that the rollout
+// counts for the next Darkroom.
 func (c *ActionClient) awaitShown(object manifest.Key) {
 	if object != DeploymentOf(c.key) || !c.mayRoll {
 		return
 	}
-	// Without it, a few more roll at once.
+	// After the timeout, a few more rollouts than the limit may start.
 	_ = wait.PollUntilContextTimeout(c.ctx, 5*time.Millisecond, time.Second, true, func(context.Context) (bool, error) {
 		live, err := c.cached(object)
 		return live == nil || c.Shown(c.key, object, live), err

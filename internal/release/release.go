@@ -24,19 +24,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// Reasons of the events that are recorded on a Darkroom.
+// Reasons of events on a Darkroom.
 const (
-	// EventInstalled: the first revision of the release was installed.
+	// EventInstalled: the first revision was installed.
 	EventInstalled = "Installed"
-	// EventUpgraded: a new revision of the release was applied.
+	// EventUpgraded: a new revision was applied.
 	EventUpgraded = "Upgraded"
-	// EventRepaired: objects that were deleted or changed were restored.
+	// EventRepaired: deleted or changed objects were restored.
 	EventRepaired = "Repaired"
-	// EventContested: an object is changed repeatedly by another writer.
+	// EventContested: another writer changes an object repeatedly.
 	EventContested = "Contested"
 	// EventRecovered: an interrupted operation is retried.
 	EventRecovered = "Recovered"
-	// EventStrayObjects: another Helm client left objects that belong to nobody.
+	// EventStrayObjects: another Helm client left objects without an owner.
 	EventStrayObjects = "StrayObjects"
 	// EventUninstalled: the release and its objects were deleted.
 	EventUninstalled = "Uninstalled"
@@ -46,13 +46,11 @@ const (
 	EventFailed = "ReleaseFailed"
 )
 
-// pendingTimeout is how long a release that another Helm client left pending is assumed
-// to be in progress.
+// pendingTimeout is the time for which a release that another Helm client left pending counts as in progress.
 const pendingTimeout = 2 * time.Minute
 
-// descriptionPending marks the revisions that this operator is working on. One that is
-// found with it was left by an operator that died: one operator leads, and it handles one
-// Darkroom once at a time.
+// descriptionPending marks revisions that this operator is working on. Only one operator leads, and it handles a
+// Darkroom in one reconcile at a time. So a revision found with this mark was left by an operator that died.
 const descriptionPending = "In progress (Darkroom Operator)"
 
 // ErrBusy is returned while another Helm client is changing the release.
@@ -60,45 +58,45 @@ var ErrBusy = errors.New("another Helm client is changing the release")
 
 // Recorder records an event on a Darkroom.
 type Recorder interface {
-	// Event records an event. Warning marks failures.
+	// Event records an event; warning is set for failures.
 	Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
 }
 
-// Config is the configuration of Releases. All fields but Full and the last two are required.
+// Config is the configuration of Releases. All fields except Full and MaxHistory are required.
 type Config struct {
-	// Chart is the chart of the releases. The one that the Helm reconciler passes is not
-	// rendered: it has no default values.
+	// Chart is the chart with its default values. The chart that the Helm reconciler passes has none and is not
+	// rendered.
 	Chart *render.Chart
 	// Client writes objects.
 	Client client.Client
-	// Uncached reads past the caches.
+	// Uncached reads from the API server.
 	Uncached client.Reader
-	// Cached returns an object as a cache has it: nil and no error for a kind that is not cached, and the API's error
-	// NotFound for an object that is missing. The object is the cache's own and must not be changed.
+	// Cached returns an object from a cache. It returns nil and no error for a kind that is not cached, and a NotFound
+	// error for a missing object. The object is shared with the cache and must not be modified.
 	Cached func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error)
-	// Owned visits all objects that have a Darkroom's key in the index ownership.Index, as the caches have them. Those
-	// of other Darkrooms may be among them. They are the caches' own and must not be changed.
+	// Owned visits all cached objects that have a Darkroom's key in the index ownership.Index, which may include objects
+	// of other Darkrooms. The objects are shared with the cache and must not be modified.
 	Owned func(_ context.Context, darkroom client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error
-	// Kinds returns the kinds of objects that a release may have in this cluster.
+	// Kinds returns the kinds that a release may contain in this cluster.
 	Kinds func() []schema.GroupVersionKind
-	// Full reports whether the limit of Darkrooms that replace their pods because of the operator is reached, without
-	// this one. Nil means that there is no limit.
+	// Full reports whether the limit of concurrent rollouts caused by the operator is reached, not counting the given
+	// Darkroom. nil means no limit.
 	Full func(_ context.Context, darkroom types.NamespacedName) (bool, error)
-	// Store keeps the releases.
+	// Store stores the releases.
 	Store *storage.Store
-	// Renderer renders them.
+	// Renderer renders the releases.
 	Renderer *render.Renderer
-	// Recorder records events, and Metrics counts operations.
+	// Recorder records events, and Metrics records operations.
 	Recorder Recorder
 	Metrics  *metrics.Metrics
-	// Clock measures waits.
+	// Clock provides the current time.
 	Clock clock.PassiveClock
-	// MaxHistory is the number of revisions kept of each release; 0 keeps all.
+	// MaxHistory is the number of revisions kept per release; 0 keeps all.
 	MaxHistory int
 }
 
-// Releases are the Helm releases of all Darkrooms. It renders them, makes the action clients
-// that write them, and remembers them.
+// Releases manages the Helm releases of all Darkrooms. It creates an action client for each reconcile, and remembers
+// the releases between reconciles.
 type Releases struct {
 	Config
 
@@ -106,25 +104,25 @@ type Releases struct {
 	known map[types.NamespacedName]*memory
 }
 
-// memory is all that is remembered of the release of one Darkroom. Without it, each reconcile
-// would read the revision, render the chart and apply every object.
+// memory is everything remembered about the release of one Darkroom. Without it, each reconcile would read the
+// revision, render the chart and apply every object.
 type memory struct {
 	uid types.UID
-	// revisions and rendering are used by the reconcile of the Darkroom, of which there is one
-	// at a time.
+	// revisions and rendering are used only by the reconcile of the Darkroom, and reconciles of one Darkroom never
+	// overlap.
 	revisions storage.Memory
 	rendering rendering
-	// objects is also used by the status controller.
+	// objects is also used by the status controller, concurrently.
 	objects drift.Memory
 }
 
-// New returns Releases with a configuration.
+// New creates Releases from a configuration.
 func New(config Config) *Releases {
 	return &Releases{Config: config, known: map[types.NamespacedName]*memory{}}
 }
 
-// of returns what is remembered of the release of a Darkroom. What was remembered of an earlier
-// Darkroom of the same name is dropped.
+// of returns the memory of a Darkroom's release, and creates it if needed. The memory of an earlier Darkroom of the
+// same name is dropped.
 func (r *Releases) of(darkroom client.Object) *memory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +135,7 @@ func (r *Releases) of(darkroom client.Object) *memory {
 	return known
 }
 
-// recall returns what is remembered of the release of a Darkroom, which may be nothing.
+// recall returns the memory of a Darkroom's release; it is empty if there is none.
 func (r *Releases) recall(key types.NamespacedName) *memory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +145,7 @@ func (r *Releases) recall(key types.NamespacedName) *memory {
 	return &memory{}
 }
 
-// Forget drops all that is remembered of the release of a Darkroom.
+// Forget drops the memory of a Darkroom's release.
 func (r *Releases) Forget(key types.NamespacedName) {
 	r.mu.Lock()
 	delete(r.known, key)
@@ -163,22 +161,23 @@ func (r *Releases) ClientFor(ctx context.Context, darkroom *v1alpha1.Darkroom) *
 	}
 }
 
-// Holds returns the objects of a Darkroom that are not restored for a while.
+// Holds returns the objects of a Darkroom whose repair is delayed.
 func (r *Releases) Holds(key types.NamespacedName) []drift.Hold {
 	return r.recall(key).objects.Holds(r.Clock.Now())
 }
 
-// Shown reports whether a cache shows an object of a Darkroom as the operator applied it last, or as it
-// was changed since. It is true if the operator has not applied it in this process.
+// Shown reports whether a cached object of a Darkroom is at least as recent as the operator's last apply. It is true if
+// this process has not applied the object.
 func (r *Releases) Shown(key types.NamespacedName, object manifest.Key, live metav1.Object) bool {
 	trace, applied := r.recall(key).objects.Trace(object)
 	return !applied || trace.IsShown(live)
 }
 
-// Digest returns the digest of the objects of a release that were applied as they are desired.
+// Digest returns the digest of the objects of a release that were applied in their desired state.
 func (r *Releases) Digest(darkroom client.Object) string { return r.of(darkroom).objects.Digest() }
 
-// AppliedDeployment returns the Deployment of a Darkroom as this process applied it last; nil if it has not.
+// AppliedDeployment identifies the Deployment that this process last applied for a Darkroom; nil if it has not applied
+// one.
 func (r *Releases) AppliedDeployment(darkroom client.Object) *v1alpha1.AppliedDeployment {
 	trace, found := r.of(darkroom).objects.Trace(DeploymentOf(client.ObjectKeyFromObject(darkroom)))
 	if !found || trace.Generation == 0 {
@@ -187,14 +186,14 @@ func (r *Releases) AppliedDeployment(darkroom client.Object) *v1alpha1.AppliedDe
 	return &v1alpha1.AppliedDeployment{UID: trace.UID, Generation: trace.Generation}
 }
 
-// ActionClient acts for one Darkroom during one reconcile. It installs, upgrades and repairs what
-// Render has rendered; without that, the release can only be read and uninstalled. The interface
-// that it implements knows no context, so it holds the reconcile's.
+// ActionClient acts for one Darkroom during one reconcile. It installs, upgrades and repairs the release that Render
+// has rendered; without Render, the release can only be read and uninstalled. The interface that it implements has no
+// contexts, so it keeps the context of the reconcile.
 type ActionClient struct {
 	*Releases
-	// Inputs identifies what users determine of the release in addition to the spec.
+	// Inputs identifies the inputs of the release that users control in addition to the spec.
 	Inputs string
-	// Postponed is set if the Deployment was left out because it has to wait for the rollouts of others.
+	// Postponed is set if the Deployment was not applied because its rollout has to wait.
 	Postponed bool
 
 	ctx       context.Context
@@ -204,24 +203,23 @@ type ActionClient struct {
 	revisions *storage.Revisions
 	// desired is the rendered release; nil before Render.
 	desired *desired
-	// mayRoll is set if the Deployment may replace its pods now because of the operator.
+	// mayRoll is set if the operator may start a rollout of the Deployment now.
 	mayRoll bool
-	// last is the revision that Get returned before.
+	// last is the revision that Get has returned; nil before the first call.
 	last *helmrelease.Release
 }
 
 var _ helmclient.ActionInterface = (*ActionClient)(nil)
 
-// Config implements helmclient.ActionInterface. This client does not use Helm's
-// configuration.
+// Config implements helmclient.ActionInterface. Helm's configuration is not used.
 func (c *ActionClient) Config() *action.Configuration {
 	return &action.Configuration{}
 }
 
-// Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is
-// storage.ErrForeignRelease if the release does not belong to the Darkroom. A revision that
-// an operator left pending, or that was uninstalled with its history kept, is returned as
-// failed, so that the reconciler makes a new one. It asks three times.
+// Get returns the last revision of the release, or driver.ErrReleaseNotFound. The error is storage.ErrForeignRelease if
+// the release does not belong to the Darkroom. A revision that an operator left pending, or that was uninstalled with
+// its history kept, is returned as failed, so that the reconciler creates a new one. The reconciler calls Get three
+// times, so the result is kept.
 func (c *ActionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Release, error) {
 	if c.last != nil {
 		return storage.Copy(c.last), nil
@@ -240,7 +238,7 @@ func (c *ActionClient) Get(string, ...helmclient.GetOption) (*helmrelease.Releas
 	return storage.Copy(last), nil
 }
 
-// IsDeployed reports whether the release that Get found has a deployed revision, as far as is known.
+// IsDeployed reports whether the release that Get found has a deployed revision. It is true if that is unknown.
 func (c *ActionClient) IsDeployed() bool {
 	if c.last == nil || c.last.Info.Status != helmrelease.StatusFailed {
 		return true
@@ -249,8 +247,8 @@ func (c *ActionClient) IsDeployed() bool {
 	return deployed || err != nil
 }
 
-// endInterrupted marks a revision as failed that an operation left unfinished, and returns the status that
-// it was left in; empty for another one. The error is ErrBusy while another Helm client may be working on it.
+// endInterrupted marks an unfinished revision as failed and returns its previous status; empty if the revision is
+// finished. The error is ErrBusy while another Helm client may be working on the revision.
 func (c *ActionClient) endInterrupted(revision *helmrelease.Release) (left helmrelease.Status, err error) {
 	status := revision.Info.Status
 	if !status.IsPending() && status != helmrelease.StatusUninstalling {
@@ -260,13 +258,12 @@ func (c *ActionClient) endInterrupted(revision *helmrelease.Release) (left helmr
 		return "", fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
 			c.key, ErrBusy, status, revision.Version, pendingTimeout)
 	}
-	revision.SetStatus(helmrelease.StatusFailed, "Interrupted: left "+status.String())
+	revision.SetStatus(helmrelease.StatusFailed, "Interrupted in status "+status.String())
 	return status, nil
 }
 
-// inProgress reports whether another Helm client may be working on a pending release, which
-// this process first saw at some time. The other client's clock may be ahead of ours, so
-// neither time alone counts.
+// inProgress reports whether another Helm client may be working on a pending release that this process first saw at the
+// time seen. The clock of the other client may be ahead, so the earlier of the two times counts.
 func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 	began := pending.Info.LastDeployed.Time
 	if pending.Info.Deleted.After(pending.Info.LastDeployed) {
@@ -278,8 +275,8 @@ func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 	return now.Sub(began) < pendingTimeout
 }
 
-// History returns the newest revision of the release and the deployed ones, the newest first. The
-// Helm reconciler does not call it.
+// History returns the newest revision of the release and the deployed ones, newest first. The Helm reconciler does not
+// call it.
 func (c *ActionClient) History(string, ...helmclient.HistoryOption) ([]*helmrelease.Release, error) {
 	return c.revisions.Current(c.ctx)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// Reconcile restores the objects of a deployed release, and removes surplus ones. The objects are
-// those that were rendered in this reconcile: the stored manifest, whose summary it receives, is never
-// applied. While nothing differs it costs no request.
+// Reconcile restores objects that drifted from the deployed release, and deletes surplus objects. The desired objects
+// were rendered in this reconcile; the stored manifest, whose summary Reconcile receives, is never applied. It sends no
+// request if nothing differs.
 func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	defer func() {
 		if err != nil && !isWaiting(err) {
@@ -40,7 +40,7 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	for _, object := range next.objects {
 		changed, err := c.repair(object)
 		if err != nil {
-			// An object that cannot be repaired does not stop the repair of the others.
+			// A failed repair of one object does not stop the repair of the others.
 			errs = append(errs, fmt.Errorf("repair release %s: %w", c.key, err))
 		}
 		if changed {
@@ -58,7 +58,7 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	return errors.Join(errs...)
 }
 
-// inSync reports whether no desired object has to be restored now.
+// inSync reports whether no desired object has to be repaired now.
 func (c *ActionClient) inSync() (bool, error) {
 	for _, desired := range c.memory.objects.Desired() {
 		live, err := c.cached(desired.Key)
@@ -73,8 +73,8 @@ func (c *ActionClient) inSync() (bool, error) {
 	return true, nil
 }
 
-// repair applies an object unless it is as it should be, or is not to be restored now. It
-// reports whether the object was missing or different.
+// repair applies an object unless it is in its desired state or its repair is delayed. It reports whether the object
+// was missing or different.
 func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	key, desired, writer := manifest.KeyOf(object), drift.DesiredOf(object), ""
 	live, err := c.lookUp(object)
@@ -100,8 +100,8 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	return c.restore(object, live, writer, traced)
 }
 
-// restore writes an object that drifted. A Deployment without a trace may have waited for its rollout, which does not
-// count as a repair.
+// restore writes an object that drifted, and reports whether this counts as a repair. It does not if the object is a
+// Deployment without a trace whose rollout may have been postponed.
 func (c *ActionClient) restore(
 	object *unstructured.Unstructured, live metav1.Object, writer string, traced bool,
 ) (bool, error) {
@@ -111,7 +111,7 @@ func (c *ActionClient) restore(
 		return false, err
 	}
 	if live != nil && !drift.Differ(live, now) {
-		// Additions that others may make show up as a difference, but applying the object changes nothing.
+		// Others may have added allowed fields. These look like drift, but the apply changes nothing.
 		c.memory.objects.Confirmed(key, c.Clock.Now())
 		return false, nil
 	}
@@ -119,8 +119,8 @@ func (c *ActionClient) restore(
 	return true, nil
 }
 
-// readWritten returns an object of the Darkroom as the API server has it, nil if there is none, and the last writer
-// other than the operator.
+// readWritten reads an object of the Darkroom from the API server, and its last writer other than the operator. live is
+// nil if the object does not exist or belongs to others.
 func (c *ActionClient) readWritten(object *unstructured.Unstructured) (live metav1.Object, writer string, err error) {
 	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
 	if err != nil || existing == nil {
@@ -132,8 +132,8 @@ func (c *ActionClient) readWritten(object *unstructured.Unstructured) (live meta
 	return live, drift.LastWriter(FieldManager, existing.ManagedFields), nil
 }
 
-// brake slows down the repairs of an object that another writer keeps changing, and records
-// an event when that begins.
+// brake delays further repairs of an object that another writer keeps changing, and records an event when a contest
+// starts.
 func (c *ActionClient) brake(key manifest.Key, writer string) {
 	hold, held := c.memory.objects.Repaired(key, writer, c.Clock.Now())
 	if held && hold.Repairs == drift.ContestedAfter {
@@ -141,7 +141,7 @@ func (c *ActionClient) brake(key manifest.Key, writer string) {
 	}
 }
 
-// ContestMessage describes a contest to the users of a Darkroom.
+// ContestMessage describes a contest in a message for the users of a Darkroom.
 func ContestMessage(contest drift.Hold) string {
 	writer := "another writer"
 	if contest.Writer != "" {

@@ -14,14 +14,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// replicasManager holds the number of replicas of a Deployment from the moment the release
-// no longer sets it until an autoscaler does. Server-side apply removes a field that its
-// only owner leaves out, and the API server then falls back to one replica: switching a
-// Darkroom to autoscaling would take all its pods but one.
+// replicasManager owns the number of replicas of a Deployment after the release stops setting the number and until an
+// autoscaler sets it. Server-side apply removes a field when its only owner drops it, and the API server then defaults
+// to one replica. So enabling autoscaling would otherwise remove all pods but one.
 const replicasManager = "darkroom-operator-replicas"
 
-// releaseReplicas hands the number of replicas of a Deployment over to replicasManager, if
-// the object to be applied does not set it and the operator's last apply did.
+// releaseReplicas transfers the number of replicas of a Deployment to replicasManager, if the object to be applied does
+// not set the number but the operator's last apply did.
 func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid types.UID) error {
 	if manifest.KeyOf(object).GroupKind != deployments.GroupKind() {
 		return nil
@@ -42,7 +41,7 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 	kept.SetNamespace(object.GetNamespace())
 	kept.SetName(object.GetName())
 	kept.SetUID(uid)
-	// Without force: if an autoscaler has changed the number meanwhile, it is the owner.
+	// Not forced: an autoscaler that has changed the number in the meantime stays its owner.
 	err = c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(kept), client.FieldOwner(replicasManager))
 	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("keep the replicas of %s: %w", manifest.KeyOf(object), err)
@@ -50,8 +49,8 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 	return nil
 }
 
-// appliesReplicas reports whether a managed fields entry belongs to the operator's applies and
-// contains the number of replicas.
+// appliesReplicas reports whether a managed fields entry belongs to the operator's applies and contains the number of
+// replicas.
 func appliesReplicas(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply &&
 		entry.Subresource == "" &&

@@ -27,9 +27,9 @@ var (
 
 func isRoute(kind schema.GroupKind) bool { return kind == ingresses || kind == httpRoutes }
 
-// neededRoutes returns the surplus routes that have to stay for a while: a Darkroom that
-// moves from an Ingress to an HTTPRoute, or back, keeps the old route until the new one is
-// accepted. One without a host of the new route goes at once.
+// neededRoutes returns the surplus routes that must be kept for now. When a Darkroom moves from an Ingress to an
+// HTTPRoute, or back, the old route is kept until the new one is accepted. An old route without any host of the new one
+// is not kept.
 func (c *ActionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]manifest.Key, error) {
 	successor, found, err := c.successor(desired)
 	if err != nil || !found || successor != nil && isAccepted(successor) {
@@ -47,8 +47,8 @@ func (c *ActionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]
 	return needed, nil
 }
 
-// successor returns the desired route as the caches show it; nil if they do not show its last apply
-// yet. It reports whether there is one.
+// successor returns the desired route from the caches; nil if the caches do not show its last apply yet. The second
+// result is false if the release has no route.
 func (c *ActionClient) successor(desired []manifest.Key) (metav1.Object, bool, error) {
 	at := slices.IndexFunc(desired, func(key manifest.Key) bool { return isRoute(key.GroupKind) })
 	if at < 0 {
@@ -62,8 +62,8 @@ func (c *ActionClient) successor(desired []manifest.Key) (metav1.Object, bool, e
 	return live, true, nil
 }
 
-// trim removes from a surplus Ingress that stays for a while the hosts that its successor lacks: they
-// may belong to another Darkroom.
+// trim removes hosts that the successor lacks from a surplus Ingress that is kept for now, because these hosts may
+// belong to another Darkroom.
 func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 	ingress, isIngress := object.live.(*networkingv1.Ingress)
 	if !isIngress {
@@ -93,14 +93,14 @@ func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 	return nil
 }
 
-// isHostOf returns a function that reports whether a route has a host.
+// isHostOf returns a function that reports whether a host belongs to a route.
 func isHostOf(route metav1.Object) func(string) bool {
 	hosts := gateway.Hosts(route)
 	return func(host string) bool { return slices.Contains(hosts, host) }
 }
 
-// isAccepted reports whether a route is accepted: an HTTPRoute by each of its Gateways in
-// its current generation. An Ingress has no acceptance status and counts as accepted.
+// isAccepted reports whether a route is accepted. An HTTPRoute must be accepted by each of its Gateways in its current
+// generation. An Ingress has no such status and counts as accepted.
 func isAccepted(route metav1.Object) bool {
 	typed, ok := route.(*gatewayv1.HTTPRoute)
 	if !ok {
@@ -110,8 +110,8 @@ func isAccepted(route metav1.Object) bool {
 	return all
 }
 
-// Changed reports whether an object was changed in more than its status, or a revision by
-// another Helm client.
+// Changed reports whether an object changed outside its status. A revision counts as changed only if another Helm
+// client wrote it.
 func Changed(before, after metav1.Object) bool {
 	if storage.IsRevision(after) {
 		return storage.WrittenByHand(after)
@@ -119,8 +119,8 @@ func Changed(before, after metav1.Object) bool {
 	return drift.Differ(before, after)
 }
 
-// BeginsToServe reports whether a change of an object is the end of a roll-out, or the
-// acceptance of a route. Objects that were kept until then can be removed.
+// BeginsToServe reports whether a change completes a rollout or accepts a route. Objects that were kept until then can
+// be deleted.
 func BeginsToServe(before, after client.Object) bool {
 	old, wasDeployment := before.(*appsv1.Deployment)
 	now, isDeployment := after.(*appsv1.Deployment)

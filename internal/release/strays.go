@@ -13,12 +13,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// warnOfStrays records an event that lists the strays: objects of the last revision that are not desired and have no
-// owner, because a user created them by helm upgrade. A revision of the operator has none, and costs no request.
+// warnOfStrays records an event that lists strays: objects of the last revision that are not desired and have no owner,
+// because a user created them with `helm upgrade`. Revisions of the operator have no strays and cause no request.
 func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstructured.Unstructured) error {
 	before, err := manifest.Parse(last.Manifest, c.key.Namespace)
 	if err != nil {
-		return nil //nolint:nilerr // somebody stored it; nothing of it is applied
+		return nil //nolint:nilerr // another client wrote the manifest, and it is never applied
 	}
 	keep := map[manifest.Key]bool{}
 	for _, object := range desired {
@@ -46,8 +46,8 @@ func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstru
 		}
 	}
 	if len(strays) > 0 {
-		c.Recorder.Event(c.darkroom, true, EventStrayObjects, fmt.Sprintf("Another Helm client made revision %d, whose objects "+
-			"still run and belong to nobody; delete them: %s", last.Version, strings.Join(strays, ", ")))
+		c.Recorder.Event(c.darkroom, true, EventStrayObjects, fmt.Sprintf("Another Helm client created revision %d. These of "+
+			"its objects still exist but have no owner; delete them: %s", last.Version, strings.Join(strays, ", ")))
 	}
 	return nil
 }

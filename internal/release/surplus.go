@@ -16,10 +16,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
-// Objects that a Darkroom owns and its release does not contain are surplus and are
-// deleted, including objects of failed revisions and of revisions that are no longer in
-// Helm's history. Objects that serve requests stay until their replacement does (see
-// keepers), so that neither a stuck rollout nor a killed operator affects running pods.
+// Objects that a Darkroom owns but that are not part of its release are surplus and are deleted. They include objects
+// of failed revisions and of revisions that are no longer in Helm's history. Objects that serve requests are kept until
+// their replacement does (see neededStill), so that neither a stuck rollout nor a killed operator affects running pods.
 
 var deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
 
@@ -28,15 +27,15 @@ type owned struct {
 	Kind schema.GroupVersionKind
 	Name string
 	UID  types.UID
-	// live is the object as the caches have it; nil if they do not show it yet.
+	// live is the cached object; nil if the caches do not show it yet.
 	live metav1.Object
 }
 
 func (o owned) key() manifest.Key { return manifest.Key{GroupKind: o.Kind.GroupKind(), Name: o.Name} }
 func (o owned) String() string    { return o.key().String() }
 
-// inventory returns all objects that belong to the Darkroom other than Helm's Secrets: those
-// in the caches, and recently applied ones that the caches do not show yet.
+// inventory returns all objects that belong to the Darkroom and are not desired, except for Helm's Secrets. It combines
+// the caches with recently applied objects that the caches do not show yet.
 func (c *ActionClient) inventory(desired []manifest.Key) ([]owned, error) {
 	var found []owned
 	err := c.Owned(c.ctx, c.darkroom, func(kind schema.GroupVersionKind, object metav1.Object) {
@@ -57,8 +56,7 @@ func (c *ActionClient) inventory(desired []manifest.Key) ([]owned, error) {
 	return found, nil
 }
 
-// removeSurplus deletes the surplus objects that are no longer needed. It sends no request if
-// there are none.
+// removeSurplus deletes surplus objects that are no longer needed. It sends no request if there are none.
 func (c *ActionClient) removeSurplus() error {
 	var desired []manifest.Key
 	for _, object := range c.memory.objects.Desired() {
@@ -88,8 +86,7 @@ func (c *ActionClient) removeSurplus() error {
 	return nil
 }
 
-// neededStill returns a function that reports whether a surplus object is needed by pods or
-// routes that serve.
+// neededStill returns a function that reports whether a surplus object is still needed by serving pods or routes.
 func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (func(owned) bool, error) {
 	rolledOut, err := c.rolledOut()
 	if err != nil {
@@ -108,22 +105,21 @@ func (c *ActionClient) neededStill(desired []manifest.Key, surplus []owned) (fun
 		case schema.GroupKind{Kind: "ServiceAccount"}:
 			return !rolledOut || c.isPodIdentity(object)
 		case schema.GroupKind{Kind: "ConfigMap"}, schema.GroupKind{Kind: "Secret"}, deployments.GroupKind():
-			// Pods of the old template may be recreated until the new one is rolled out.
+			// Until the rollout is complete, pods of the old template may be recreated.
 			return !rolledOut
 		}
 		return false
 	}, nil
 }
 
-// isPodIdentity reports whether the release's own pods run as a ServiceAccount that the
-// release created before, and that the Darkroom now names as its own.
+// isPodIdentity reports whether the pods use a ServiceAccount that the release created earlier and that the spec now
+// names as an existing one.
 func (c *ActionClient) isPodIdentity(account owned) bool {
 	deployment, err := c.deployment()
 	return err == nil && deployment != nil && deployment.Spec.Template.Spec.ServiceAccountName == account.Name
 }
 
-// rolledOut reports whether the caches show that all pods of the release have the template
-// that was applied last, and serve.
+// rolledOut reports whether all pods have the last applied template and are ready, according to the caches.
 func (c *ActionClient) rolledOut() (bool, error) {
 	deployment, err := c.deployment()
 	if err != nil || deployment == nil {
@@ -137,7 +133,7 @@ func DeploymentOf(darkroom types.NamespacedName) manifest.Key {
 	return manifest.Key{GroupKind: deployments.GroupKind(), Name: darkroom.Name}
 }
 
-// deployment returns the Deployment as the caches show it; nil if they show none.
+// deployment returns the Deployment from the caches; nil if there is none.
 func (c *ActionClient) deployment() (*appsv1.Deployment, error) {
 	live, err := c.cached(DeploymentOf(c.key))
 	deployment, _ := live.(*appsv1.Deployment)

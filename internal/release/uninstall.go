@@ -14,18 +14,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
 
-// ErrLeaving is returned while other controllers' finalizers, such as one of a load balancer, keep
-// the routes of a Darkroom that is being deleted: the routes still serve its hosts.
-var ErrLeaving = errors.New("waiting until the finalizers of the Ingress or HTTPRoute are removed")
+// ErrLeaving is returned while a Darkroom is being deleted and its routes have finalizers of other controllers, such as
+// a load balancer's. The routes still serve its hosts.
+var ErrLeaving = errors.New("waiting for other controllers to remove their finalizers from the Ingress or HTTPRoute")
 
-// Uninstall deletes every object that belongs to the Darkroom, and then its revisions.
-// Objects and revisions of the same names that belong to others stay.
-// Objects that the caches do not show yet are deleted by Kubernetes when their owner, the Darkroom,
-// is gone.
+// Uninstall deletes every object that belongs to the Darkroom, and then its revisions. Objects and revisions of the
+// same names that belong to others are kept. Objects that the caches do not show yet are garbage-collected after the
+// Darkroom is gone.
 //
-// A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes the records alone: Kubernetes
-// takes the owner references away, and what is left is a release of the plain chart. Records of earlier
-// versions of the operator would keep Kubernetes from it, as their keys are not sorted.
+// A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes only the records. Kubernetes removes the
+// owner references, and the remaining objects are a release of the plain chart. The records have to go because the
+// garbage collector cannot patch records of earlier operator versions, whose keys are not sorted.
 func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
 	began := time.Now()
 	event, message, err := c.uninstall()
@@ -40,16 +39,16 @@ func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 	if event != "" {
 		c.Recorder.Event(c.darkroom, false, event, message)
 	}
-	// This is the answer that the Helm reconciler expects.
+	// The Helm reconciler expects this response.
 	return &helmrelease.UninstallReleaseResponse{Release: &helmrelease.Release{
 		Name: c.key.Name, Namespace: c.key.Namespace,
 		Info: &helmrelease.Info{Status: helmrelease.StatusUninstalled},
 	}}, nil
 }
 
-// uninstall returns the event that reports its outcome; none if there was nothing to uninstall.
+// uninstall returns the event that reports the outcome; empty if there was nothing to uninstall.
 func (c *ActionClient) uninstall() (event, message string, err error) {
-	orphaned := fmt.Sprintf("All objects stay, as the deletion asks; they are the Helm release %s from now on", c.key.Name)
+	orphaned := fmt.Sprintf("All objects are kept, as requested by the deletion, and remain as the Helm release %s", c.key.Name)
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		return EventOrphaned, orphaned, c.revisions.RemoveRecords(c.ctx)
 	}
@@ -71,12 +70,12 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 	}
 	message = "Uninstalled with all its objects"
 	if left {
-		message += fmt.Sprintf("; Deployment %s stays: its owner reference was removed", c.key.Name)
+		message += fmt.Sprintf("; Deployment %s is kept because its owner reference was removed", c.key.Name)
 	}
 	return EventUninstalled, message, nil
 }
 
-// removeObjects deletes the objects of the Darkroom. It returns ErrLeaving until its routes are gone.
+// removeObjects deletes the objects of the Darkroom. It returns ErrLeaving until the routes are gone.
 func (c *ActionClient) removeObjects() error {
 	objects, err := c.inventory(nil)
 	if err != nil {
@@ -91,8 +90,8 @@ func (c *ActionClient) removeObjects() error {
 	return nil
 }
 
-// isLeft reports whether the Deployment has the label of the Darkroom, and no controller any more: it was left to
-// the user, alone or with all other objects before the operator saw the deletion.
+// isLeft reports whether the Deployment has the label of the Darkroom but no controller. The user then wants to keep
+// it, alone or with all other objects, because the owner reference was removed before the operator saw the deletion.
 func (c *ActionClient) isLeft() (bool, error) {
 	deployment, err := c.readMetadata(deployments, c.key.Name)
 	if err != nil || deployment == nil {
@@ -101,8 +100,8 @@ func (c *ActionClient) isLeft() (bool, error) {
 	return metav1.GetControllerOfNoCopy(deployment) == nil && deployment.Labels[v1alpha1.LabelDarkroom] == c.key.Name, nil
 }
 
-// isRouteWithFinalizers reports whether an object is an Ingress or HTTPRoute that stays until others
-// have removed their finalizers.
+// isRouteWithFinalizers reports whether an object is an Ingress or HTTPRoute that exists until others remove their
+// finalizers.
 func isRouteWithFinalizers(object owned) bool {
 	return isRoute(object.Kind.GroupKind()) && object.live != nil && len(object.live.GetFinalizers()) > 0
 }

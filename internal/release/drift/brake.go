@@ -8,39 +8,39 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// The brake slows down a fight with another writer. The first repairs of an object are
-// made at once: a person who edits it by mistake should see that at once. From then on
-// each repair doubles the time until the next one.
+// The brake slows down repairs of an object that another writer keeps changing. The first repairs are immediate, so
+// that a person who edits the object by mistake notices at once. After that, each repair doubles the delay before the
+// next one.
 const (
-	// ContestedAfter is the number of immediate repairs; the last of them begins a contest.
+	// ContestedAfter is the number of immediate repairs. The last one starts the contest.
 	ContestedAfter = 4
-	// brakeLeast and brakeMost bound the time between two repairs from then on.
+	// brakeLeast and brakeMost are the minimum and maximum delay between repairs during a contest.
 	brakeLeast = 15 * time.Second
 	brakeMost  = 10 * time.Minute
-	// quietPeriod is the least time after an apply that changed nothing.
+	// quietPeriod is the minimum delay after an apply that changed nothing.
 	quietPeriod = time.Second
-	// brakeRelease is how long an object must rest to be repaired at once again.
+	// brakeRelease is the time without repairs after which an object is repaired immediately again.
 	brakeRelease = 20 * time.Minute
 )
 
 // Hold counts and delays the repairs of one object.
 type Hold struct {
 	Object manifest.Key
-	// Writer is the field manager that changed it; empty if that is not known.
+	// Writer is the field manager that changed the object; empty if unknown.
 	Writer string
-	// Repairs is how often the object was restored in a row.
+	// Repairs is the number of consecutive repairs.
 	Repairs int
-	// Until is when it will be restored next if it still differs.
+	// Until is the earliest time of the next repair.
 	Until time.Time
-	// Contested is set if another writer keeps changing what it may not change.
+	// Contested is set if another writer keeps changing fields of the operator.
 	Contested bool
 
 	// last is the time of the last apply.
 	last time.Time
 }
 
-// Repaired remembers that an object was restored after a change by a writer, which may be
-// unknown. It returns the hold that this causes; false if the next repair would be immediate.
+// Repaired records a repair of an object after a change by a writer, which may be unknown. It returns the resulting
+// hold; false if the next repair may be immediate.
 func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Hold, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,8 +57,8 @@ func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Ho
 	return *hold, true
 }
 
-// Confirmed remembers that the apply of an object changed nothing: others had written what they
-// may, such as an annotation. One that does so all the time must not cause as many applies.
+// Confirmed records an apply that changed nothing, because others had changed only what they may change, such as an
+// annotation. The hold limits the number of applies if this happens often.
 func (m *Memory) Confirmed(object manifest.Key, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +69,7 @@ func (m *Memory) Confirmed(object manifest.Key, now time.Time) {
 	}
 }
 
-// holdOf returns the hold of an object that is applied now. The caller holds the lock.
+// holdOf returns the hold of an object that is being applied. The caller must hold the lock.
 func (m *Memory) holdOf(object manifest.Key, now time.Time) *Hold {
 	if m.holds == nil {
 		m.holds = map[manifest.Key]*Hold{}
@@ -83,7 +83,7 @@ func (m *Memory) holdOf(object manifest.Key, now time.Time) *Hold {
 	return hold
 }
 
-// Held reports whether an object is not to be restored now.
+// Held reports whether the repair of an object is delayed.
 func (m *Memory) Held(object manifest.Key, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,8 +91,7 @@ func (m *Memory) Held(object manifest.Key, now time.Time) bool {
 	return hold != nil && now.Before(hold.Until)
 }
 
-// Holds returns the objects of a release that are not to be restored now, ordered by kind and
-// name.
+// Holds returns the holds of objects whose repair is delayed, ordered by kind and name.
 func (m *Memory) Holds(now time.Time) []Hold {
 	m.mu.Lock()
 	defer m.mu.Unlock()

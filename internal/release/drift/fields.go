@@ -11,23 +11,23 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// Server-side apply removes a field only if no other manager owns it, so additions that
-// change what runs (a key of the ConfigMap, a variable of the Deployment, a port of the
-// Service) would stay. Such fields are first made the operator's own, and are then removed
-// by the next apply.
+// Server-side apply removes a field only if no other manager owns it. Additions by others that affect the workload (a
+// key of the ConfigMap, a variable of the Deployment, a port of the Service) would therefore stay. The operator first
+// takes over such fields. Its next apply then removes them.
 //
-// What others legitimately add stays:
+// Legitimate additions by others are kept:
 //   - all metadata: labels, annotations, finalizers, owner references;
-//   - everything on ServiceAccounts except the fields that the chart sets, such as the
-//     imagePullSecrets and secrets that OpenShift and pull-secret controllers add;
-//   - labels and annotations of the pod template, such as the time of
+//   - all fields of ServiceAccounts that the chart does not set, such as imagePullSecrets and
+//     secrets, which OpenShift and pull-secret controllers add;
+//   - labels and annotations of the pod template, such as the annotation set by
 //     `kubectl rollout restart`;
-//   - the number of replicas where the chart sets none, which belongs to an autoscaler.
+//   - the number of replicas if the chart does not set it, which belongs to an autoscaler.
 
-// trustedManagers write to objects of a release by right.
+// trustedManagers are field managers whose additions are kept.
 var trustedManagers = []string{"kube-controller-manager", "cloud-controller-manager"}
 
-// keptFields are the fields, by kind, to which additions stay, with all in them; "" is for every kind.
+// keptFields are the fields per kind in which additions by others are kept, including nested fields; the empty kind
+// applies to all kinds.
 var keptFields = map[schema.GroupKind]*fieldpath.Set{
 	{}: fieldpath.NewSet(
 		fieldpath.MakePathOrDie("apiVersion"),
@@ -46,9 +46,8 @@ var keptFields = map[schema.GroupKind]*fieldpath.Set{
 	),
 }
 
-// Reclaim moves the fields that other managers added to an object, and that must go, to
-// the entry of the operator's own applies. It returns the changed managed fields, and
-// false if there is nothing to move.
+// Reclaim moves unwanted fields that other managers added to an object to the managed fields entry of the operator's
+// applies. It returns the changed managed fields, and false if there is nothing to move.
 func Reclaim(
 	kind schema.GroupKind, manager string, entries []metav1.ManagedFieldsEntry,
 ) ([]metav1.ManagedFieldsEntry, bool, error) {
@@ -97,8 +96,8 @@ func Reclaim(
 	return out, true, nil
 }
 
-// LastWriter returns the field manager other than the operator's that changed the
-// specification of an object last; empty if there is none.
+// LastWriter returns the field manager other than the operator that last changed an object outside its status; empty if
+// there is none.
 func LastWriter(manager string, entries []metav1.ManagedFieldsEntry) string {
 	writer, last := "", time.Time{}
 	for _, entry := range entries {
@@ -110,7 +109,7 @@ func LastWriter(manager string, entries []metav1.ManagedFieldsEntry) string {
 	return writer
 }
 
-// isIntruder reports whether an entry is of a manager that has no right to add anything.
+// isIntruder reports whether an entry belongs to a manager whose additions are not kept.
 func isIntruder(entry metav1.ManagedFieldsEntry, manager, apiVersion string) bool {
 	return entry.Subresource == "" && entry.Manager != manager &&
 		entry.APIVersion == apiVersion && !slices.Contains(trustedManagers, entry.Manager)

@@ -19,7 +19,7 @@ import (
 // The zero value is empty.
 type Memory struct {
 	mu sync.Mutex
-	// traces are the traces of the objects. They are few: a list takes less memory than a map.
+	// traces are the traces of the objects. There are only a few, and a slice takes less memory than a map.
 	traces []Trace
 	// desired are the objects of the last rendering.
 	desired []Desired
@@ -27,34 +27,33 @@ type Memory struct {
 	holds map[manifest.Key]*Hold
 }
 
-// Desired is an object of a release as it was rendered.
+// Desired identifies a rendered object and its content.
 type Desired struct {
 	manifest.Key
 
-	// Digest is the digest of the object as it is applied.
+	// Digest is the digest of the rendered object.
 	Digest string
 }
 
-// DesiredOf returns what identifies a rendered object.
+// DesiredOf returns the key and digest of a rendered object.
 func DesiredOf(object *unstructured.Unstructured) Desired {
 	return Desired{manifest.KeyOf(object), manifest.Digest(object)}
 }
 
-// Trace is the last applied state of one object. What is to be repaired is decided by equality alone: after
-// a restore of etcd, versions and generations are lower than before.
+// Trace is the last applied state of one object. Traces are compared only for equality, because versions and
+// generations may be lower after a restore of etcd.
 type Trace struct {
-	// Kind is the one that the object was applied with.
+	// Kind is the kind, with the version that was used to apply the object.
 	Kind schema.GroupVersionKind
 	Name string
-	// UID is the UID of the object as it came back.
+	// UID is the UID in the response to the apply.
 	UID types.UID
-	// Desired is the digest of the object as it was applied, and State that of its state as it
-	// came back.
+	// Desired is the digest of the applied object, and State the digest of its state in the response.
 	Desired, State string
 
-	// Generation is the generation of the object as it came back; 0 if an earlier process applied it.
+	// Generation is the generation in the response; 0 if an earlier process applied the object.
 	Generation int64 `json:"-"`
-	// version is its version.
+	// version is the resource version in the response.
 	version string
 }
 
@@ -71,7 +70,7 @@ func traceOf(desired *unstructured.Unstructured, live metav1.Object) Trace {
 	}
 }
 
-// Applied remembers that desired was applied and came back as live.
+// Applied records that desired was applied, with live as the response.
 func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object) {
 	trace := traceOf(desired, live)
 	m.mu.Lock()
@@ -87,7 +86,7 @@ func (m *Memory) Removed(object manifest.Key) {
 	m.traces = slices.DeleteFunc(m.traces, func(trace Trace) bool { return trace.Key() == object })
 }
 
-// Desire records the objects of a rendering. Others are no longer repaired.
+// Desire records the objects of a rendering. Objects that are no longer rendered are no longer repaired.
 func (m *Memory) Desire(objects []*unstructured.Unstructured) {
 	desired := make([]Desired, len(objects))
 	for i, object := range objects {
@@ -108,8 +107,7 @@ func (m *Memory) Desired() []Desired {
 	return m.desired
 }
 
-// Surplus returns the traces of objects that were applied and are not in desired. The
-// caches may not show them yet.
+// Surplus returns the traces of applied objects that are not in desired. The caches may not show these objects yet.
 func (m *Memory) Surplus(desired []manifest.Key) []Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +115,7 @@ func (m *Memory) Surplus(desired []manifest.Key) []Trace {
 		func(trace Trace) bool { return slices.Contains(desired, trace.Key()) })
 }
 
-// Trace returns what is remembered of an object.
+// Trace returns the trace of an object, and false if there is none.
 func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,25 +126,25 @@ func (m *Memory) Trace(object manifest.Key) (Trace, bool) {
 	return m.traces[i], true
 }
 
-// Unchanged reports whether live, an object from a cache, is known to be as desired.
+// Unchanged reports whether live, a cached object, is in its desired state according to its trace.
 func (m *Memory) Unchanged(desired Desired, live metav1.Object) bool {
 	trace, found := m.Trace(desired.Key)
 	return found && trace.Desired == desired.Digest && trace.Fits(live)
 }
 
-// Fits reports whether an object is as it was after it was applied. A cache that does not show that
-// write yet has another one: only the API server knows more.
+// Fits reports whether an object is in the state in which it was last applied. A cached object from before that write
+// does not fit.
 func (t *Trace) Fits(live metav1.Object) bool {
 	return t.UID == live.GetUID() && (t.version == live.GetResourceVersion() || t.State == stateOf(live))
 }
 
-// IsShown reports whether a cache shows an object as it was applied, or as it was changed since.
+// IsShown reports whether a cached object is at least as recent as the last apply.
 func (t *Trace) IsShown(live metav1.Object) bool {
 	return t.Fits(live) || t.UID == live.GetUID() && live.GetGeneration() >= t.Generation
 }
 
-// Digest returns what the next process recalls of a release: a digest of each object that was applied as it is desired,
-// and as it was then.
+// Digest returns the digests of all objects that were applied in their desired state. The next process passes them to
+// Recall.
 func (m *Memory) Digest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,17 +158,18 @@ func (m *Memory) Digest() string {
 	return strings.Join(digests, separator)
 }
 
-// separator is between the digests of objects.
+// separator separates the digests of objects.
 const separator = " "
 
-// Recall remembers the objects that are as an earlier process left them, by its digest. lookUp returns an object from a
-// cache; nil if it has none. What this process has applied itself it knows better.
+// Recall restores the traces of objects that are still in the state in which an earlier process left them, according to
+// its digest. lookUp returns an object from a cache; nil if there is none. Existing traces of this process take
+// precedence.
 func (m *Memory) Recall(
 	digest string, objects []*unstructured.Unstructured, lookUp func(*unstructured.Unstructured) (metav1.Object, error),
 ) {
 	digests, traces := strings.Split(digest, separator), []Trace(nil)
 	for _, object := range objects {
-		// An error will be met again by the apply.
+		// The apply will run into the same error.
 		if now, err := lookUp(object); err == nil && now != nil {
 			if trace := traceOf(object, now); slices.Contains(digests, manifest.Digest(trace)) {
 				trace.Generation = 0

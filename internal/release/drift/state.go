@@ -1,12 +1,10 @@
-// Package drift decides, without a request, whether the objects of a release still are as
-// they were applied.
+// Package drift decides without requests whether the objects of a release are still in the state in which they were
+// applied.
 //
-// For each object of each release it remembers what was applied and the object's state
-// right after (memory.go, state.go). While the cache shows the same, the object needs
-// nothing. The next process knows it by a digest in the status of the Darkroom.
-// Which fields of others are removed from an object, and which stay, is in fields.go.
-// An object that another writer keeps changing is restored less and less often
-// (brake.go).
+// For each object it records what was applied and the resulting state (memory.go, state.go). While the cache shows the
+// same state, nothing has to be done. A restarted operator recalls the states by a digest in the status of the
+// Darkroom. fields.go decides which fields of other managers are removed from an object. An object that another writer
+// keeps changing is repaired at growing intervals (brake.go).
 package drift
 
 import (
@@ -20,12 +18,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// AnnotationRevision is written to each Deployment by its controller, with each new pod template.
+// AnnotationRevision is set on each Deployment by its controller; it changes with each new pod template.
 const AnnotationRevision = "deployment.kubernetes.io/revision"
 
-// stateOf digests what changes only with an object's specification: where the object has
-// a generation, that and its metadata, so that changes of the status do not count; else
-// its resourceVersion, or for kinds with a status the writers of the specification.
+// stateOf returns a digest that changes with an object's specification and metadata, but not with its status. If the
+// object has a generation, the digest covers the generation and the metadata. Otherwise it covers the resource version,
+// or for kinds that have a status the managers of fields outside it.
 func stateOf(object metav1.Object) string {
 	state := struct {
 		Generation      int64
@@ -43,7 +41,7 @@ func stateOf(object metav1.Object) string {
 	}
 	state.Annotations = maps.Clone(object.GetAnnotations())
 	if delete(state.Annotations, AnnotationRevision); len(state.Annotations) == 0 {
-		state.Annotations = nil // as before it was written
+		state.Annotations = nil // as before the annotation was set
 	}
 	if state.Generation == 0 {
 		if state.Writers = SpecificationWriters(object); state.Writers == nil {
@@ -53,17 +51,17 @@ func stateOf(object metav1.Object) string {
 	return manifest.Digest(state)
 }
 
-// Differ reports whether two objects differ in more than their status.
+// Differ reports whether two objects differ outside their status.
 func Differ(before, after metav1.Object) bool {
 	return before.GetUID() != after.GetUID() || stateOf(before) != stateOf(after)
 }
 
 var autoscalers = autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind()
 
-// SpecificationWriters returns the managed fields of an object outside its status. It returns none
-// for kinds whose generation or resourceVersion shows a change. Autoscalers have
-// no generation in Kubernetes 1.36, and their status is written several times a minute. Each
-// change of a field changes its writer's time, or takes the field from another writer.
+// SpecificationWriters returns the managed fields of an object outside its status. It returns none for kinds whose
+// generation or resource version reveals a change. Autoscalers had no generation in Kubernetes 1.36, and their status
+// changes several times a minute. Each change of a field updates the time of its manager, or moves the field to another
+// manager.
 func SpecificationWriters(object metav1.Object) []metav1.ManagedFieldsEntry {
 	typed, ok := object.(runtime.Object)
 	if !ok || typed.GetObjectKind().GroupVersionKind().GroupKind() != autoscalers {

@@ -1,5 +1,5 @@
-// Package manifest turns the rendered manifest of a release into objects, names them, and
-// computes the digests that are compared in place of their content.
+// Package manifest parses the rendered manifest of a release into objects, and computes the keys and digests by which
+// objects are compared.
 package manifest
 
 import (
@@ -17,8 +17,8 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Key identifies an object within the namespace of its release. The API version is not
-// part of it: an object keeps its identity when a chart moves to another version.
+// Key identifies an object within the namespace of its release. It does not include the API version, so an object keeps
+// its key when the chart changes the API version.
 type Key struct {
 	schema.GroupKind
 	Name string
@@ -29,7 +29,7 @@ func KeyOf(object *unstructured.Unstructured) Key {
 	return Key{object.GroupVersionKind().GroupKind(), object.GetName()}
 }
 
-// Keys returns the keys of objects, in their order.
+// Keys returns the keys of objects in the same order.
 func Keys(objects []*unstructured.Unstructured) []Key {
 	keys := make([]Key, len(objects))
 	for i, object := range objects {
@@ -38,14 +38,13 @@ func Keys(objects []*unstructured.Unstructured) []Key {
 	return keys
 }
 
-// String is "Kind name", the form that messages use.
+// String returns "Kind name", as used in messages.
 func (k Key) String() string {
 	return k.Kind + " " + k.Name
 }
 
-// Parse returns the objects of a rendered manifest, in its order, each with the
-// namespace of the release. It refuses an object that names another namespace, so that a
-// Darkroom cannot reach out of its own, and two objects with one key.
+// Parse returns the objects of a rendered manifest in order, and sets the namespace of the release on each. It rejects
+// objects of another namespace, so that a Darkroom is confined to its own, and duplicate keys.
 func Parse(manifest, namespace string) ([]*unstructured.Unstructured, error) {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096)
 	var objects []*unstructured.Unstructured
@@ -76,14 +75,14 @@ func Parse(manifest, namespace string) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Identity returns a short digest that identifies a manifest. Records in the cluster hold it, and
-// digests: with another encoding every object would be applied once more.
+// Identity returns a digest of a manifest. Records in the cluster contain this digest and the results of Digest, so
+// after a change of either function every object would be applied once more.
 func Identity(manifest string) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(manifest)))
 }
 
-// Digest returns the first half of the SHA-256 of a value's JSON, whose keys are sorted. It panics on a value that
-// cannot be encoded; objects and metadata were decoded from JSON, so they can be.
+// Digest returns the first half of the SHA-256 of a value's JSON with sorted keys. It panics if the value cannot be
+// encoded, which cannot happen for objects and metadata that were decoded from JSON.
 func Digest(value any) string {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -6,14 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// dependent are the kinds whose controllers need the other objects of a release: pods need
-// ServiceAccount and configuration, and a Gateway reports Services that are missing in the
-// status of the HTTPRoute.
+// dependent are the kinds whose controllers need other objects of the release. Pods need the ServiceAccount and the
+// configuration, and a Gateway reports missing Services in the status of the HTTPRoute.
 var dependent = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod", "HTTPRoute"}
 
-// Waves splits objects into two groups, to be applied one after the other. Dependent kinds
-// are in the second group, and so is an Ingress that exists: some controllers drop its route
-// while one of its Services is missing. A new Ingress has no traffic to lose.
+// Waves splits objects into two groups that are applied one after the other. Dependent kinds are in the second group,
+// and so are existing Ingresses, because some controllers drop a route while one of its Services is missing. A new
+// Ingress has no traffic to lose.
 func Waves(
 	objects []*unstructured.Unstructured, exists func(*unstructured.Unstructured) bool,
 ) [][]*unstructured.Unstructured {

@@ -7,8 +7,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// EachText returns a part of an object with each of its texts replaced, keys of maps included, in the order of
-// the keys. The argument is not modified.
+// EachText returns a copy of a part of an object with every string replaced, including map keys. Keys are visited in
+// sorted order.
 func EachText(value any, replace func(string) string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -29,8 +29,8 @@ func EachText(value any, replace func(string) string) any {
 	return value
 }
 
-// ConcealVariables replaces the literal values of all environment variables in a part of an object, which may
-// be secrets.
+// ConcealVariables conceals the literal values of all environment variables in a part of an object, because they may be
+// secrets.
 func ConcealVariables(value any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -1,9 +1,8 @@
 // Package ownership decides which objects in the cluster belong to a Darkroom.
 //
-// An object belongs to a Darkroom if it carries the label LabelDarkroom with the
-// Darkroom's name and a controller owner reference with the Darkroom's UID. Both are
-// facts in the cluster: neither the name of an object, nor a Helm annotation, nor the
-// history of a release makes a Darkroom the owner.
+// An object belongs to a Darkroom if it has the label LabelDarkroom with the Darkroom's name and a controller owner
+// reference with the Darkroom's UID. The name of an object, Helm's annotations and the history of a release do not
+// matter.
 package ownership
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Annotations and the label that Helm sets on the objects of a release.
+// The annotations and the label that Helm sets on the objects of a release.
 const (
 	LabelManagedBy             = "app.kubernetes.io/managed-by"
 	ManagedByHelm              = "Helm"
@@ -24,11 +23,11 @@ const (
 	AnnotationReleaseNamespace = "meta.helm.sh/release-namespace"
 )
 
-// Index is the name of the index of objects by the Darkroom that they belong to. Every kind
-// that a release can contain has it.
+// Index is the name of the index of objects by the Darkroom that owns them. All kinds that a release can contain are
+// indexed.
 const Index = "darkroom-uid"
 
-// IndexFunc is the function of the index Index.
+// IndexFunc is the index function of Index.
 func IndexFunc(object client.Object) []string {
 	if uid := UID(object); uid != "" {
 		return []string{IndexKey(uid)}
@@ -36,14 +35,14 @@ func IndexFunc(object client.Object) []string {
 	return nil
 }
 
-// IndexKey returns the key of a Darkroom in the index Index: the beginning of its UID, which
-// is one of 256. Others may have the same key, so what is found has to be checked with Owns
-// or OwnsRevision. With a key for each, 10,000 Darkrooms would take 46 MiB more.
+// IndexKey returns the key of a Darkroom in the index Index: the first two hex digits of its UID. Several Darkrooms
+// share a key, so results must be checked with Owns or OwnsRevision. With unique keys, 10,000 Darkrooms would take 46
+// MiB more.
 func IndexKey(uid types.UID) string { return string(uid[:min(2, len(uid))]) }
 
-// UID returns the UID of the Darkroom that an object names as its owner, or "". It is the UID in the
-// controller owner reference. Secrets of Helm lose this reference when a Helm client rewrites them;
-// for these it is the value of the label LabelDarkroomUID.
+// UID returns the UID of the Darkroom that owns an object; empty if there is none. It is the UID in the controller
+// owner reference. Helm clients drop this reference when they rewrite their Secrets, so without it the label
+// LabelDarkroomUID counts.
 func UID(object metav1.Object) types.UID {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		if controller.Kind == v1alpha1.Kind && controller.APIVersion == v1alpha1.GroupVersion.String() {
@@ -59,19 +58,18 @@ func Owns(darkroom, object metav1.Object) bool {
 	return object.GetLabels()[v1alpha1.LabelDarkroom] == darkroom.GetName() && metav1.IsControlledBy(object, darkroom)
 }
 
-// OwnsRevision reports whether a Secret of Helm is a revision of the Darkroom's own
-// release. Helm clients drop owner references from the Secrets that they rewrite and keep
-// labels, so the label LabelDarkroomUID counts where there is no controller.
+// OwnsRevision reports whether a Secret of Helm is a revision of the Darkroom's release. Helm clients drop owner
+// references when they rewrite Secrets but keep labels, so without a controller the label LabelDarkroomUID counts.
 func OwnsRevision(darkroom, secret metav1.Object) bool {
 	return secret.GetLabels()[v1alpha1.LabelDarkroom] == darkroom.GetName() && UID(secret) == darkroom.GetUID()
 }
 
-// Reference returns the owner reference of the objects of a Darkroom.
+// Reference returns the owner reference for objects of a Darkroom.
 func Reference(darkroom metav1.Object) metav1.OwnerReference {
 	return *metav1.NewControllerRef(darkroom, v1alpha1.GroupVersionKind)
 }
 
-// Owner describes who an object belongs to, for a message to the users of a Darkroom.
+// Owner describes an object's owner in a message for the users of a Darkroom.
 func Owner(object metav1.Object) string {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return fmt.Sprintf("it is controlled by %s %s", controller.Kind, controller.Name)

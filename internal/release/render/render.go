@@ -1,5 +1,5 @@
-// Package render renders the release of a Darkroom from the chart and its values, without
-// asking the cluster anything. The result equals the output of `helm template`.
+// Package render renders the release of a Darkroom from the chart and its values, without requests to the cluster. The
+// result equals the output of `helm template`.
 package render
 
 import (
@@ -15,21 +15,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// CheckChart refuses a chart that this package would not install as Helm does:
-// one with hooks other than tests, or with subcharts. The operator calls it once
-// at its start.
+// CheckChart rejects charts that this package would not install as Helm does: charts with a crds folder or with
+// subcharts. The operator calls it once at startup.
 func CheckChart(chrt *Chart) error {
 	if err := chrt.Validate(); err != nil {
 		return fmt.Errorf("chart %s: %w", chrt.Name(), err)
 	}
 	if len(chrt.Metadata.Dependencies) > 0 || len(chrt.Dependencies()) > 0 {
 		return fmt.Errorf(
-			"chart %s: subcharts are not supported: Helm changes them while it renders, and all Darkrooms share one chart",
+			"chart %s: subcharts are not supported, because Helm modifies them during rendering and all Darkrooms share one chart",
 			chrt.Name(),
 		)
 	}
 	if len(chrt.CRDObjects()) > 0 {
-		return fmt.Errorf("chart %s: a folder crds is not supported: install CRDs beside the operator", chrt.Name())
+		return fmt.Errorf("chart %s: a crds folder is not supported; install CRDs with the operator", chrt.Name())
 	}
 	return nil
 }
@@ -37,15 +36,15 @@ func CheckChart(chrt *Chart) error {
 // Chart is a chart as Helm loads it.
 type Chart = chart.Chart
 
-// Capabilities describes the cluster that a chart is rendered for.
+// Capabilities describes the cluster for which a chart is rendered.
 type Capabilities struct {
 	// Version is the version of Kubernetes, such as v1.36.0.
 	Version string
-	// APIVersions are the versions that the cluster serves, in addition to what every Kubernetes serves.
+	// APIVersions are the API versions that the cluster serves in addition to the built-in ones.
 	APIVersions []string
 }
 
-// Renderer renders releases of a chart for a cluster of some capabilities.
+// Renderer renders releases of one chart for one cluster.
 type Renderer struct {
 	chart       *chart.Chart
 	schema      *jsonschema.Schema // nil if the chart has none
@@ -53,19 +52,18 @@ type Renderer struct {
 	apiVersions []string
 }
 
-// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled, or the version of the
-// cluster is none.
+// NewRenderer returns a renderer. It fails if the schema of the chart cannot be compiled or the version of the cluster
+// cannot be parsed.
 func NewRenderer(chrt *Chart, capabilities Capabilities) (*Renderer, error) {
 	version, err := chartutil.ParseKubeVersion(capabilities.Version)
 	if err != nil {
-		return nil, fmt.Errorf("parse version %q of Kubernetes: %w", capabilities.Version, err)
+		return nil, fmt.Errorf("parse Kubernetes version %q: %w", capabilities.Version, err)
 	}
 	schema, err := compileSchema(chrt)
 	return &Renderer{chrt, schema, version, capabilities.APIVersions}, err
 }
 
-// Render renders one release of a chart. Both the operator and the template command go through
-// it.
+// Render renders one release of a chart with a new Renderer.
 func Render(
 	chrt *Chart, key types.NamespacedName, values map[string]any, capabilities Capabilities,
 ) (*helmrelease.Release, error) {
@@ -76,7 +74,7 @@ func Render(
 	return renderer.Render(key, values)
 }
 
-// Render returns the release with some values.
+// Render returns the release with the given values.
 func (r *Renderer) Render(key types.NamespacedName, values map[string]any) (*helmrelease.Release, error) {
 	if err := r.validate(values); err != nil {
 		return nil, fmt.Errorf("render release %s: %w", key, err)
@@ -102,15 +100,15 @@ func (r *Renderer) Render(key types.NamespacedName, values map[string]any) (*hel
 			}
 		}
 	}
-	// What Helm's commands read. Encoding templates, schema and README with every revision would
-	// cost more than rendering.
+	// Only what Helm's commands read. Encoding templates, schema and README into every revision would cost more than
+	// rendering.
 	rendered.Labels = commonLabels(values)
 	rendered.Chart = &chart.Chart{Metadata: r.chart.Metadata, Values: r.chart.Values}
 	return rendered, nil
 }
 
-// commonLabels returns the labels of all objects of the release. Helm's driver sets them on the Secret of
-// the revision too, which a policy may demand.
+// commonLabels returns the labels that all objects of the release have. Helm's driver also sets them on the Secret of
+// the revision, because a policy may require them.
 func commonLabels(values map[string]any) map[string]string {
 	common, _ := values["commonLabels"].(map[string]any)
 	labels := map[string]string{}
@@ -120,8 +118,8 @@ func commonLabels(values map[string]any) map[string]string {
 	return labels
 }
 
-// compileSchema compiles values.schema.json once. Helm uses the same library, and compiles the schema for each
-// rendering. It returns nil if the chart has none.
+// compileSchema compiles values.schema.json once. Helm uses the same library but compiles the schema for each
+// rendering. The result is nil if the chart has no schema.
 func compileSchema(chrt *chart.Chart) (*jsonschema.Schema, error) {
 	if chrt.Schema == nil {
 		return nil, nil //nolint:nilnil // see above
@@ -142,7 +140,7 @@ func compileSchema(chrt *chart.Chart) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// validate checks values, with the defaults of the chart, as Helm does.
+// validate checks values merged with the defaults of the chart, as Helm does.
 func (r *Renderer) validate(values map[string]any) error {
 	if r.schema == nil {
 		return nil
@@ -152,7 +150,7 @@ func (r *Renderer) validate(values map[string]any) error {
 		return err
 	}
 	if err := r.schema.Validate(coalesced.AsMap()); err != nil {
-		// The first line names the file only.
+		// The first line only contains the name of the file.
 		_, findings, _ := strings.Cut(err.Error(), "\n")
 		return fmt.Errorf("values don't meet the specifications of the schema(s) of chart %s:\n%s", r.chart.Name(), findings)
 	}

@@ -17,10 +17,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// Last returns the summary of the newest revision of a Darkroom's release. The error is
-// driver.ErrReleaseNotFound if there is none, and ErrForeignRelease if there are revisions
-// of that name that do not belong to the Darkroom. It costs no request while the cache
-// shows the Secret as this store last saw it.
+// Last returns the summary of the newest revision of a Darkroom's release. The error is driver.ErrReleaseNotFound if
+// there is none, and ErrForeignRelease if revisions of that name do not belong to the Darkroom. Last sends no request
+// while the cached Secret is the one that this process last read or wrote.
 func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	indexed, err := r.revisions(ctx)
 	if err != nil {
@@ -35,7 +34,7 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 			return nil, cmp.Or(err, driver.ErrReleaseNotFound)
 		}
 	}
-	// This process has just started, the caches are stale, or another client wrote.
+	// This process has just started, the caches are stale, or another client wrote a revision.
 	current, err := r.Current(ctx)
 	if err != nil {
 		return nil, err
@@ -43,10 +42,9 @@ func (r *Revisions) Last(ctx context.Context) (*helmrelease.Release, error) {
 	return summary(current[0]), nil
 }
 
-// Current returns the newest revision of a Darkroom's release and the deployed ones, the newest
-// first, with the errors of Last. It reads each by its name. The names are listed only if the caches do
-// not show them, because a list that has to be consistent takes up to 100 ms, and longer the more
-// Secrets the namespace has.
+// Current returns the newest revision of a Darkroom's release and the deployed ones, newest first. It returns the same
+// errors as Last. Each revision is read by name. Secrets are listed only if the caches cannot provide the names,
+// because a consistent list takes 100 ms or more, depending on the number of Secrets in the namespace.
 func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error) {
 	indexed, err := r.revisions(ctx)
 	if err != nil {
@@ -74,9 +72,10 @@ func (r *Revisions) Current(ctx context.Context) ([]*helmrelease.Release, error)
 	return releases, err
 }
 
-// read returns the newest of some revisions and the deployed ones, and remembers the newest; none if another Secret
-// has the name of one. A newest one that cannot be decoded is deleted: it holds no information, and its number would be
-// in the way of the next one. Users may create any number of deployed ones; Helm has one.
+// read returns the newest revision and the deployed ones, and remembers the newest. It returns none if a Secret no
+// longer belongs to the Darkroom. A newest revision that cannot be decoded is deleted, because it contains no
+// information and would block the number of the next revision. The result is limited, because users can create any
+// number of deployed revisions.
 func (r *Revisions) read(ctx context.Context, newestFirst []corev1.Secret) (releases []*helmrelease.Release, err error) {
 	for i := range newestFirst {
 		secret := &newestFirst[i]
@@ -113,15 +112,14 @@ func (r *Revisions) read(ctx context.Context, newestFirst []corev1.Secret) (rele
 	return releases, nil
 }
 
-// IsDeployed reports whether the caches show a deployed revision of a Darkroom's release.
+// IsDeployed reports whether the caches contain a deployed revision of a Darkroom's release.
 func (r *Revisions) IsDeployed(ctx context.Context) (bool, error) {
 	indexed, err := r.revisions(ctx)
 	return slices.ContainsFunc(indexed, func(secret corev1.Secret) bool { return isDeployed(&secret) }), err
 }
 
-// isUsed reports whether the caches show a revision of a release's name that does not belong
-// to the Darkroom. They may lag: Create fails for a release that is newer, because its first
-// revision exists.
+// isUsed reports whether the caches contain a foreign revision of a release with the Darkroom's name. If the caches
+// lag, Create fails, because the first revision of the foreign release exists.
 func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 	for _, cache := range []client.Reader{r.own, r.others} {
 		named, err := r.cached(ctx, cache, client.MatchingFields{Index: r.darkroom.Name})
@@ -137,10 +135,10 @@ func (r *Revisions) isUsed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// stored lists the revisions of a Darkroom's release, the newest first, from the API server. It
-// fails unless all belong to the Darkroom: with ErrPredecessor if the others belong to Darkrooms
-// that are gone, because two Darkrooms of one name cannot exist at the same time. Secrets
-// that exceed maxData together have no data.
+// stored lists the revisions of a Darkroom's release from the API server, newest first. It fails unless all of them
+// belong to the Darkroom. The error is ErrPredecessor if the others belong to Darkrooms that are gone, because two
+// Darkrooms of the same name cannot exist at the same time. Secrets beyond a total size of maxData are returned without
+// data.
 func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error) {
 	size, predecessor := 0, false
 	err = r.each(ctx, func(secret *corev1.Secret) error {
@@ -168,14 +166,14 @@ func (r *Revisions) stored(ctx context.Context) (own []corev1.Secret, err error)
 }
 
 const (
-	// listPage is how many revisions are read at once: as many as the operator keeps by default.
+	// listPage is the number of revisions per List request, and the maximum number that is decoded.
 	listPage = 10
-	// maxData is how much data of revisions is kept in memory, in bytes.
+	// maxData limits the total size of revisions that are kept in memory, in bytes.
 	maxData = 8 << 20
 )
 
-// each visits all revisions of a release's name, including foreign ones, page by page: users may create any number
-// of them.
+// each visits all revisions of a release's name, including foreign ones. It reads them page by page, because users can
+// create any number of them.
 func (r *Revisions) each(ctx context.Context, visit func(*corev1.Secret) error) error {
 	options := metav1.ListOptions{
 		LabelSelector: labelOwner + "=" + ownerHelm + "," + labelName + "=" + r.darkroom.Name,
@@ -201,7 +199,7 @@ func (r *Revisions) each(ctx context.Context, visit func(*corev1.Secret) error) 
 
 func newerFirst(a, b corev1.Secret) int { return versionOf(&b) - versionOf(&a) }
 
-// revisions returns the Darkroom's revisions from the cache, without data, the newest first.
+// revisions returns the Darkroom's revisions from the cache, without data, newest first.
 func (r *Revisions) revisions(ctx context.Context) (own []corev1.Secret, err error) {
 	cached, err := r.cached(ctx, r.own, client.MatchingFields{ownership.Index: ownership.IndexKey(r.darkroom.UID)})
 	for i := range cached {
@@ -214,8 +212,7 @@ func (r *Revisions) revisions(ctx context.Context) (own []corev1.Secret, err err
 	return own, err
 }
 
-// cached lists the Secrets of a Darkroom's namespace that a cache has under a key of
-// one of its indexes.
+// cached lists the Secrets in a Darkroom's namespace that match a key of one of a cache's indexes.
 func (r *Revisions) cached(
 	ctx context.Context, cache client.Reader, index client.MatchingFields,
 ) ([]metav1.PartialObjectMetadata, error) {

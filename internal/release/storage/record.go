@@ -21,14 +21,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// A revision has a record beside its Secret: a ControllerRevision with the spec that it was made from,
-// without credentials. Users who may not read Secrets see the history of a Darkroom by these records.
-// They are written with the outcome of a revision, are not cached, and decide nothing.
+// Each revision has a record in addition to its Secret: a ControllerRevision with the revision's spec, without
+// credentials. Records show the history of a Darkroom to users who may not read Secrets. A record is written together
+// with the outcome of the revision. Records are not cached, and the operator makes no decision by them.
 
 // ErrNotRecorded is returned if the record of a revision could not be stored.
-var ErrNotRecorded = errors.New("the record of the revision, a ControllerRevision, is not stored")
+var ErrNotRecorded = errors.New("the ControllerRevision with the record of the revision could not be stored")
 
-// Record stores the record of a revision with its outcome.
+// Record stores the record of a revision, including the outcome.
 func (r *Revisions) Record(ctx context.Context, release *helmrelease.Release) error {
 	record, err := r.recordOf(release)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Revisions) Record(ctx context.Context, release *helmrelease.Release) er
 	records := r.records.ControllerRevisions(record.Namespace)
 	_, err = records.Create(ctx, record, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		// The revision failed before, or its number was used before helm uninstalled the release.
+		// An earlier attempt at the revision failed, or its number was used before `helm uninstall`.
 		err = r.rewrite(ctx, record)
 	}
 	if err != nil {
@@ -46,9 +46,9 @@ func (r *Revisions) Record(ctx context.Context, release *helmrelease.Release) er
 	return nil
 }
 
-// recordOf returns the record of a revision. Its keys are sorted, as the API server encodes it again for a strategic
-// merge patch: it would take another order for a change of the data, and refuse the patch of the garbage collector that
-// removes the owner.
+// recordOf returns the record of a revision. The keys of its data are sorted, as in the API server's own encoding for
+// strategic merge patches. Otherwise the API server would mistake the new order for a change of the data, and reject
+// the garbage collector's patch that removes the owner.
 func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRevision, error) {
 	sorted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(
 		&v1alpha1.RevisionData{Spec: *r.darkroom.Spec.Concealed()})
@@ -70,7 +70,7 @@ func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRe
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: int64(release.Version),
 	}
-	maps.Copy(record.Labels, release.Labels) // as Helm's Secrets have them: policies may demand them of all objects
+	maps.Copy(record.Labels, release.Labels) // as on Helm's Secrets, because policies may require them
 	record.Labels[v1alpha1.LabelDarkroom] = r.darkroom.Name
 	record.Labels[v1alpha1.LabelDarkroomUID] = string(r.darkroom.UID)
 	if author := r.author(); author != "" {
@@ -79,8 +79,8 @@ func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRe
 	return record, nil
 }
 
-// rewrite replaces a record of the Darkroom. Kubernetes refuses changes of its data, so that one with other data
-// is deleted first.
+// rewrite replaces a record of the Darkroom. The data of a ControllerRevision is immutable, so a record with different
+// data is deleted and created again.
 func (r *Revisions) rewrite(ctx context.Context, record *appsv1.ControllerRevision) error {
 	records := r.records.ControllerRevisions(record.Namespace)
 	existing, err := records.Get(ctx, record.Name, metav1.GetOptions{})
@@ -88,7 +88,7 @@ func (r *Revisions) rewrite(ctx context.Context, record *appsv1.ControllerRevisi
 	case err != nil:
 		return err
 	case !ownership.Owns(r.darkroom, existing):
-		return fmt.Errorf("ControllerRevision %s exists and does not belong to the Darkroom: %s: delete it",
+		return fmt.Errorf("ControllerRevision %s exists but does not belong to the Darkroom: %s: delete it",
 			record.Name, ownership.Owner(existing))
 	case bytes.Equal(existing.Data.Raw, record.Data.Raw):
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
@@ -117,8 +117,8 @@ func (r *Revisions) RemoveRecords(ctx context.Context) error {
 	})
 }
 
-// removeRecord deletes the record of a revision, if there is one. It is read first, because it is not cached and
-// a delete has to prove whose it is.
+// removeRecord deletes the record of a revision, if there is one. It reads the record first, because records are not
+// cached and the deletion must be conditional on the UID and version.
 func (r *Revisions) removeRecord(ctx context.Context, version int) error {
 	name := v1alpha1.RevisionName(r.darkroom, version)
 	existing, err := r.records.ControllerRevisions(r.darkroom.Namespace).Get(ctx, name, metav1.GetOptions{})
@@ -131,8 +131,7 @@ func (r *Revisions) removeRecord(ctx context.Context, version int) error {
 	return r.deleteRecord(ctx, existing)
 }
 
-// deleteRecord deletes a record as it was read: neither another one that has taken its name, nor one that was
-// taken over.
+// deleteRecord deletes a record if it has not been replaced or changed since it was read.
 func (r *Revisions) deleteRecord(ctx context.Context, record *appsv1.ControllerRevision) error {
 	err := r.records.ControllerRevisions(record.Namespace).Delete(ctx, record.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion},
@@ -143,7 +142,7 @@ func (r *Revisions) deleteRecord(ctx context.Context, record *appsv1.ControllerR
 	return nil
 }
 
-// author returns the last write of the Darkroom's spec: its time, and its field manager; nothing if it is not known.
+// author returns the time and field manager of the last write of the Darkroom's spec; empty if unknown.
 func (r *Revisions) author() string {
 	for _, writer := range v1alpha1.LastWriter(r.darkroom.ManagedFields) {
 		return writer.Time.UTC().Format(time.RFC3339) + " " + writer.Manager

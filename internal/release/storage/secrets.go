@@ -29,20 +29,18 @@ const (
 	ownerHelm    = "helm"
 )
 
-// annotationOperator marks the Secrets of revisions that the operator wrote. Helm clients
-// replace a Secret's annotations when they write it, so their writes can be recognized.
-// Without the mark the operator's own writes would trigger reconciles, and a failing
-// upgrade would be retried at once, without end.
+// annotationOperator marks Secrets of revisions that the operator wrote. Helm clients replace the annotations of a
+// Secret when they write it, so their writes can be recognized. Without the mark, the operator's own writes would
+// trigger reconciles, and a failing upgrade would be retried in a tight loop.
 const annotationOperator = "deployments.example.com/written-by-operator"
 
-// dataRelease is Helm's key of a revision's Secret.
+// dataRelease is the key of the release in a revision's Secret, as defined by Helm.
 const dataRelease = "release"
 
-// Index is the name of the index of Secrets by the Helm release that they are a revision
-// of.
+// Index is the name of the index of Helm's Secrets by their release.
 const Index = "helm-release"
 
-// IndexFunc is the function of the index Index.
+// IndexFunc is the index function of Index.
 func IndexFunc(object client.Object) []string {
 	if !IsRevision(object) {
 		return nil
@@ -55,8 +53,7 @@ func IsRevision(object metav1.Object) bool {
 	return object.GetLabels()[labelOwner] == ownerHelm
 }
 
-// ReleaseLabels returns the labels of a Secret that identify the release of its revision;
-// nil if it is not a revision of Helm.
+// ReleaseLabels returns the labels of a Secret that identify its release; nil if the Secret is not a revision of Helm.
 func ReleaseLabels(object metav1.Object) map[string]string {
 	if !IsRevision(object) {
 		return nil
@@ -64,21 +61,20 @@ func ReleaseLabels(object metav1.Object) map[string]string {
 	return map[string]string{labelOwner: ownerHelm, labelName: object.GetLabels()[labelName]}
 }
 
-// WrittenByHand reports whether an object is the Secret of a revision that another Helm
-// client wrote.
+// WrittenByHand reports whether an object is the Secret of a revision that another Helm client wrote.
 func WrittenByHand(object metav1.Object) bool {
 	return IsRevision(object) && object.GetAnnotations()[annotationOperator] == ""
 }
 
-// IsHistory reports whether an object is the Secret of an old or failed revision, which
-// the operator deletes by itself.
+// IsHistory reports whether an object is the Secret of a superseded or failed revision, which the operator itself
+// prunes.
 func IsHistory(object metav1.Object) bool {
 	status := helmrelease.Status(object.GetLabels()[labelStatus])
 	return IsRevision(object) && (status == helmrelease.StatusSuperseded || status == helmrelease.StatusFailed)
 }
 
-// secretOf returns the Secret of a revision as Helm's driver creates or updates it, with what
-// makes it a Darkroom's.
+// secretOf returns the Secret of a revision as Helm's driver creates or updates it, plus the labels and owner reference
+// of the Darkroom.
 func (r *Revisions) secretOf(
 	release *helmrelease.Release, write func(*driver.Secrets, string, *helmrelease.Release) error,
 ) (*corev1.Secret, error) {
@@ -96,8 +92,8 @@ func (r *Revisions) secretOf(
 	return secret, nil
 }
 
-// patchOf returns the JSON patch that overwrites a revision of the same Darkroom. It leaves the spec
-// that the revision was made from.
+// patchOf returns the JSON patch that overwrites a revision of the same Darkroom. It keeps the spec stored with the
+// revision.
 func patchOf(secret *corev1.Secret) ([]byte, error) {
 	label := func(name string) string { return "/metadata/labels/" + strings.ReplaceAll(name, "/", "~1") }
 	patch := []jsonpatch.Operation{
@@ -112,7 +108,7 @@ func patchOf(secret *corev1.Secret) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// oneSecret is all that Helm's driver sees of a cluster when it encodes or decodes a release.
+// oneSecret simulates a cluster with a single Secret, so that Helm's driver can encode and decode releases.
 type oneSecret struct {
 	corev1client.SecretInterface
 	secret *corev1.Secret
@@ -135,7 +131,7 @@ func (c *oneSecret) List(context.Context, metav1.ListOptions) (*corev1.SecretLis
 	return &corev1.SecretList{Items: []corev1.Secret{*c.secret}}, nil
 }
 
-// decode reads a release from its Secret by way of Helm's driver.
+// decode reads a release from its Secret with Helm's driver.
 func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
 	if err := checkSize(secret.Data[dataRelease]); err != nil {
 		return nil, err
@@ -150,8 +146,8 @@ func decode(secret *corev1.Secret) (*helmrelease.Release, error) {
 	return release[0], nil
 }
 
-// Copy copies the parts of a release that this operator changes. Everything below the
-// top level except Info is shared and must not be changed.
+// Copy copies a release so that its top-level fields and Info can be changed. Everything else is shared and must not be
+// changed.
 func Copy(in *helmrelease.Release) *helmrelease.Release {
 	out := *in
 	info := *in.Info
@@ -159,10 +155,9 @@ func Copy(in *helmrelease.Release) *helmrelease.Release {
 	return &out
 }
 
-// summary returns the fields of a release that are needed to detect changes. It has no
-// chart, no values and no hooks, only the first line of its notes, and the identity of its
-// manifest in place of the manifest. Those are most of a release's memory, and are read again
-// when something must be written.
+// summary returns the fields of a release that are needed to detect changes. It omits the chart, values and hooks,
+// keeps only the first line of the notes, and replaces the manifest by its identity. The omitted fields take most of
+// the memory and are read again for a write.
 func summary(release *helmrelease.Release) *helmrelease.Release {
 	out := Copy(release)
 	out.Chart, out.Config, out.Hooks = nil, nil, nil

@@ -11,18 +11,18 @@ import (
 	"io"
 )
 
-// Bounds of a release that is decoded, in bytes of JSON, and in names, values and brackets. Users may create
-// Secrets with the labels of a revision, and a megabyte of gzip can be a gigabyte of JSON. Three bytes of JSON can
-// take a hundred bytes of memory. The largest release of a Darkroom has some megabytes and some ten thousand of them.
+// Limits for decoding a release: its size in bytes of JSON, and its number of JSON tokens. Users can create Secrets
+// with the labels of a revision. A megabyte of gzip can contain a gigabyte of JSON, and three bytes of JSON can take a
+// hundred bytes of memory. The largest release of a Darkroom has a few megabytes and tens of thousands of tokens.
 const maxRelease, maxTokens = 8 << 20, 200_000
 
-var errNoRelease = errors.New("it contains no readable release")
+var errNoRelease = errors.New("the Secret contains no readable release")
 
-// checkSize returns an error if a release, in the format of Helm's driver, is too large to be decoded.
+// checkSize returns an error if an encoded release is too large to be decoded.
 func checkSize(encoded []byte) error {
 	content := bufio.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
 	bounded := &io.LimitedReader{R: content, N: maxRelease + 1}
-	if magic, _ := content.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) { // the first versions of Helm did not compress
+	if magic, _ := content.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) { // the first versions of Helm did not compress releases
 		compressed, err := gzip.NewReader(content)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errNoRelease, err)

@@ -1,12 +1,11 @@
-// Package storage keeps the releases of Darkrooms where Helm keeps them: each revision in
-// a Secret of the release's namespace, in the format of Helm's driver, so that `helm ls`,
-// `history`, `get manifest`, `rollback` and `uninstall` work on them.
+// Package storage stores the releases of Darkrooms where Helm stores them. Each revision is a Secret in the namespace
+// of the release, in the format of Helm's driver, so `helm ls`, `history`, `get manifest`, `rollback` and `uninstall`
+// work on them.
 //
-// Only revisions that belong to the Darkroom are read, pruned and deleted; package
-// ownership defines which those are. Foreign revisions of the same name make every access
-// fail with ErrForeignRelease before anything is written.
+// Only revisions that belong to the Darkroom (see package ownership) are read, pruned and deleted. If there are foreign
+// revisions of the same name, every access fails with ErrForeignRelease before anything is written.
 //
-// Beside each revision that the operator makes is a record of its spec (record.go).
+// Each revision of the operator has a record of its spec (record.go).
 package storage
 
 import (
@@ -34,13 +33,13 @@ import (
 )
 
 var (
-	// ErrForeignRelease is returned if Helm has a release of the Darkroom's name, in any state,
-	// that does not belong to the Darkroom. Nothing was written.
+	// ErrForeignRelease is returned if a Helm release with the Darkroom's name, in any state, does not belong to the
+	// Darkroom. Nothing was written.
 	ErrForeignRelease = errors.New("Helm has a release of this name, which does not belong to this Darkroom")
-	// ErrPredecessor is returned while revisions of a deleted Darkroom of the same name are
-	// still there. Kubernetes deletes them, because their owner is gone.
+	// ErrPredecessor is returned while revisions of a deleted Darkroom of the same name exist. Kubernetes
+	// garbage-collects them.
 	ErrPredecessor = errors.New("the release of a deleted Darkroom of this name is still being removed")
-	// ErrDeleted is returned if a revision was deleted since it was read. The next reconcile stores another.
+	// ErrDeleted is returned if a revision was deleted after it was read. The next reconcile stores a new one.
 	ErrDeleted = errors.New("a revision of the release has been deleted since it was read")
 )
 
@@ -53,9 +52,9 @@ type Store struct {
 	clock   clock.PassiveClock
 }
 
-// New returns a store that writes by secrets and records, and reads metadata from two caches: own has the
-// Secrets that carry the label LabelDarkroom, with the indexes ownership.Index and Index;
-// others has the Secrets without the label, with the index Index.
+// New returns a store. It writes with secrets and records, and reads metadata from two caches. own contains the Secrets
+// with the label LabelDarkroom and has the indexes ownership.Index and Index. others contains the Secrets without the
+// label and has the index Index.
 func New(
 	secrets corev1client.SecretsGetter, records appsv1client.ControllerRevisionsGetter,
 	own, others client.Reader, clock clock.PassiveClock,
@@ -63,26 +62,26 @@ func New(
 	return &Store{secrets: secrets, records: records, own: own, others: others, clock: clock}
 }
 
-// Revisions are the revisions of the release of one Darkroom. The last one is remembered; a cache of
-// the Secrets' metadata shows whether it still is the last.
+// Revisions are the revisions of the release of one Darkroom. The last revision is remembered; cached metadata of the
+// Secrets shows whether it is still the last.
 type Revisions struct {
 	*Store
 	darkroom *v1alpha1.Darkroom
 	memory   *Memory
 }
 
-// Memory is the last revision of a release as this process wrote or read it, which only one
-// goroutine may use at a time. The zero value is empty.
+// Memory is the last revision of a release that this process wrote or read. It must not be used concurrently. The zero
+// value is empty.
 type Memory struct {
-	// last is its summary; nil if none is remembered.
+	// last is the summary of the revision; nil if none is remembered.
 	last *helmrelease.Release
-	// secret and resourceVersion identify its Secret.
+	// secret and resourceVersion identify the Secret of the revision.
 	secret, resourceVersion string
-	// seen is when this process first saw that version.
+	// seen is the time when this process first saw that version of the Secret.
 	seen time.Time
 }
 
-// remember remembers the last revision, which is seen now unless it was before.
+// remember stores the last revision. seen is kept if the Secret is unchanged.
 func (m *Memory) remember(release *helmrelease.Release, secret *corev1.Secret, now time.Time) {
 	if m.secret == secret.Name && m.resourceVersion == secret.ResourceVersion {
 		now = m.seen
@@ -90,8 +89,8 @@ func (m *Memory) remember(release *helmrelease.Release, secret *corev1.Secret, n
 	*m = Memory{last: summary(release), secret: secret.Name, resourceVersion: secret.ResourceVersion, seen: now}
 }
 
-// Seen returns when this process first saw the last revision in its current version; now if it
-// remembers none.
+// Seen returns when this process first saw the last revision in its current version; the current time if it remembers
+// none.
 func (r *Revisions) Seen() time.Time {
 	if r.memory.last == nil {
 		return r.clock.Now()
@@ -99,13 +98,13 @@ func (r *Revisions) Seen() time.Time {
 	return r.memory.seen
 }
 
-// Of returns the revisions of a Darkroom's release, with what is remembered of them.
+// Of returns the revisions of a Darkroom's release with their memory.
 func (s *Store) Of(darkroom *v1alpha1.Darkroom, memory *Memory) *Revisions {
 	return &Revisions{s, darkroom, memory}
 }
 
-// Create stores a new revision, with the spec of the Darkroom. The error is
-// ErrForeignRelease if a release that does not belong to the Darkroom has the revision.
+// Create stores a new revision with the spec of the Darkroom. The error is ErrForeignRelease if the revision exists and
+// belongs to a foreign release.
 func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) error {
 	secret, err := r.secretOf(release, (*driver.Secrets).Create)
 	if err != nil {
@@ -124,8 +123,8 @@ func (r *Revisions) Create(ctx context.Context, release *helmrelease.Release) er
 	return err
 }
 
-// Update overwrites a revision. It fails if another Secret than one of the Darkroom has the name, and with
-// ErrDeleted if there is none.
+// Update overwrites a revision. It fails if the Secret belongs to something else, and with ErrDeleted if the Secret
+// does not exist.
 func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) error {
 	secret, err := r.secretOf(release, (*driver.Secrets).Update)
 	if err != nil {
@@ -143,7 +142,7 @@ func (r *Revisions) Update(ctx context.Context, release *helmrelease.Release) er
 	return r.wrote(release, written, err)
 }
 
-// wrote remembers a revision that was written, unless there was an error.
+// wrote remembers a written revision, or drops the memory on an error.
 func (r *Revisions) wrote(release *helmrelease.Release, written *corev1.Secret, err error) error {
 	if err != nil {
 		// The state of the Secret is unknown, because the response may have been lost.
@@ -156,8 +155,8 @@ func (r *Revisions) wrote(release *helmrelease.Release, written *corev1.Secret, 
 	return nil
 }
 
-// Prune deletes the oldest revisions so that at most keep remain; 0 keeps all.
-// The deployed revision and the newest one are never deleted.
+// Prune deletes the oldest revisions until at most keep remain; 0 keeps all. Deployed revisions and the newest one are
+// never deleted.
 func (r *Revisions) Prune(ctx context.Context, keep int) error {
 	if keep <= 0 {
 		return nil
@@ -177,7 +176,7 @@ func (r *Revisions) Prune(ctx context.Context, keep int) error {
 	return nil
 }
 
-// prune deletes the record of a revision, and then the revision: nothing would lead to a record that is left.
+// prune deletes the record of a revision before the revision itself, because the record could not be found afterwards.
 func (r *Revisions) prune(ctx context.Context, secret metav1.Object) error {
 	if err := r.removeRecord(ctx, versionOf(secret)); err != nil {
 		return err
@@ -185,8 +184,8 @@ func (r *Revisions) prune(ctx context.Context, secret metav1.Object) error {
 	return r.delete(ctx, secret)
 }
 
-// PruneOldest deletes the oldest revision, to make room for another, and reports whether it could. The
-// deployed revision is never deleted.
+// PruneOldest deletes the oldest revision to make room for another one, and reports whether it did. A deployed revision
+// is never deleted.
 func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
 	indexed, err := r.revisions(ctx)
 	oldest := len(indexed) - 1
@@ -196,14 +195,14 @@ func (r *Revisions) PruneOldest(ctx context.Context) (bool, error) {
 	return true, r.prune(ctx, &indexed[oldest])
 }
 
-// isDeployed reports whether a Secret has a deployed revision.
+// isDeployed reports whether a Secret contains a deployed revision.
 func isDeployed(secret metav1.Object) bool {
 	return secret.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
 }
 
-// Delete removes every revision that belongs to a Darkroom with its record, and reports whether there was one.
-// Revisions of the same name that belong to others stay. Records are not left to the garbage collector: it can no
-// longer look for their owner if the CRD is deleted soon after the Darkroom.
+// Delete deletes every revision that belongs to a Darkroom, with its record, and reports whether there was one.
+// Revisions of the same name that belong to others are kept. Records are not left to the garbage collector, because it
+// cannot look up their owner if the CRD is deleted soon after the Darkroom.
 func (r *Revisions) Delete(ctx context.Context) (found bool, err error) {
 	*r.memory = Memory{}
 	err = r.each(ctx, func(secret *corev1.Secret) error {
@@ -216,7 +215,7 @@ func (r *Revisions) Delete(ctx context.Context) (found bool, err error) {
 	return found, err
 }
 
-// AreOrphaned reports whether Kubernetes has taken the Darkroom's owner reference off all its revisions.
+// AreOrphaned reports whether Kubernetes has removed the Darkroom's owner reference from all its revisions.
 func (r *Revisions) AreOrphaned(ctx context.Context) (bool, error) {
 	owned, orphaned := false, false
 	err := r.each(ctx, func(secret *corev1.Secret) error {
@@ -229,7 +228,7 @@ func (r *Revisions) AreOrphaned(ctx context.Context) (bool, error) {
 	return orphaned && !owned, err
 }
 
-// delete deletes a Secret, but not another one that has taken its name.
+// delete deletes a Secret unless it has been replaced by another one of the same name.
 func (r *Revisions) delete(ctx context.Context, secret metav1.Object) error {
 	uid := secret.GetUID()
 	err := r.secrets.Secrets(secret.GetNamespace()).Delete(ctx, secret.GetName(), metav1.DeleteOptions{
@@ -243,7 +242,7 @@ func (r *Revisions) delete(ctx context.Context, secret metav1.Object) error {
 
 func (r *Revisions) key() types.NamespacedName { return client.ObjectKeyFromObject(r.darkroom) }
 
-// versionOf returns the number of a revision from the labels of its Secret; 0 if they have none.
+// versionOf returns the number of a revision from the labels of its Secret; 0 if there is none.
 func versionOf(secret metav1.Object) int {
 	version, err := strconv.Atoi(secret.GetLabels()[labelVersion])
 	if err != nil {
