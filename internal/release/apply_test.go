@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// stored is an API server that has one object or none, and compares preconditions.
+// stored is an API server with at most one object. It checks preconditions.
 type stored struct {
 	client.Client
 
@@ -58,25 +58,26 @@ func (s *stored) Delete(_ context.Context, _ client.Object, opts ...client.Delet
 	return nil
 }
 
-// TestAnObjectIsDeletedWhileItIsTheDarkrooms changes an object before each attempt to delete it.
+// TestAnObjectIsDeletedWhileItIsTheDarkrooms changes an object before each attempt to delete it. An object that no
+// longer belongs to the Darkroom must not be deleted.
 func TestAnObjectIsDeletedWhileItIsTheDarkrooms(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		version := 5
 		ours := &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta("photos")}
 		server := &stored{object: ours.DeepCopy()}
 		changes := map[string]func(*metav1.PartialObjectMetadata){
-			"nothing":              nil,
-			"another label":        func(o *metav1.PartialObjectMetadata) { o.Labels["team"] = "a" },
-			"no owner":             func(o *metav1.PartialObjectMetadata) { o.OwnerReferences = nil },
-			"no label of ours":     func(o *metav1.PartialObjectMetadata) { delete(o.Labels, v1alpha1.LabelDarkroom) },
-			"another took it over": func(o *metav1.PartialObjectMetadata) { o.OwnerReferences[0].UID = "uid-2" },
-			"another of its name":  func(o *metav1.PartialObjectMetadata) { o.UID = types.UID("uid-of-another") },
-			"it is gone":           nil,
+			"nothing":                  nil,
+			"another label":            func(o *metav1.PartialObjectMetadata) { o.Labels["team"] = "a" },
+			"no owner":                 func(o *metav1.PartialObjectMetadata) { o.OwnerReferences = nil },
+			"no label of the Darkroom": func(o *metav1.PartialObjectMetadata) { delete(o.Labels, v1alpha1.LabelDarkroom) },
+			"another owner":            func(o *metav1.PartialObjectMetadata) { o.OwnerReferences[0].UID = "uid-2" },
+			"recreated":                func(o *metav1.PartialObjectMetadata) { o.UID = types.UID("uid-of-another") },
+			"gone":                     nil,
 		}
 		attempts := 0
 		server.meanwhile = func(s *stored) {
 			attempts++
-			change := rapid.SampledFrom(slices.Sorted(maps.Keys(changes))).Draw(t, "before the attempt to delete it")
+			change := rapid.SampledFrom(slices.Sorted(maps.Keys(changes))).Draw(t, "change before the deletion")
 			if s.object == nil || change == "nothing" {
 				return
 			}
@@ -91,23 +92,23 @@ func TestAnObjectIsDeletedWhileItIsTheDarkrooms(t *testing.T) {
 		c.Client, c.Uncached = server, server
 		c.hasApplied(services, "photos")
 		object := owned{Kind: services, Name: "photos", UID: ours.UID}
-		if rapid.Bool().Draw(t, "the caches show it") {
+		if rapid.Bool().Draw(t, "the caches show the object") {
 			object.live = ours
 		}
 		err := c.remove(object)
 		isOurs := server.object != nil && server.object.UID == ours.UID && ownership.Owns(photos(), server.object)
 		switch _, remembered := c.memory.objects.Trace(object.key()); {
 		case server.deleted && !isOurs:
-			t.Errorf("the object %+v is deleted", server.object)
+			t.Errorf("deleted the object %+v", server.object)
 		case err == nil && (remembered || isOurs && !server.deleted):
-			t.Errorf("deleted: %t, remembered: %t, ours: %t", server.deleted, remembered, isOurs)
+			t.Errorf("deleted: %t, remembered: %t, belongs to the Darkroom: %t", server.deleted, remembered, isOurs)
 		case err != nil && (!errors.Is(err, errContended) || attempts < applyAttempts):
 			t.Errorf("after %d attempts: %v", attempts, err)
 		}
 	})
 }
 
-// The failure of a write does not cancel the others of its group, so it shows the groups.
+// A failed write does not cancel the other writes of its group, so the recorded writes show the groups.
 func TestAnIngressThatExistsIsAppliedAfterItsServices(t *testing.T) {
 	for name, test := range map[string]struct {
 		cached cached

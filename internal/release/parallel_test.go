@@ -18,7 +18,7 @@ func TestOfSeveralObstaclesTheSameIsReported(t *testing.T) {
 			met[i] = make(chan struct{})
 		}
 		close(met[0])
-		turns := make([]int, len(order)) // of each item
+		turns := make([]int, len(order)) // the position of each item in the order
 		for turn, item := range order {
 			turns[item] = turn
 		}

@@ -32,7 +32,7 @@ func TestOnlyRolloutsThatTheOperatorBeganCount(t *testing.T) {
 				v1alpha1.AnnotationRollout: test.mark, drift.AnnotationRevision: test.revision,
 			}
 			if got := RollsForOperator(deployment); got != test.want {
-				t.Errorf("it counts: %t, want %t", got, test.want)
+				t.Errorf("counts: got %t, want %t", got, test.want)
 			}
 		})
 	}
@@ -46,11 +46,11 @@ func TestTheOperatorsChangeIsOneOfThePodTemplateWithoutAChangeByUsers(t *testing
 		}}
 	}
 	for name, test := range map[string]struct {
-		// The live Deployment has the image v1, and was applied for generation 3 and the inputs a.
+		// The live Deployment has the image v1. It was applied for generation 3 and the inputs a.
 		image      string
 		generation int64
 		inputs     string
-		// deployed is the generation that the status calls deployed.
+		// deployed is the generation that the condition Deployed reports.
 		deployed int64
 		unmarked bool
 		want     bool
@@ -80,14 +80,14 @@ func TestTheOperatorsChangeIsOneOfThePodTemplateWithoutAChangeByUsers(t *testing
 				}}
 			}
 			if got := c.isOperatorsChange(desired(test.image), live); got != test.want {
-				t.Errorf("the operator's change: %t, want %t", got, test.want)
+				t.Errorf("the operator's change: got %t, want %t", got, test.want)
 			}
 			live.Annotations = c.marked(desired(test.image), live).GetAnnotations()
 			if began := markOf(live).Revision != 0; began != test.want {
-				t.Errorf("marked as a rollout of the operator: %t, want %t", began, test.want)
+				t.Errorf("marked as a rollout of the operator: got %t, want %t", began, test.want)
 			}
 			if c.isOperatorsChange(desired(test.image), live) {
-				t.Error("it is one again after it was applied")
+				t.Error("the change still counts as the operator's after it was applied")
 			}
 		})
 	}

@@ -11,14 +11,14 @@ import (
 func TestAPendingReleaseIsInProgressForTwoMinutes(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	for name, test := range map[string]struct {
-		began, deleted, seen time.Duration // before now
+		began, deleted, seen time.Duration // how long ago
 		want                 bool
 	}{
-		"just begun":                            {began: time.Second, seen: time.Second, want: true},
-		"begun long ago":                        {began: 3 * time.Minute, seen: time.Second, want: false},
-		"an uninstall just begun":               {began: time.Hour, deleted: time.Second, seen: time.Second, want: true},
-		"by a clock ahead of ours":              {began: -3 * time.Hour, seen: time.Second, want: true},
-		"by a clock ahead of ours, a while ago": {began: -3 * time.Hour, seen: 3 * time.Minute, want: false},
+		"just started":                                  {began: time.Second, seen: time.Second, want: true},
+		"started long ago":                              {began: 3 * time.Minute, seen: time.Second, want: false},
+		"an uninstall that just started":                {began: time.Hour, deleted: time.Second, seen: time.Second, want: true},
+		"started, by a clock ahead of ours":             {began: -3 * time.Hour, seen: time.Second, want: true},
+		"first seen long ago, by a clock ahead of ours": {began: -3 * time.Hour, seen: 3 * time.Minute, want: false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pending := &helmrelease.Release{Info: &helmrelease.Info{LastDeployed: helmtime.Time{Time: now.Add(-test.began)}}}

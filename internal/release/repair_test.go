@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
 
-// refusing is an API server that refuses to apply objects of some kinds, and records other writes and events.
+// refusing is an API server that rejects applies of some kinds, and records other writes and events.
 type refusing struct {
 	client.Client
 
@@ -48,7 +48,7 @@ func (r *refusing) Delete(_ context.Context, object client.Object, _ ...client.D
 
 func (r *refusing) Event(_ *v1alpha1.Darkroom, _ bool, reason, _ string) { r.note("event " + reason) }
 
-// objectOf returns an object named photos, as it is rendered.
+// objectOf returns a rendered object named photos.
 func objectOf(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
@@ -57,7 +57,7 @@ func objectOf(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// The object may need what is surplus, such as an Ingress that a user has pointed at an earlier Service.
+// The object may need a surplus object. For example, a user has pointed an Ingress at an earlier Service.
 func TestNothingIsDeletedWhileAnObjectCannotBeRestored(t *testing.T) {
 	for name, test := range map[string]struct{ refused, want []string }{
 		"all can": {

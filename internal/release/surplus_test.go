@@ -39,7 +39,7 @@ func photos() *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "photos", UID: "uid-1"}}
 }
 
-// ownedMeta is the metadata of an object of the Darkroom photos.
+// ownedMeta returns the metadata of an object of the Darkroom photos.
 func ownedMeta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), ResourceVersion: "5",
@@ -78,7 +78,7 @@ func clientWith(objects cached) *ActionClient {
 	}
 }
 
-// hasApplied lets a client remember that it applied an object, which the caches need not show.
+// hasApplied records that a client applied an object. The caches may not show the object.
 func (c *ActionClient) hasApplied(kind schema.GroupVersionKind, name string) {
 	applied := &unstructured.Unstructured{}
 	applied.SetGroupVersionKind(kind)
@@ -136,13 +136,12 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 		autoscalers: {metadata("photos", nil)},
 		secretsKind: {metadata("sh.helm.release.v1.photos.v1", func(o *metav1.ObjectMeta) { o.Labels["owner"] = "helm" })},
 	})
-	// The key of an object had its version, and the object was deleted right after it was
-	// applied in a new one.
+	// This object was applied in a new API version and deleted right after. It must have the same key as before.
 	next := autoscalers
 	next.Version = "v3"
 	got := surplusOf(t, c, keyOf(services, "photos"), keyOf(next, "photos"))
 	if !slices.Equal(got, []string{"Service old"}) {
-		t.Errorf("surplus is %q, want Service old alone", got)
+		t.Errorf("got surplus %q, want only Service old", got)
 	}
 }
 
@@ -170,22 +169,22 @@ func TestTheInventoryHasEachSurplusObjectOnce(t *testing.T) {
 			c.hasApplied(services, name)
 		}
 		if got := surplusOf(t, c, desired...); !slices.Equal(got, want) {
-			rt.Errorf("surplus is %q, want %q", got, want)
+			rt.Errorf("got surplus %q, want %q", got, want)
 		}
 	})
 }
 
-// An upgrade right after an install must find what the caches do not show yet.
+// An upgrade right after an install must find objects that the caches do not show yet.
 func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
 	c := clientWith(cached{})
 	c.hasApplied(autoscalers, "photos")
 	found, err := c.inventory([]manifest.Key{keyOf(services, "photos")})
 	if err != nil || len(found) != 1 || found[0].UID != "uid-of-photos" || found[0].Kind != autoscalers {
-		t.Fatalf("the inventory is %+v (%v)", found, err)
+		t.Fatalf("got inventory %+v (%v)", found, err)
 	}
 	c.memory.objects.Removed(found[0].key())
 	if got := surplusOf(t, c); len(got) > 0 {
-		t.Errorf("after its deletion the inventory has %q", got)
+		t.Errorf("after the deletion: got inventory %q", got)
 	}
 }
 
@@ -213,7 +212,7 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	route := &gatewayv1.HTTPRoute{ObjectMeta: ownedMeta("photos"), Spec: gatewayv1.HTTPRouteSpec{Hostnames: hosts}}
 	route.Generation = 2
 	route.Spec.ParentRefs = []gatewayv1.ParentReference{{Name: "public"}}
-	generation := int64(1) // an answer to the route as it was before
+	generation := int64(1) // the status describes the previous generation
 	if accepted {
 		generation = 2
 	}
@@ -230,13 +229,13 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 func TestNothingIsSurplusOfAReleaseThatWasNotRendered(t *testing.T) {
 	kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
 	c := clientWith(cached{kind: {&appsv1.Deployment{ObjectMeta: ownedMeta("photos")}}})
-	if err := c.removeSurplus(); !errors.Is(err, errNotRendered) { // it has no client: a delete would panic
-		t.Errorf("%v, want %v", err, errNotRendered)
+	if err := c.removeSurplus(); !errors.Is(err, errNotRendered) { // without a client, a delete would panic
+		t.Errorf("got error %v, want %v", err, errNotRendered)
 	}
 }
 
 func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
-	// The Deployment is rolled out unless the cache has another one.
+	// The Deployment is rolled out unless the cache contains another one.
 	for name, test := range map[string]struct {
 		cached          cached
 		desired, object schema.GroupVersionKind
@@ -302,17 +301,17 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 			}
 			at := slices.IndexFunc(surplus, func(o owned) bool { return o.Kind == test.object })
 			if at < 0 {
-				t.Fatalf("it is not surplus: %v", surplus)
+				t.Fatalf("the object is not in the surplus: %v", surplus)
 			}
 			if got := needed(surplus[at]); got != test.needed {
-				t.Errorf("needed: %t, want %t", got, test.needed)
+				t.Errorf("needed: got %t, want %t", got, test.needed)
 			}
 		})
 	}
 }
 
-// A user may create any number of objects that belong to a Darkroom and have finalizers. Each is deleted once, and not
-// again at every reconcile.
+// Users can create any number of objects with finalizers that belong to a Darkroom. Each object must be deleted only
+// once, and not in every reconcile.
 func TestAnObjectThatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		objects, want := cached{}, 0
@@ -334,23 +333,22 @@ func TestAnObjectThatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
 		desired.SetName("photos")
 		c.memory.objects.Desire([]*unstructured.Unstructured{desired})
 		if err := c.removeSurplus(); err != nil || deletions != want {
-			t.Errorf("%d deletions of %d objects (%v), want %d", deletions, len(objects[autoscalers]), err, want)
+			t.Errorf("got %d deletions of %d objects (%v), want %d", deletions, len(objects[autoscalers]), err, want)
 		}
 	})
 }
 
-// A Deployment that the cache shows as it was before the last apply says nothing about the
-// rollout of that apply.
+// A cached Deployment from before the last apply does not show whether that apply was rolled out.
 func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	c := clientWith(cached{deployments: {deploymentOf(true, "")}})
 	c.hasApplied(deployments, "photos")
 	done, err := c.rolledOut()
 	if err != nil || done {
-		t.Errorf("rolled out: %t (%v)", done, err)
+		t.Errorf("rolled out: got %t, want false (%v)", done, err)
 	}
 }
 
-// Whatever the translation returns, it must not become a release of another name.
+// Whatever the translation returns, the operator must not render a release of another name.
 func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
 	labels := map[string]any{v1alpha1.LabelDarkroom: "photos"}
 	for name, values := range map[string]map[string]any{
@@ -365,7 +363,7 @@ func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
 	}
 }
 
-// Without a rendering nothing is desired, and what the Darkroom owns would be surplus.
+// Without a rendering there are no desired objects, so every object of the Darkroom would be surplus.
 func TestNothingIsWrittenWithoutARendering(t *testing.T) {
 	c := clientWith(cached{services: {metadata("photos", nil)}})
 	c.Metrics = metrics.New(nil, "", "")

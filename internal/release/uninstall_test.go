@@ -19,8 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned deletes Darkrooms whose objects have finalizers, or were
-// left to the user.
+// TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned deletes Darkrooms whose objects have finalizers, or were orphaned.
 func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 	kinds := []schema.GroupVersionKind{ingressKind, routeKind, services, deployments}
 	property.Check(t, func(t *rapid.T) {
@@ -72,13 +71,13 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 		isOrphaned := isLeft && owned == 0 && disowned > 0
 		switch {
 		case errors.Is(err, ErrLeaving) != waits || err != nil && !waits:
-			t.Errorf("routes have finalizers: %t, and the error is %v", waits, err)
+			t.Errorf("routes have finalizers: %t, got error %v", waits, err)
 		case !waits && (event == EventOrphaned) != isOrphaned:
-			t.Errorf("the Deployment is left: %t, with %d revisions that are owned and %d that are not, and the event is %q",
+			t.Errorf("the Deployment is orphaned: %t, with %d owned and %d orphaned revisions: got event %q",
 				isLeft, owned, disowned, event)
 		case !waits && (event == EventUninstalled) != (owned+disowned > 0 && !isOrphaned),
-			event == EventUninstalled && strings.Contains(message, "Deployment photos stays") != isLeft:
-			t.Errorf("the Deployment is left: %t, with %d revisions, and the event is %q: %s",
+			event == EventUninstalled && strings.Contains(message, "Deployment photos is kept") != isLeft:
+			t.Errorf("the Deployment is orphaned: %t, with %d revisions: got event %q: %s",
 				isLeft, owned+disowned, event, message)
 		}
 	})

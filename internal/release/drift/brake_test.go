@@ -16,13 +16,13 @@ import (
 
 var brakeObject = manifest.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "photos"}
 
-// newMemory returns a memory, and the clock that it is asked with.
+// newMemory returns a memory and a fake clock.
 func newMemory() (*Memory, *clocktesting.FakePassiveClock) {
 	return &Memory{}, clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 }
 
-// fight repairs an object whenever that is allowed, which another writer changes every
-// second, and returns how often.
+// fight simulates a writer that changes an object every second. It repairs the object whenever allowed, and returns the
+// number of repairs.
 func fight(memory *Memory, clock *clocktesting.FakePassiveClock, length time.Duration) int {
 	repairs := 0
 	for range int(length / time.Second) {
@@ -39,39 +39,39 @@ func fight(memory *Memory, clock *clocktesting.FakePassiveClock, length time.Dur
 func TestAFightSlowsDown(t *testing.T) {
 	memory, clock := newMemory()
 	if repairs := fight(memory, clock, time.Minute); repairs < ContestedAfter || repairs > 6 {
-		t.Errorf("%d repairs in the first minute, want 4 to 6", repairs)
+		t.Errorf("got %d repairs in the first minute, want 4 to 6", repairs)
 	}
 	if repairs := fight(memory, clock, time.Hour); repairs > 12 {
-		t.Errorf("%d repairs in the following hour, want at most 12", repairs)
+		t.Errorf("got %d repairs in the following hour, want at most 12", repairs)
 	}
 	holds := memory.Holds(clock.Now())
 	if len(holds) != 1 || !holds[0].Contested || holds[0].Writer != "rival" || holds[0].Object != brakeObject {
-		t.Errorf("the holds are %+v", holds)
+		t.Errorf("got holds %+v", holds)
 	}
 }
 
-// The first repairs are made at once, and each later one doubles the time until the next, which is bounded.
+// The first repairs are immediate. Each later repair doubles the delay before the next one, up to a maximum.
 func TestEachRepairDoublesTheTimeUntilTheNext(t *testing.T) {
 	memory, clock := newMemory()
 	for i, want := range []time.Duration{0, 0, 0, 15, 30, 60, 120, 240, 480, 600, 600, 600} {
 		hold, held := memory.Repaired(brakeObject, "rival", clock.Now())
 		if want *= time.Second; held != (want > 0) || held && hold.Until.Sub(clock.Now()) != want {
-			t.Errorf("repair %d: held %t until %s, and it is %s; want %s", i+1, held, hold.Until, clock.Now(), want)
+			t.Errorf("repair %d: held: %t, until %s at %s; want %s", i+1, held, hold.Until, clock.Now(), want)
 		}
 		clock.SetTime(clock.Now().Add(want))
 	}
-	// An object that rests for as long as that is still in a fight.
+	// The contest lasts until the object has been left alone for brakeRelease.
 	clock.SetTime(clock.Now().Add(brakeRelease - brakeMost))
 	if _, held := memory.Repaired(brakeObject, "rival", clock.Now()); !held {
-		t.Error("the fight is forgotten too early")
+		t.Error("the contest ended too early")
 	}
 	clock.SetTime(clock.Now().Add(brakeRelease + time.Second))
 	if _, held := memory.Repaired(brakeObject, "rival", clock.Now()); held {
-		t.Error("the fight is not forgotten")
+		t.Error("the contest did not end")
 	}
 }
 
-// Objects leave a manifest in many ways: by an edit, or deleted by others before the operator does it.
+// Objects leave a manifest through an edit, or because others delete them before the operator does.
 func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(t *rapid.T) {
@@ -92,7 +92,7 @@ func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 		memory.Desire(objects)
 		for _, hold := range memory.Holds(clock.Now()) {
 			if !slices.Contains(desired, hold.Object) {
-				t.Fatalf("%s is held, and not desired", hold.Object)
+				t.Fatalf("%s is held, but not desired", hold.Object)
 			}
 		}
 		for _, key := range keys[len(desired):] {
@@ -108,15 +108,15 @@ func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
 	fight(memory, clock, 10*time.Minute)
 	clock.SetTime(clock.Now().Add(brakeMost))
 	if holds := memory.Holds(clock.Now()); len(holds) != 0 {
-		t.Errorf("after the last hold there are %+v", holds)
+		t.Errorf("got holds %+v after the last one ended", holds)
 	}
 	clock.SetTime(clock.Now().Add(brakeRelease))
 	if _, contested := memory.Repaired(brakeObject, "", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
-		t.Error("the first repair after a rest slows down the next")
+		t.Error("the first repair after a rest delays the next one")
 	}
 }
 
-// Others may annotate an object as often as they like.
+// Others may annotate an object as often as they like without starting a contest.
 func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 	memory, clock := newMemory()
 	applies := 0
@@ -127,23 +127,23 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 			applies++
 		}
 		if !memory.Held(brakeObject, clock.Now()) {
-			t.Fatalf("after %d applies it is not held", applies)
+			t.Fatalf("not held after %d applies", applies)
 		}
 	}
 	if applies > 15 {
-		t.Errorf("%d applies in 10 s, want at most 15", applies)
+		t.Errorf("got %d applies in 10 s, want at most 15", applies)
 	}
 	holds := memory.Holds(clock.Now())
 	if len(holds) != 1 || holds[0].Contested || holds[0].Until.Sub(clock.Now()) > quietPeriod {
-		t.Fatalf("the holds are %+v, and it is %s", holds, clock.Now())
+		t.Fatalf("got holds %+v at %s", holds, clock.Now())
 	}
 	clock.SetTime(holds[0].Until)
 	if memory.Held(brakeObject, clock.Now()) {
-		t.Error("it is still held")
+		t.Error("the object is still held")
 	}
 }
 
-// The status no longer shows a contest once applies change nothing.
+// The status must stop reporting a contest once applies change nothing.
 func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 	memory, clock := newMemory()
 	fight(memory, clock, time.Minute)
@@ -155,7 +155,7 @@ func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 	}
 	memory.Confirmed(brakeObject, clock.Now())
 	if holds := memory.Holds(clock.Now()); len(holds) != 1 || holds[0].Contested {
-		t.Errorf("the holds are %+v", holds)
+		t.Errorf("got holds %+v", holds)
 	}
 }
 

@@ -26,13 +26,13 @@ func entry(
 	}
 }
 
-// Other controllers rely on which changes are reverted and which stay, row by row.
+// Other controllers rely on each row: which changes are reverted and which are kept.
 func TestAdditionsOfOthers(t *testing.T) {
 	const apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
 	for name, test := range map[string]struct {
 		kind     schema.GroupKind
 		theirs   metav1.ManagedFieldsEntry
-		reverted string // a field that goes; empty if all stays
+		reverted string // a field that is removed; empty if everything is kept
 	}{
 		"a variable of the container": {deployment, entry("kubectl-edit", update, "",
 			`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"darkroom\"}":
@@ -81,7 +81,7 @@ func TestAdditionsOfOthers(t *testing.T) {
 				t.Fatalf("reverted: %t, want %t", found, test.reverted != "")
 			}
 			if found && !strings.Contains(string(got[0].FieldsV1.GetRawBytes()), strings.Trim(test.reverted, `"`)) {
-				t.Errorf("the operator's fields are %s, and lack %s", got[0].FieldsV1.GetRawBytes(), test.reverted)
+				t.Errorf("the operator's fields %s lack %s", got[0].FieldsV1.GetRawBytes(), test.reverted)
 			}
 		})
 	}
@@ -93,10 +93,10 @@ func TestAnEntryKeepsTheFieldsThatStay(t *testing.T) {
 		`{"f:data":{"f:DEBUG":{}},"f:metadata":{"f:annotations":{"f:note":{}}}}`)
 	got, found, err := Reclaim(configMap, operator, []metav1.ManagedFieldsEntry{own, mixed})
 	if err != nil || !found || len(got) != 2 {
-		t.Fatalf("%v, %t, %v", got, found, err)
+		t.Fatalf("got %v, %t (%v)", got, found, err)
 	}
 	if rest := string(got[1].FieldsV1.GetRawBytes()); strings.Contains(rest, "DEBUG") || !strings.Contains(rest, "note") {
-		t.Errorf("the other manager keeps %s", rest)
+		t.Errorf("got the fields %s of the other manager", rest)
 	}
 }
 
@@ -109,6 +109,6 @@ func TestTheLastWriterIsNamed(t *testing.T) {
 	own := entry(operator, metav1.ManagedFieldsOperationApply, "", `{}`)
 	own.Time = &metav1.Time{Time: time.Unix(100, 0)}
 	if got := LastWriter(operator, []metav1.ManagedFieldsEntry{early, late, status, own}); got != "late" {
-		t.Errorf("the last writer is %q, want late", got)
+		t.Errorf("got last writer %q, want late", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// stored is an object as the API server keeps it.
+// stored is an object in the API server.
 type stored struct {
 	*unstructured.Unstructured
 
@@ -29,7 +29,7 @@ func (s *stored) write() {
 	s.SetResourceVersion(fmt.Sprint(s.writes))
 }
 
-// written sets the time of the last write of a part of the object by its manager.
+// written sets the time of the last write of a subresource by its manager.
 func (s *stored) written(subresource string) {
 	entries := s.GetManagedFields()
 	for i := range entries {
@@ -40,7 +40,7 @@ func (s *stored) written(subresource string) {
 	s.SetManagedFields(entries)
 }
 
-// kindsOfTests are one with a generation, one without, and one that only the writers of its fields tell about.
+// kindsOfTests are a kind with a generation, one without, and one whose changes show only in its managed fields.
 var kindsOfTests = []struct{ version, kind string }{
 	{"apps/v1", "Deployment"},
 	{"v1", "ConfigMap"},
@@ -61,10 +61,10 @@ func newStored(version, kind, name string) *stored {
 	return s
 }
 
-// changesOfTests are what others do to an object. Those of the status alone change nothing that is desired.
+// changesOfTests are changes by others. Changes of the status alone do not count.
 var changesOfTests = map[string]func(*stored){
 	"status": func(s *stored) {
-		if s.GetKind() != "ConfigMap" { // has none
+		if s.GetKind() != "ConfigMap" { // ConfigMaps have no status
 			s.write()
 			s.written("status")
 		}
@@ -96,7 +96,7 @@ var changesOfTests = map[string]func(*stored){
 
 var changesOfTheStatus = []string{"status", "revision of a Deployment"}
 
-// What was applied counts as unchanged until more than its status changes, in this process and in the next one.
+// An applied object counts as unchanged as long as only its status changes, in this process and in the next one.
 func TestOnlyTheStatusMayChange(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		memory := &Memory{}
@@ -121,24 +121,24 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 				same = same && slices.Contains(changesOfTheStatus, name)
 			}
 			if got := memory.Unchanged(DesiredOf(desired), object); got != same {
-				t.Fatalf("it counts as unchanged: %v", got)
+				t.Fatalf("Unchanged: got %v", got)
 			}
 			if got := Differ(before, object); got == same {
-				t.Fatalf("it differs: %v", got)
+				t.Fatalf("Differ: got %v", got)
 			}
 			trace, _ := memory.Trace(manifest.KeyOf(desired))
 			if got, want := trace.IsShown(object), object.GetUID() == before.GetUID(); got != want {
-				t.Fatalf("it is shown: %v", got)
+				t.Fatalf("IsShown: got %v", got)
 			}
 			other := desired.DeepCopy()
 			other.Object["spec"] = map[string]any{"size": "2"}
 			if memory.Unchanged(DesiredOf(other), object) {
-				t.Fatal("it counts as what is desired next")
+				t.Fatal("the object counts as unchanged although another state is desired")
 			}
 			unchanged[desired.GetName()] = same
 		}
 
-		// The next process may have another version of the chart, or other flags.
+		// The next process may have another version of the chart, or other settings.
 		var desired []*unstructured.Unstructured
 		for _, object := range applied {
 			switch rapid.SampledFrom([]string{"", "", "changed", "left out"}).Draw(t, "in the next version") {
@@ -154,7 +154,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 		missing := rapid.SampledFrom([]string{"", "", "0"}).Draw(t, "missing")
 		next, cached := &Memory{}, func(desired *unstructured.Unstructured) (metav1.Object, error) {
 			if desired.GetName() == missing {
-				return nil, nil //nolint:nilnil // as caches that have none
+				return nil, nil //nolint:nilnil // not cached
 			}
 			return live[desired.GetName()], nil
 		}
@@ -167,20 +167,21 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 				known++
 			}
 			if got := next.Unchanged(DesiredOf(object), live[object.GetName()]); got != same {
-				t.Fatalf("the next process counts %s as unchanged: %v", manifest.KeyOf(object), got)
+				t.Fatalf("next process: %s counts as unchanged: %v", manifest.KeyOf(object), got)
 			}
 		}
 		if known == len(applied) && (next.Digest() != memoryOf(applied, live).Digest() ||
 			len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
-			t.Fatal("the next process knows something else")
+			t.Fatal("the next process recalls another state")
 		}
 		if got := len(strings.Fields(next.Digest())); got != known {
-			t.Fatalf("its own digest is %q, want the digests of %d objects", next.Digest(), known)
+			t.Fatalf("next process: got digest %q, want the digests of %d objects", next.Digest(), known)
 		}
 	})
 }
 
-// Caches may show an object as the process before left it, although this one has written it.
+// The caches may still show an object in the state in which the previous process left it, although this process has
+// already written it.
 func TestWhatAProcessHasAppliedItselfIsNotRecalled(t *testing.T) {
 	object, other := newStored("v1", "ConfigMap", "one"), newStored("v1", "ConfigMap", "two")
 	cached := map[string]*stored{"one": {object.DeepCopy(), 1}, "two": other}
@@ -193,11 +194,11 @@ func TestWhatAProcessHasAppliedItselfIsNotRecalled(t *testing.T) {
 			return cached[o.GetName()], nil
 		})
 	if !memory.Unchanged(DesiredOf(object.Unstructured), object) {
-		t.Error("it has forgotten what it applied")
+		t.Error("Recall replaced the trace of an object that this process applied")
 	}
 }
 
-// memoryOf is the memory of a process that has applied some objects, which are now as they are.
+// memoryOf returns the memory of a process that has applied some objects, which came back as live.
 func memoryOf(applied []*unstructured.Unstructured, live map[string]*stored) *Memory {
 	memory := &Memory{}
 	for _, desired := range applied {
@@ -207,7 +208,7 @@ func memoryOf(applied []*unstructured.Unstructured, live map[string]*stored) *Me
 	return memory
 }
 
-// An object whose apply no cache shows yet is known, one that was removed is not.
+// Surplus includes an applied object that the caches do not show yet, but not a removed one.
 func TestSurplusIsWhatIsNotDesired(t *testing.T) {
 	memory, first, second := &Memory{}, newStored("v1", "Service", "first"), newStored("v1", "Service", "second")
 	memory.Applied(first.Unstructured, first)
@@ -220,10 +221,10 @@ func TestSurplusIsWhatIsNotDesired(t *testing.T) {
 		return names
 	}
 	if got := surplus(); len(got) != 1 || got[0] != "second" {
-		t.Errorf("surplus are %q", got)
+		t.Errorf("got surplus %q", got)
 	}
 	memory.Removed(manifest.KeyOf(second.Unstructured))
 	if got := surplus(); len(got) != 0 {
-		t.Errorf("after its removal, surplus are %q", got)
+		t.Errorf("after the removal: got surplus %q", got)
 	}
 }

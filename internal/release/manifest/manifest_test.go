@@ -15,11 +15,11 @@ func TestObjectsGetTheNamespaceOfTheRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := fmt.Sprint(Keys(objects)), "[Service photos Deployment photos]"; got != want {
-		t.Errorf("the objects are %s, want %s", got, want)
+		t.Errorf("got objects %s, want %s", got, want)
 	}
 	for _, object := range objects {
 		if object.GetNamespace() != "shop" {
-			t.Errorf("%s is in namespace %q", KeyOf(object), object.GetNamespace())
+			t.Errorf("got %s in namespace %q, want shop", KeyOf(object), object.GetNamespace())
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestManifestsThatCannotBeInstalledAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Parse(test.manifest, "shop"); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("the error is %v, want %q", err, test.want)
+				t.Errorf("got error %v, want %q", err, test.want)
 			}
 		})
 	}

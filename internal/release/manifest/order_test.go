@@ -21,7 +21,7 @@ func TestDependentObjectsAreAppliedLast(t *testing.T) {
 	} {
 		waves := Waves(objects, func(*unstructured.Unstructured) bool { return exists })
 		if got := fmt.Sprint(Keys(waves[0]), Keys(waves[1])); got != want {
-			t.Errorf("if the Ingress exists: %t, the waves are %s, want %s", exists, got, want)
+			t.Errorf("Ingress exists: %t: got waves %s, want %s", exists, got, want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func photos() *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "photos", UID: "uid-1"}}
 }
 
-// objectOf has the marks of the Darkroom photos, with changes.
+// objectOf returns an object of the Darkroom photos, with changes.
 func objectOf(change func(*metav1.ObjectMeta)) metav1.Object {
 	object := &metav1.ObjectMeta{
 		Name:            "photos",
@@ -71,13 +71,13 @@ func TestOnlyLabelAndControllerReferenceTogetherMakeAnObjectADarkrooms(t *testin
 		t.Run(name, func(t *testing.T) {
 			object := objectOf(test.change)
 			if got := Owns(photos(), object); got != test.owns {
-				t.Errorf("owned: %t, want %t", got, test.owns)
+				t.Errorf("owned: got %t, want %t", got, test.owns)
 			}
 			if got := OwnsRevision(photos(), object); got != test.revision {
-				t.Errorf("its revision: %t, want %t", got, test.revision)
+				t.Errorf("its revision: got %t, want %t", got, test.revision)
 			}
 			if got := UID(object); got != test.uid {
-				t.Errorf("UID %q, want %q", got, test.uid)
+				t.Errorf("got UID %q, want %q", got, test.uid)
 			}
 		})
 	}

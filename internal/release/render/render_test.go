@@ -23,7 +23,7 @@ func darkroomChart(tb testing.TB) *chart.Chart {
 func TestChartsThatHelmWouldInstallInAnotherWayAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*chart.Chart){
 		"a subchart": func(c *chart.Chart) { c.AddDependency(&chart.Chart{Metadata: &chart.Metadata{Name: "sub"}}) },
-		"a folder crds": func(c *chart.Chart) {
+		"a crds folder": func(c *chart.Chart) {
 			c.Files = append(c.Files, &chart.File{Name: "crds/x.yaml", Data: []byte("kind: X")})
 		},
 		"without a name":   func(c *chart.Chart) { c.Metadata.Name = "" },
@@ -35,7 +35,7 @@ func TestChartsThatHelmWouldInstallInAnotherWayAreRefused(t *testing.T) {
 		}
 		spoil(chrt)
 		if err := render.CheckChart(chrt); err == nil {
-			t.Errorf("%s is accepted", name)
+			t.Errorf("%s: got no error", name)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestValuesThatTheSchemaRefusesAndHooksAreNotRendered(t *testing.T) {
 	}
 	_, err := render.Render(darkroomChart(t), key, map[string]any{"source": "none"}, capabilities)
 	if err == nil || !strings.Contains(err.Error(), "source") {
-		t.Errorf("values of another type: %v", err)
+		t.Errorf("values of another type: got error %v", err)
 	}
 	hooked := darkroomChart(t)
 	hooked.Templates = append(hooked.Templates, &chart.File{
@@ -57,6 +57,6 @@ func TestValuesThatTheSchemaRefusesAndHooksAreNotRendered(t *testing.T) {
 		Data: []byte("kind: Job\nmetadata: {name: x, annotations: {helm.sh/hook: pre-install}}"),
 	})
 	if _, err := render.Render(hooked, key, values, capabilities); err == nil || !strings.Contains(err.Error(), "hook") {
-		t.Errorf("a hook: %v", err)
+		t.Errorf("a hook: got error %v", err)
 	}
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// TestAnOperatorReadsWhatIsStored has random histories of writes by an operator, and by another process, of which the
-// operator has to notice what its memory does not have.
+// TestAnOperatorReadsWhatIsStored runs random histories of writes by an operator and by another process. The operator
+// must notice writes that its memory lacks.
 func TestAnOperatorReadsWhatIsStored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, _ := newDarkroom(t)
 		operator := newStore().Of(d, &storage.Memory{})
 		stored := map[int]helmrelease.Status{}
-		for range rapid.IntRange(0, 4).Draw(rt, "revisions at the beginning") {
+		for range rapid.IntRange(0, 4).Draw(rt, "initial revisions") {
 			create(rt, t, d, operator, stored)
 		}
 		for range rapid.IntRange(1, 4).Draw(rt, "writes") {
@@ -38,7 +38,7 @@ func TestAnOperatorReadsWhatIsStored(t *testing.T) {
 	})
 }
 
-// write changes the revisions of a Darkroom, and what is expected of them.
+// write changes the revisions of a Darkroom, and updates the expected statuses.
 func write(
 	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status,
 ) {
@@ -84,7 +84,7 @@ func write(
 	}
 }
 
-// create stores another revision. Numbers with more digits are not the last ones by name.
+// create stores another revision. Sorted by name, numbers with more digits would not be the last.
 func create(
 	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status,
 ) {
@@ -103,7 +103,7 @@ func status() *rapid.Generator[helmrelease.Status] {
 	})
 }
 
-// isRead compares what is stored and read with what is expected.
+// isRead compares the revisions read by the operator with the expected ones.
 func isRead(
 	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, operator *storage.Revisions, stored map[int]helmrelease.Status,
 ) {
@@ -123,20 +123,20 @@ func isRead(
 	}
 	last, err := operator.Last(t.Context())
 	if !errors.Is(err, want) || want == nil && (last.Version != all[0] || last.Info.Status != stored[all[0]]) {
-		rt.Fatalf("the last one is %+v (%v), want one of %v", last, err, stored)
+		rt.Fatalf("Last returned %+v (%v), want one of %v", last, err, stored)
 	}
 	before := requests.Load()
 	if _, err := operator.Last(t.Context()); !errors.Is(err, want) || requests.Load() > before {
-		rt.Errorf("the last one again takes %d requests (%v)", requests.Load()-before, err)
+		rt.Errorf("a second Last took %d requests, want none (%v)", requests.Load()-before, err)
 	}
 	before = lists.Load()
 	if read, err := operator.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(current, numbersOf(read)) ||
 		want == nil && lists.Load() > before {
-		rt.Errorf("current ones are %v with %d lists (%v), want %v of %v", numbersOf(read),
+		rt.Errorf("Current returned %v with %d lists (%v), want %v of %v", numbersOf(read),
 			lists.Load()-before, err, current, stored)
 	}
 	if again, err := operator.Last(t.Context()); !errors.Is(err, want) || want == nil && again.Version != all[0] {
-		rt.Errorf("after the current ones were read, the last one is %+v (%v)", again, err)
+		rt.Errorf("after Current, Last returned %+v (%v)", again, err)
 	}
 	deployed, err := operator.IsDeployed(t.Context())
 	if want := slices.Contains(slices.Collect(maps.Values(stored)), helmrelease.StatusDeployed); deployed != want ||
@@ -146,17 +146,17 @@ func isRead(
 	memory := &storage.Memory{}
 	behind := storage.New(typed.CoreV1(), typed.AppsV1(), lagging{}, lagging{}, clock).Of(d, memory)
 	if read, err := behind.Current(t.Context()); !errors.Is(err, want) || !cmp.Equal(current, numbersOf(read)) {
-		rt.Errorf("without caches there are %v (%v), want %v", numbersOf(read), err, current)
+		rt.Errorf("with empty caches: got %v (%v), want %v", numbersOf(read), err, current)
 	}
 	before = requests.Load()
 	if _, err := newStore().Of(d, memory).Last(t.Context()); !errors.Is(err, want) || requests.Load() > before {
-		rt.Errorf("once the caches show them, the last one takes %d requests (%v)", requests.Load()-before, err)
+		rt.Errorf("with current caches, Last took %d requests, want none (%v)", requests.Load()-before, err)
 	}
 }
 
-// TestANewestRevisionIsReadWhateverOthersTake: it would be deleted if it could not be decoded.
+// TestANewestRevisionIsReadWhateverOthersTake: a newest revision without data would be deleted as undecodable.
 func TestANewestRevisionIsReadWhateverOthersTake(t *testing.T) {
-	const revisions, size = 9, 940 << 10 // more than is held at once
+	const revisions, size = 9, 940 << 10 // together more than maxData
 	d, store := newDarkroom(t)
 	var want []int
 	for number := revisions; number > 0; number-- {
@@ -171,10 +171,10 @@ func TestANewestRevisionIsReadWhateverOthersTake(t *testing.T) {
 	}
 	behind := read(storage.New(typed.CoreV1(), typed.AppsV1(), lagging{}, lagging{}, clock), d)
 	if read, err := behind.Current(t.Context()); err != nil || !cmp.Equal(want, numbersOf(read)) {
-		t.Errorf("read %v (%v), want %v", numbersOf(read), err, want)
+		t.Errorf("got %v (%v), want %v", numbersOf(read), err, want)
 	}
 	if left := secretsOf(t, d); len(left) != revisions {
-		t.Errorf("%d revisions are left", len(left))
+		t.Errorf("got %d remaining revisions", len(left))
 	}
 }
 
@@ -185,7 +185,7 @@ func numbersOf(releases []*helmrelease.Release) (numbers []int) {
 	return numbers
 }
 
-// TestWhoseAReleaseIsDependsOnAllItsRevisions has each set of owners of the revisions of one name.
+// TestWhoseAReleaseIsDependsOnAllItsRevisions covers every combination of owners of the revisions of one name.
 func TestWhoseAReleaseIsDependsOnAllItsRevisions(t *testing.T) {
 	const ours, helms, predecessors, all = 1, 2, 4, 8
 	for owners := range all {

@@ -21,7 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// recordsOf returns the records beside a Darkroom as text, by their names.
+// recordsOf returns the records of a Darkroom as text, by name.
 func recordsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]string {
 	t.Helper()
 	list, err := typed.AppsV1().ControllerRevisions(darkroom.Namespace).List(t.Context(), metav1.ListOptions{})
@@ -36,7 +36,7 @@ func recordsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]string {
 			t.Fatal(err)
 		}
 		if !ownership.Owns(darkroom, record) {
-			t.Errorf("%s is not the Darkroom's", record.Name)
+			t.Errorf("record %s does not belong to the Darkroom", record.Name)
 		}
 		_, by, _ := strings.Cut(record.Annotations[v1alpha1.AnnotationRevisionAuthor], "Z ")
 		out[record.Name] = fmt.Sprintf("%d %s %v by %s", record.Revision,
@@ -55,7 +55,7 @@ func mustRecord(t *testing.T, store *storage.Revisions, release *helmrelease.Rel
 func wantRecords(t *testing.T, darkroom *v1alpha1.Darkroom, want map[string]string) {
 	t.Helper()
 	if got := recordsOf(t, darkroom); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the records are\n%v, want\n%v", got, want)
+		t.Errorf("got records\n%v, want\n%v", got, want)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestARecordHasTheSettingsTheAuthorAndTheOutcomeOfItsRevision(t *testing.T) 
 		"photos-uid-v2": "2 deployed [after] by after",
 	})
 
-	// The number is used again after helm uninstall.
+	// After `helm uninstall`, the same number is used again.
 	mustRecord(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 	wantRecords(t, d, map[string]string{
 		"photos-uid-v1": "1 deployed [after] by after",
@@ -89,10 +89,10 @@ func TestARecordHasNoCredentials(t *testing.T) {
 	record, err := typed.AppsV1().ControllerRevisions(d.Namespace).Get(t.Context(), "photos-uid-v1", metav1.GetOptions{})
 	if err != nil || strings.Contains(record.String(), "canary") ||
 		strings.Count(string(record.Data.Raw), v1alpha1.Concealed) != 3 {
-		t.Errorf("the record is %s (%v)", record, err)
+		t.Errorf("got record %s (%v)", record, err)
 	}
 	if d.Spec.Source.SecretKey != "canary" {
-		t.Error("the Darkroom itself was changed")
+		t.Error("the Darkroom itself was modified")
 	}
 }
 
@@ -138,11 +138,11 @@ func TestAForeignControllerRevisionIsNeitherOverwrittenNorDeleted(t *testing.T) 
 	}
 	now, err := records.Get(t.Context(), foreign.Name, metav1.GetOptions{})
 	if err != nil || now.Revision != 7 || len(now.Annotations) > 0 {
-		t.Errorf("it is %v (%v)", now, err)
+		t.Errorf("the foreign record is now %v (%v)", now, err)
 	}
 }
 
-// meanwhile has somebody take over each record once it was read.
+// meanwhile simulates another client that takes over each record after it was read.
 type meanwhile struct {
 	appsv1client.ControllerRevisionsGetter
 }
@@ -196,7 +196,7 @@ func TestARecordThatIsTakenOverMeanwhileIsNeitherOverwrittenNorDeleted(t *testin
 		}
 		now, err := typed.AppsV1().ControllerRevisions(d.Namespace).Get(t.Context(), "photos-uid-v1", metav1.GetOptions{})
 		if err != nil || len(now.OwnerReferences) > 0 || now.Annotations[v1alpha1.AnnotationRevisionStatus] != "failed" {
-			t.Errorf("%s: it is %v (%v)", what, now, err)
+			t.Errorf("%s: the record is now %v (%v)", what, now, err)
 		}
 	}
 }
@@ -219,17 +219,17 @@ func TestTheLastWriterOfTheSpecIsTheAuthor(t *testing.T) {
 	}
 	last := v1alpha1.LastWriter(entries)
 	if len(last) != 1 || last[0].Manager != "kubectl" || last[0].FieldsV1.GetRawString() != `{"f:spec":{}}` {
-		t.Fatalf("the last writer is %+v", last)
+		t.Fatalf("got last writer %+v", last)
 	}
 	if again := v1alpha1.LastWriter(last); len(again) != 1 || again[0].Manager != "kubectl" {
-		t.Errorf("the cached writer is %+v", again)
+		t.Errorf("got cached writer %+v", again)
 	}
 	if none := v1alpha1.LastWriter(entries[3:]); none != nil {
-		t.Errorf("without a writer of the spec it is %+v", none)
+		t.Errorf("without a writer of the spec: got %+v", none)
 	}
 }
 
-// writtenBy is the managed fields of a Darkroom whose spec a manager has written last.
+// writtenBy returns the managed fields of a Darkroom whose spec was last written by a manager.
 func writtenBy(manager string) []metav1.ManagedFieldsEntry {
 	return []metav1.ManagedFieldsEntry{{
 		Manager: manager, Time: &metav1.Time{Time: clock.Now()},

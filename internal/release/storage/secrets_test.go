@@ -26,11 +26,11 @@ func TestSecretsOfRevisionsAreToldApart(t *testing.T) {
 			}
 			secret.Labels["owner"] = "somebody"
 			if storage.IsHistory(&secret) || storage.WrittenByHand(&secret) || storage.ReleaseLabels(&secret) != nil {
-				t.Errorf("%s: the Secret of somebody counts", status)
+				t.Errorf("%s: an unrelated Secret counts as a revision", status)
 			}
 		}
 	}
 	if storage.WrittenByHand(&corev1.Secret{}) {
-		t.Error("any Secret counts")
+		t.Error("a Secret without labels counts as a revision")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// packed is a release as Helm's driver stores it, of a text that is repeated.
+// packed returns a release in the format of Helm's driver, with a text that is repeated.
 func packed(t *testing.T, before, repeated string, times int, after string) *corev1.Secret {
 	t.Helper()
 	var out bytes.Buffer
@@ -34,31 +34,30 @@ func packed(t *testing.T, before, repeated string, times int, after string) *cor
 	return &corev1.Secret{Data: map[string][]byte{dataRelease: out.Bytes()}}
 }
 
-// TestAForgedRevisionTakesLittleMemory: who may create Secrets may create revisions, and the API server admits
-// a megabyte.
+// TestAForgedRevisionTakesLittleMemory: users who may create Secrets can create revisions of up to a megabyte.
 func TestAForgedRevisionTakesLittleMemory(t *testing.T) {
 	text, objects, blanks := strings.Repeat("x", 1<<20), strings.Repeat(",{}", 1<<16), strings.Repeat(" ", 1<<20)
 	for name, secret := range map[string]*corev1.Secret{
-		"very many blanks":   packed(t, `{"name":"photos","info":{}`, blanks, 64, `}`),
-		"blanks after it":    packed(t, `{"name":"photos","info":{}}`, blanks, 64, ``),
-		"a long text":        packed(t, `{"name":"photos","info":{},"manifest":"`, text, 256, `"}`),
-		"very many objects":  packed(t, `{"name":"photos","info":{},"config":{"a":[{}`, objects, 20, `]}}`),
-		"a text without end": packed(t, `{"name":"photos","info":{},"manifest":"`, text, 64, ``),
-		"something else":     packed(t, "", text, 64, ""),
+		"many blanks":          packed(t, `{"name":"photos","info":{}`, blanks, 64, `}`),
+		"trailing blanks":      packed(t, `{"name":"photos","info":{}}`, blanks, 64, ``),
+		"a long text":          packed(t, `{"name":"photos","info":{},"manifest":"`, text, 256, `"}`),
+		"many objects":         packed(t, `{"name":"photos","info":{},"config":{"a":[{}`, objects, 20, `]}}`),
+		"an unterminated text": packed(t, `{"name":"photos","info":{},"manifest":"`, text, 64, ``),
+		"something else":       packed(t, "", text, 64, ""),
 	} {
 		if size := len(secret.Data[dataRelease]); size > 1<<20 {
-			t.Fatalf("%s: the API server refuses %d bytes", name, size)
+			t.Fatalf("%s: the API server would reject %d bytes", name, size)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := decode(secret)
 		runtime.ReadMemStats(&after)
 		if taken := after.TotalAlloc - before.TotalAlloc; err == nil || taken > 64<<20 {
-			t.Errorf("%s takes %d MiB (%v)", name, taken>>20, err)
+			t.Errorf("%s: decoding took %d MiB (%v)", name, taken>>20, err)
 		}
 	}
 	release, err := decode(packed(t, `{"name":"photos","info":{"status":"deployed"},"manifest":"`, text, 4, `"}`))
 	if err != nil || len(release.Manifest) != 4<<20 {
-		t.Errorf("a large release: %v", err)
+		t.Errorf("a large release: got error %v", err)
 	}
 }

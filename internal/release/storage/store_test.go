@@ -37,7 +37,7 @@ var (
 	kube  client.Client
 	clock = clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
 	typed *kubernetes.Clientset
-	// lists counts lists of Secrets by typed, and requests counts all requests by it.
+	// lists counts the List requests for Secrets through typed, and requests counts all requests.
 	lists, requests atomic.Int32
 )
 
@@ -63,8 +63,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// uncached answers as a cache would that never lags behind: it has the indexes of owners
-// and releases, and the Secrets with the label of Darkrooms, or those without it.
+// uncached simulates a cache that never lags. It has the indexes of owners and releases, and contains the Secrets with
+// or without the label of Darkrooms.
 type uncached struct {
 	client.Reader
 
@@ -91,12 +91,12 @@ func (u uncached) List(ctx context.Context, list client.ObjectList, opts ...clie
 	return nil
 }
 
-// lagging is a cache that does not show anything yet.
+// lagging is a cache that is still empty.
 type lagging struct{ client.Reader }
 
 func (lagging) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
-// revisions returns the revisions of a Darkroom as an operator knows them that has just started.
+// revisions returns the revisions of a Darkroom for an operator that has just started.
 func revisions(darkroom *v1alpha1.Darkroom) *storage.Revisions {
 	return read(newStore(), darkroom)
 }
@@ -109,7 +109,7 @@ func read(store *storage.Store, darkroom *v1alpha1.Darkroom) *storage.Revisions 
 	return store.Of(darkroom, &storage.Memory{})
 }
 
-// newDarkroom returns a Darkroom in a namespace of its own, and its revisions.
+// newDarkroom returns a Darkroom in a new namespace, and its revisions.
 func newDarkroom(t *testing.T) (*v1alpha1.Darkroom, *storage.Revisions) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -158,14 +158,14 @@ func secretsOf(t *testing.T, darkroom client.Object) []corev1.Secret {
 	return list.Items
 }
 
-// unchanged returns a check that the Secrets beside a Darkroom are still as they are now.
+// unchanged returns a check that the Secrets of a Darkroom have not changed since.
 func unchanged(t *testing.T, darkroom client.Object) (check func()) {
 	t.Helper()
 	before := secretsOf(t, darkroom)
 	return func() {
 		t.Helper()
 		if diff := cmp.Diff(before, secretsOf(t, darkroom)); diff != "" {
-			t.Errorf("foreign revisions (-before +after):\n%s", diff)
+			t.Errorf("foreign revisions changed (-before +after):\n%s", diff)
 		}
 	}
 }
@@ -186,13 +186,13 @@ func TestForeignRevisionsAreNeitherReadNorDeleted(t *testing.T) {
 			mustCreate(t, store, revisionOf(d, 1, helmrelease.StatusDeployed))
 		}
 		if _, err := store.Current(t.Context()); !errors.Is(err, storage.ErrForeignRelease) {
-			t.Errorf("beside revisions of its own: %t: Current: %v", own, err)
+			t.Errorf("with revisions of the Darkroom: %t: Current returned %v", own, err)
 		}
 		if err := store.Prune(t.Context(), 1); err != nil {
 			t.Error(err)
 		}
 		if found, err := store.Delete(t.Context()); err != nil || found != own {
-			t.Errorf("Delete found revisions of its own: %t (%v)", found, err)
+			t.Errorf("Delete found revisions of the Darkroom: %t (%v)", found, err)
 		}
 		check()
 	}
@@ -208,19 +208,19 @@ func TestARevisionThatReplacedOursIsNotOverwritten(t *testing.T) {
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	check := unchanged(t, d)
 	if err := store.Update(t.Context(), revisionOf(d, 1, helmrelease.StatusDeployed)); err == nil {
-		t.Error("the update succeeded")
+		t.Error("the update succeeded, want an error")
 	}
 	check()
 }
 
-// Caches lag: the user may have installed the release a moment ago.
+// The caches may lag behind a release that a user has just installed.
 func TestAForeignReleaseThatTheCachesDoNotShowIsNotOverwritten(t *testing.T) {
 	d, _ := newDarkroom(t)
 	store := read(storage.New(typed.CoreV1(), typed.AppsV1(), lagging{}, lagging{}, clock), d)
 	byHand(t, revisionOf(d, 1, helmrelease.StatusDeployed))
 	check := unchanged(t, d)
 	if _, err := store.Last(t.Context()); !errors.Is(err, driver.ErrReleaseNotFound) {
-		t.Fatalf("Last: %v, so this test shows nothing", err)
+		t.Fatalf("Last returned %v, so this test proves nothing", err)
 	}
 	err := store.Create(t.Context(), revisionOf(d, 1, helmrelease.StatusPendingInstall))
 	if !errors.Is(err, storage.ErrForeignRelease) {
@@ -264,8 +264,7 @@ func TestARevisionIsSeenWhenItsVersionIsFirstRead(t *testing.T) {
 	}
 }
 
-// TestARevisionKeepsTheSpecItWasMadeFrom follows a revision through all that is written to
-// it after the Darkroom has changed.
+// TestARevisionKeepsTheSpecItWasMadeFrom updates a revision in every way after the Darkroom has changed.
 func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 	d, store := newDarkroom(t)
 	d.Spec.SubDomains = []string{"before"}
@@ -290,11 +289,11 @@ func TestARevisionKeepsTheSpecItWasMadeFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(spec.SubDomains, []string{want}) {
-			t.Errorf("revision %d was made from the sub-domains %v", i+1, spec.SubDomains)
+			t.Errorf("revision %d: got sub-domains %v in the stored spec", i+1, spec.SubDomains)
 		}
 	}
 	if first := secretsOf(t, d)[0]; first.Labels["status"] != "superseded" {
-		t.Errorf("the first revision has the status %s", first.Labels["status"])
+		t.Errorf("got status %s of the first revision", first.Labels["status"])
 	}
 }
 
@@ -310,7 +309,7 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 
 	got, want := secretsOf(t, ours)[0], secretsOf(t, helms)[0]
 	if got.Name != want.Name || got.Type != want.Type {
-		t.Errorf("the Secret is %s of type %s, and Helm's is %s of type %s", got.Name, got.Type, want.Name, want.Type)
+		t.Errorf("got Secret %s of type %s, but Helm writes %s of type %s", got.Name, got.Type, want.Name, want.Type)
 	}
 	want.Labels["createdAt"] = got.Labels["createdAt"]
 	want.Labels[v1alpha1.LabelDarkroom], want.Labels[v1alpha1.LabelDarkroomUID] = ours.Name, string(ours.UID)
@@ -330,7 +329,7 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 	found, err := helm4driver.NewSecrets(typed.CoreV1().Secrets(ours.Namespace)).
 		Query(map[string]string{"owner": "helm", "name": release.Name})
 	if err != nil || len(found) != 1 {
-		t.Fatalf("Helm 4 finds %d revisions: %v", len(found), err)
+		t.Fatalf("Helm 4 finds %d revisions, want 1: %v", len(found), err)
 	}
 	only4 := cmpopts.IgnoreMapEntries(func(key string, value any) bool { return value == "" || key == "schemamodtime" })
 	if diff := cmp.Diff(fieldsOf(t, read), fieldsOf(t, found[0]), only4); diff != "" {
@@ -338,7 +337,7 @@ func TestRevisionsAreStoredAsByHelm(t *testing.T) {
 	}
 }
 
-// fieldsOf returns the fields of a release of any version of Helm.
+// fieldsOf returns the fields of a release, of any version of Helm.
 func fieldsOf(t *testing.T, release any) (fields map[string]any) {
 	t.Helper()
 	raw, err := json.Marshal(release)
