@@ -16,18 +16,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
-// rightOf returns the right that an operation needs, by its path and its body. None means that the
-// operation refuses the request by itself.
+// rightOf returns the permission that a request needs. Without one, the handler refuses the request.
 type rightOf func(ctx huma.Context, body []byte) (right auth.Right, needed bool)
 
-// onDarkroom is the right of an operation on the Darkroom of its path.
+// onDarkroom requires a verb on the Darkroom in the path.
 func onDarkroom(verb string) rightOf {
 	return func(ctx huma.Context, _ []byte) (auth.Right, bool) {
 		return auth.ToDarkrooms(verb, ctx.Param("namespace"), ctx.Param("name")), true
 	}
 }
 
-// inNamespace is the right to create something in the namespace of the body.
+// inNamespace requires create in the namespace in the body.
 func inNamespace(group, resource string) rightOf {
 	return func(_ huma.Context, body []byte) (auth.Right, bool) {
 		in := struct {
@@ -44,10 +43,9 @@ func inNamespace(group, resource string) rightOf {
 	}
 }
 
-// admit lets a request with a body pass in this order: the body is read within a bound of bytes and seconds,
-// then the caller must have the right, and only then the request takes places that all callers share. Who
-// decides how long something takes thus holds nothing that others wait for. Places for bodies bound the memory
-// for them; see limit.Shares for who gets how many.
+// admit reads the body, authorizes the caller, and only then takes a shared place for the request, so that slow clients
+// and callers without permission do not block others. Size, duration and number of the bodies are limited; see
+// limit.Shares.
 func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		_, w := humago.Unwrap(ctx)
@@ -85,7 +83,7 @@ func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// requireFor requires the right of an operation. Namespaces that are not served are refused later.
+// requireFor authorizes the caller. The handlers refuse namespaces that are not served.
 func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
 	right, needed := need(ctx, body)
 	if !needed || !s.serves(right.Namespace) {

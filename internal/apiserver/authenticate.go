@@ -13,9 +13,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
-// authenticate rejects callers that the cluster does not accept, and limits the rate and the number of concurrent
-// requests of each caller. While the caches are incomplete it refuses what is answered from them. It also marks requests
-// of the page.
+// authenticate identifies the caller and limits the rate and the number of concurrent requests of each caller. Until
+// the cache is synchronized, it refuses requests that read it.
 func (s *Server) authenticate(r *route) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if r.public {
@@ -24,7 +23,7 @@ func (s *Server) authenticate(r *route) func(huma.Context, func(huma.Context)) {
 		}
 		request, w := humago.Unwrap(ctx)
 		if r.streams && request.Method == http.MethodHead {
-			// The client sends its next request on this connection, which the stream would hold.
+			// The stream would occupy the connection that the client reuses for its next request.
 			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusMethodNotAllowed,
 				"HEAD is not possible here, but GET").WithHeader("Allow", http.MethodGet))
 			return
@@ -42,7 +41,7 @@ func (s *Server) authenticate(r *route) func(huma.Context, func(huma.Context)) {
 		if r.body == nil {
 			listen.Keep(ctx.Context())
 		}
-		// Browsers name the site of a request. Only the page is of this one.
+		// Browsers set this header; same-origin means the page.
 		onPage := context.WithValue(ctx.Context(), onPageKey{}, request.Header.Get("Sec-Fetch-Site") == "same-origin")
 		next(huma.WithContext(ctx, auth.WithCaller(onPage, who)))
 	}
@@ -51,8 +50,8 @@ func (s *Server) authenticate(r *route) func(huma.Context, func(huma.Context)) {
 // onPageKey marks requests that the browser says come from the page; for display only.
 type onPageKey struct{}
 
-// enter identifies the caller of a request, waits for its rate and reserves a place, which leave releases. Streams take
-// their places in their handlers, and requests with a body in admit.
+// enter identifies the caller, waits for the rate limit and takes a place until leave is called. Streams take their
+// place in the handler, requests with a body in admit.
 func (s *Server) enter(
 	ctx context.Context, w http.ResponseWriter, request *http.Request, r *route,
 ) (who *auth.Caller, leave func(), err error) {

@@ -17,13 +17,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// bodyTimeout bounds how long a body is read.
+// bodyTimeout limits the time to read a body.
 const bodyTimeout = 5 * time.Second
 
-// readBody reads a body of at most so many bytes.
+// readBody reads a body of at most that many bytes.
 func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, error) {
 	control := http.NewResponseController(w)
-	// If a connection has no deadlines of its own, as in tests, the server's read timeout applies.
+	// Without support for deadlines, as in tests, the server's read timeout applies.
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var tooLarge *http.MaxBytesError
 	var network net.Error
@@ -43,8 +43,8 @@ func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, erro
 	return body, checkBody(body)
 }
 
-// checkBody refuses a body that would be understood in part: Go's decoder replaces what is not UTF-8, and a password
-// would be another one; and of a name that is given twice it reads one value.
+// checkBody refuses bodies that Go's decoder would silently change: it replaces invalid UTF-8, which alters passwords,
+// and keeps only the last of duplicate keys.
 func checkBody(body []byte) error {
 	if !utf8.Valid(body) {
 		return problem.New(http.StatusBadRequest, "the body is not UTF-8",
@@ -53,10 +53,10 @@ func checkBody(body []byte) error {
 	return wire.CheckShape(body)
 }
 
-// request is huma's context of a request, under a name that differs from its method's.
+// request renames huma.Context, because an embedded field named Context would hide its method Context.
 type request = huma.Context
 
-// withBody is a request whose body was read.
+// withBody is a request with a body that is already in memory.
 type withBody struct {
 	request
 
@@ -66,8 +66,8 @@ type withBody struct {
 // BodyReader implements huma.Context.
 func (c *withBody) BodyReader() io.Reader { return bytes.NewReader(c.body) }
 
-// SetReadDeadline implements huma.Context: nothing is read any more.
+// SetReadDeadline implements huma.Context. The body is already read.
 func (c *withBody) SetReadDeadline(time.Time) error { return nil }
 
-// Unwrap is for humago.Unwrap.
+// Unwrap supports humago.Unwrap.
 func (c *withBody) Unwrap() huma.Context { return c.request }

@@ -33,8 +33,7 @@ type EventList struct {
 	Items []Event `json:"items"`
 }
 
-// events lists with the server's own token, for callers that may list events in the
-// namespace.
+// events uses the server's own token if the caller may list events in the namespace.
 func (s *Server) events(ctx context.Context, in *PathInput) (*reply.JSON[EventList], error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -50,7 +49,6 @@ func (s *Server) events(ctx context.Context, in *PathInput) (*reply.JSON[EventLi
 	})
 }
 
-// podEvents is events for a pod of a Darkroom.
 func (s *Server) podEvents(ctx context.Context, in *PodInput) (*reply.JSON[EventList], error) {
 	pod, err := s.podOf(ctx, in, auth.Right{Verb: "list", Resource: "events", Namespace: in.Namespace})
 	if err != nil {
@@ -84,8 +82,7 @@ func (s *Server) eventsOf(ctx context.Context, object *corev1.ObjectReference) (
 	return reply.With(out), nil
 }
 
-// describeEvent supports events of both APIs: core, with a count, and events.k8s.io, with a
-// series.
+// describeEvent supports core/v1 events, which have a count, and events.k8s.io events, which have a series.
 func describeEvent(event *corev1.Event) Event {
 	out := Event{
 		Type:     event.Type,

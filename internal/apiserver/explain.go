@@ -14,10 +14,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/explain"
 )
 
-// maxExplained bounds the Darkrooms with a host that are looked for among those that the caller may see.
+// maxExplained limits the number of Darkrooms with the same host that are considered.
 const maxExplained = 20
 
-// Question is a URL to explain. It is in the body, because URLs of requests are logged.
+// Question is a URL to explain. It is in the body, because proxies log the URLs of requests.
 type Question struct {
 	URL    string `json:"url" minLength:"1" maxLength:"4096" doc:"URL of an image, for example https://photos.example.com/cat.jpg?w=300"`
 	Status int    `json:"status,omitempty" minimum:"100" maximum:"599" doc:"HTTP status that the client got, if it is known"`
@@ -27,7 +27,7 @@ type explainInput struct {
 	Body Question
 }
 
-// explain explains a URL to a caller, who learns nothing about Darkrooms that they may not get.
+// explain explains a URL. It considers only Darkrooms that the caller may get.
 func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[explain.Explanation], error) {
 	parsed, err := explain.Parse(in.Body.URL)
 	if err != nil {

@@ -28,16 +28,17 @@ import (
 )
 
 const (
-	// gateContainer is the container of the gate, which serves its metrics at the port metricsPort.
+	// gateContainer is the container of the gate; metricsPort is the port of its metrics.
 	gateContainer, metricsPort = "gate", "metrics"
-	// maxGates bounds the pods that are asked, gatesAtOnce those at the same time, and maxMetrics their metrics,
-	// in bytes, of which maxRelevant are decoded.
+	// maxGates limits the pods that are queried, and gatesAtOnce how many at the same time. maxMetrics limits the bytes
+	// that are read from each, and maxRelevant the bytes that are decoded.
 	maxGates, gatesAtOnce, maxMetrics, maxRelevant = 50, 4, 1 << 20, 64 << 10
-	// gateTimeout bounds the answer of one gate.
+	// gateTimeout limits the time for the response of one gate.
 	gateTimeout = 5 * time.Second
 )
 
-// Figures are what the gates of a Darkroom count. Clients get rates from two of them: this server keeps none.
+// Figures are the counters of the gates of a Darkroom. Clients compute rates from two responses; this server keeps no
+// history.
 type Figures struct {
 	At    time.Time     `json:"at" doc:"When the gates were asked"`
 	Pods  int           `json:"pods" doc:"Number of pods that have a gate"`
@@ -56,13 +57,13 @@ type GateFigures struct {
 	Durations []Bucket `json:"durations" doc:"Requests by the time that they took, the shortest first"`
 }
 
-// Bucket counts the requests that took a time at most.
+// Bucket is one bucket of a histogram of request durations.
 type Bucket struct {
 	Seconds float64 `json:"seconds"`
 	Count   float64 `json:"count"`
 }
 
-// figures asks the gates through the proxy of the Kubernetes API with the caller's token.
+// figures reads the metrics of the gates through the pod proxy of the Kubernetes API, with the caller's token.
 func (s *Server) figures(ctx context.Context, in *PathInput) (*reply.JSON[Figures], error) {
 	pods, leave, err := s.podsOf(ctx, in)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Server) figures(ctx context.Context, in *PathInput) (*reply.JSON[Figure
 			switch {
 			case err == nil:
 				out.Gates = append(out.Gates, *counted)
-			// A pod that is not ready yet is none of the figures; a missing right is the caller's.
+			// Pods that are not ready are left out. A missing permission applies to all pods.
 			case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
 				refusal = err
 			}
@@ -106,7 +107,7 @@ func (s *Server) figures(ctx context.Context, in *PathInput) (*reply.JSON[Figure
 	return reply.With(out), nil
 }
 
-// gatePort returns the port at which the gate of a pod serves its metrics; 0 if the pod has none.
+// gatePort returns the metrics port of the gate in a pod; 0 if the pod has no gate.
 func gatePort(pod *corev1.Pod) int32 {
 	for _, container := range pod.Spec.Containers {
 		for _, port := range container.Ports {
@@ -118,8 +119,7 @@ func gatePort(pod *corev1.Pod) int32 {
 	return 0
 }
 
-// askGate reads the metrics of one gate. The answer comes from a tenant's pod: no more of it is read, or
-// decoded, than a gate has.
+// askGate reads the metrics of one gate. Tenants control the response, so its size is limited.
 func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*GateFigures, error) {
 	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
 	defer cancel()
@@ -136,7 +136,7 @@ func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*Gat
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, imageproxy.MaxRefusal)) // what was read is all there is
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, imageproxy.MaxRefusal)) // an incomplete body will do
 		if refusal := imageproxy.Refusal(answer.StatusCode, body); refusal != nil {
 			return nil, wire.FromKubernetes(refusal, wire.AsIs)
 		}
@@ -145,13 +145,12 @@ func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*Gat
 	return countGate(pod.Name, io.LimitReader(answer.Body, maxMetrics))
 }
 
-// Families of metrics that figures are made of.
 const (
 	familyRequests, familyDurations = "darkroom_gate_requests_total", "darkroom_gate_request_duration_seconds"
 	familyBytes, familySaved        = "darkroom_gate_response_bytes_total", "darkroom_gate_saved_bytes_total"
 )
 
-// relevant returns the lines of the metrics that figures are made of: a decoded line takes a hundred times its memory.
+// relevant returns the lines that Figures need. Decoding takes a hundred times the memory of a line.
 func relevant(metrics io.Reader) (io.Reader, error) {
 	var kept bytes.Buffer
 	lines, hasTypes := bufio.NewScanner(metrics), false
@@ -177,7 +176,7 @@ func relevant(metrics io.Reader) (io.Reader, error) {
 	return &kept, nil
 }
 
-// countGate reads the metrics of a gate.
+// countGate decodes the metrics of a gate.
 func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 	metrics, err := relevant(metrics)
 	if err != nil {
@@ -211,7 +210,7 @@ func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 	}
 	for _, metric := range families[familyDurations].GetMetric() {
 		for i, bucket := range metric.GetHistogram().GetBucket() {
-			// The last has all requests, whatever they took, and no number in JSON.
+			// The last bucket counts all requests; JSON has no number for its bound, +Inf.
 			if i == len(metric.GetHistogram().GetBucket())-1 {
 				break
 			}
@@ -221,7 +220,7 @@ func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 			out.Durations[i].Count += float64(bucket.GetCumulativeCount())
 		}
 	}
-	// Pods may answer with numbers that JSON does not have.
+	// JSON cannot represent NaN and infinities, which a pod may send.
 	if _, err := json.Marshal(out); err != nil {
 		return nil, fmt.Errorf("read metrics of the gate: %w", err)
 	}

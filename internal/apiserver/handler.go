@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// newHandler wraps the routes in the middlewares, from the innermost to the outermost.
+// newHandler wraps the routes in the middlewares, innermost first.
 func (s *Server) newHandler() (http.Handler, error) {
 	mux, routes := http.NewServeMux(), middleware.Routes{}
 	api := newAPI(mux, s.options.Version)

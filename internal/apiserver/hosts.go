@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
-// holderOf reads with the server's own identity who has a host, by the Lease that decides.
+// holderOf reads the Lease of a host, with the server's own identity.
 func (s *Server) holderOf(ctx context.Context, host string) (outcome.Holder, error) {
 	if s.options.LeaseNamespace == "" {
 		return outcome.Holder{}, nil
@@ -35,7 +35,8 @@ func (s *Server) holderOf(ctx context.Context, host string) (outcome.Holder, err
 	return outcome.Holder{Known: true, Darkroom: ptr.To(hosts.HolderOf(lease))}, nil
 }
 
-// hosts returns who gets each host that a change claims. The owner is named to callers who may get it.
+// hosts returns the outcome for each host of a change. It names the owner of a host only to callers who may get that
+// Darkroom.
 func (s *Server) hosts(ctx context.Context, change *outcome.Change) ([]outcome.HostOutcome, error) {
 	out := []outcome.HostOutcome{}
 	for _, host := range change.Hosts(s.options.Hosts) {
@@ -58,7 +59,7 @@ func (s *Server) hosts(ctx context.Context, change *outcome.Change) ([]outcome.H
 	return out, nil
 }
 
-// warnings returns headers about hosts that others have, for a dry run; else nothing.
+// warnings returns Warning headers for hosts that another Darkroom has. Only dry runs get them.
 func (s *Server) warnings(ctx context.Context, dryRun *DryRunInput, change *outcome.Change) ([]string, error) {
 	if dryRun.DryRun == "" {
 		return nil, nil

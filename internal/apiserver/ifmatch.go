@@ -11,9 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// wholeIfMatch makes huma, which reads the first of several lines of a header and takes an empty one for none, read all
-// of If-Match. An empty one is refused: the deletion of a version that its client does not know would delete any. So is
-// a missing one where it is required.
+// wholeIfMatch joins several If-Match headers into one, because huma reads only the first. It refuses an empty header,
+// which huma treats as absent, so that a DELETE without a known version does not delete any version. It also refuses a
+// missing header where the route requires it.
 func wholeIfMatch(required bool) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		request, w := humago.Unwrap(ctx)

@@ -23,18 +23,18 @@ import (
 )
 
 const (
-	// maxImage is the largest image that is forwarded, in bytes.
+	// maxImage limits the size of an image, in bytes.
 	maxImage = 8 << 20
-	// maxBlur bounds the processing time.
+	// maxBlur limits the processing time.
 	maxBlur = 100
 	// maxRotation is a full turn, in degrees.
 	maxRotation = 360
-	// imageTimeout bounds the time in which a client receives an image.
+	// imageTimeout limits the time to send an image to the client.
 	imageTimeout = 15 * time.Second
 )
 
-// ImageInput has the parameters of Darkroom for images, with limits: an image of 9999×9999
-// pixels takes more than a gigabyte of its memory.
+// ImageInput has the image parameters of Darkroom. They are limited, because an image of 9999×9999 pixels takes more
+// than a gigabyte of memory.
 type ImageInput struct {
 	PathInput
 	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the image, for example /images/cat.jpg"`
@@ -62,7 +62,7 @@ func (in *ImageInput) query() url.Values {
 	return out
 }
 
-// bounds checks the limits of numbers that the patterns do not.
+// bounds checks the limits that patterns cannot express.
 func (in *ImageInput) bounds() error {
 	for _, parameter := range []struct {
 		name, value string
@@ -80,7 +80,7 @@ func (in *ImageInput) bounds() error {
 	return nil
 }
 
-// accept returns the types that the Darkroom is asked for. Those who ask for format want WebP.
+// accept returns the Accept header for the Darkroom. WebP is requested only with auto=format.
 func (in *ImageInput) accept() string {
 	if slices.Contains(strings.Split(in.Auto, ","), "format") {
 		return "image/webp,image/*"
@@ -95,7 +95,7 @@ func positive(n int) string {
 	return fmt.Sprint(n)
 }
 
-// imagePath rejects paths that could lead to something other than an image.
+// imagePath rejects paths that do not name an image.
 func imagePath(given string) (string, error) {
 	if !imageproxy.IsPlain(given) || imageproxy.IsInternal(given) {
 		return "", problem.New(http.StatusUnprocessableEntity, "invalid path of an image",
@@ -104,8 +104,8 @@ func imagePath(given string) (string, error) {
 	return given, nil
 }
 
-// image fetches an image from the running Darkroom, through the proxy of the Kubernetes API
-// with the caller's token, so that the caller needs permission to use the proxy.
+// image fetches an image from the running Darkroom through the service proxy of the Kubernetes API. It uses the
+// caller's token, so the caller needs permission to get services/proxy.
 func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -127,19 +127,18 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 		leave()
 		return nil, err
 	}
-	// The place is kept until the client has received the image, so that a slow client uses
-	// only its own share of the memory.
+	// The place is released once the client has received the image, so that slow clients cannot fill the memory.
 	return reply.Written(func(w http.ResponseWriter, _ *http.Request) {
 		defer leave()
-		// Without a separate deadline the server's applies.
+		// Without support for deadlines, the server's write timeout applies.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(imageTimeout))
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		reply.Send(w, contentType, body)
 	}), nil
 }
 
-// fetchImage returns an image of an accepted media type, and that type. If URLs are signed, the caller must be
-// able to sign.
+// fetchImage returns an image and its media type. If the Darkroom requires signed URLs, the caller needs permission to
+// read the key.
 func (s *Server) fetchImage(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, wanted, query, accept string,
 ) (body []byte, contentType string, err error) {
@@ -159,7 +158,7 @@ func (s *Server) fetchImage(
 		return nil, "", wire.FromKubernetes(err, wire.AsIs)
 	}
 	defer answer.Body.Close()
-	// With a known length the buffer does not have to grow.
+	// A known length avoids growing the buffer.
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(answer.ContentLength, 0), maxImage)+bytes.MinRead))
 	if _, err := buffer.ReadFrom(io.LimitReader(answer.Body, maxImage+1)); err != nil {
 		return nil, "", problem.BadGateway("the image is incomplete; try again")
@@ -168,7 +167,7 @@ func (s *Server) fetchImage(
 	return buffer.Bytes(), contentType, err
 }
 
-// judgeImage decides whether a response is an image that may be forwarded.
+// judgeImage returns the media type of a response, or why it cannot be forwarded as an image.
 func judgeImage(status int, header string, body []byte) (contentType string, err error) {
 	if refusal := fromProxy(status, body); refusal != nil {
 		return "", refusal
@@ -190,7 +189,7 @@ func judgeImage(status int, header string, body []byte) (contentType string, err
 	return contentType, nil
 }
 
-// fromProxy returns the problem if the response is from Kubernetes, not from the Darkroom.
+// fromProxy returns the problem of a response that Kubernetes sent in place of the Darkroom.
 func fromProxy(status int, body []byte) error {
 	refusal := imageproxy.Refusal(status, body)
 	switch {

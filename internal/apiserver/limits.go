@@ -6,36 +6,36 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 )
 
-// limits bound what callers take of this server. Those of the cluster are in package auth.
+// limits are the limits of each caller. Package auth limits the requests to the cluster.
 type limits struct {
-	// rates is how many requests each caller may send, streamRates how many streams and logs each may open, so that a
-	// script does not stop the page of the same user. renderRates is how many manifests each may have rendered.
+	// rates limits requests. streamRates limits new streams and logs separately, so that a script does not block the
+	// page of the same user. renderRates limits rendered manifests.
 	rates, streamRates, renderRates *limit.Rates
 
-	// bodies bounds the bodies that are in memory.
+	// bodies limits the request bodies in memory.
 	bodies *limit.Shares
-	// requests has a place for each request but those that stay open, writes for those that change something.
+	// requests limits concurrent requests other than streams and logs, and writes the ones that change something.
 	requests, writes *limit.Shares
-	// renderings bounds manifests and histories, images those that are forwarded, reads the lists with the
-	// server's own identity.
+	// renderings limits concurrent manifests and histories, images the images in memory, and reads the lists that use
+	// the server's own identity.
 	renderings, images, reads *limit.Shares
-	// streams are the places of callers who may see a Darkroom, strangers the places of the others.
+	// streams limits the open streams of callers who may see a Darkroom, and strangers the streams of all others.
 	streams, strangers *limit.Shares
-	// logs bounds the logs of pods.
+	// logs limits the open logs.
 	logs *limit.Shares
 }
 
 const (
-	// maxStreams is how many streams one caller may have open, maxLogs how many logs.
+	// maxStreams and maxLogs are the streams and logs that one caller may have open.
 	maxStreams, maxLogs = 16, 4
-	// rendersPerSecond and renderBurst limit each caller: rendering takes a processor
-	// for some tens of milliseconds, and one caller would keep it busy.
+	// rendersPerSecond and renderBurst limit the renderings of each caller, which take tens of milliseconds of CPU
+	// time.
 	rendersPerSecond, renderBurst = 2, 10
-	// streamsPerSecond and streamBurst limit the streams and logs that each caller opens.
+	// streamsPerSecond and streamBurst limit how fast each caller opens streams and logs.
 	streamsPerSecond, streamBurst = 4, 40
-	// rateTimeout is how long a request waits for the rate of its caller. A page that opens sends many at once.
+	// rateTimeout is the longest wait for the rate limit. A page that opens sends many requests at once.
 	rateTimeout = 2 * time.Second
-	// shareTimeout is how long a request waits for a place.
+	// shareTimeout is the longest wait for a place.
 	shareTimeout = 10 * time.Second
 )
 

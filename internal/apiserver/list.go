@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// maxRequirements bounds a label selector, which is tried on every Darkroom.
+// maxRequirements limits the cost of a label selector, which is matched against every Darkroom.
 const maxRequirements = 16
 
 // DarkroomList is a page of Darkrooms, sorted by namespace and name.
@@ -67,7 +67,7 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	return reply.With(page), nil
 }
 
-// scope returns the scope of the caller of a request.
+// scope returns the namespaces in which the caller has a permission.
 func (s *Server) scope(ctx context.Context, verb, namespace string) (*live.Scope, error) {
 	out, err := live.NewScope(ctx, s.auth.Access, verb, namespace)
 	if err == nil && namespace != "" {
@@ -76,10 +76,10 @@ func (s *Server) scope(ctx context.Context, verb, namespace string) (*live.Scope
 	return out, err
 }
 
-// hidden is in front of the digest of a Darkroom that the caller may not see. It is not in the alphabet of keys.
+// hidden is the prefix of a token with a digest. The alphabet of other tokens does not contain it.
 const hidden = "~"
 
-// The token is where the last page ended. It grants nothing: rights are checked for each page.
+// formatContinue encodes the end of a page. The token grants nothing, because permissions are checked for each page.
 func formatContinue(last live.Cursor) string {
 	if last.Digest != "" {
 		return hidden + last.Digest

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// maxLog bounds a log, in bytes; logTimeout and maxFollow limit how long a log is read and followed.
+	// maxLog limits the size of a log, in bytes. logTimeout and maxFollow limit the time to read and to follow one.
 	maxLog     = 8 << 20
 	logTimeout = 30 * time.Second
 	maxFollow  = 15 * time.Minute
 )
 
-// toLogs is the right to read the logs of pods.
+// toLogs is the permission to read the logs of pods.
 func toLogs(namespace string) auth.Right {
 	return auth.Right{Verb: "get", Resource: "pods", Subresource: "log", Namespace: namespace}
 }
@@ -42,7 +42,6 @@ type logInput struct {
 	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
 }
 
-// options are the options of the log at the Kubernetes API.
 func (in *logInput) options() *corev1.PodLogOptions {
 	return &corev1.PodLogOptions{
 		Container: in.Container, Follow: in.Follow, Previous: in.Previous, Timestamps: in.Timestamps,
@@ -50,7 +49,7 @@ func (in *logInput) options() *corev1.PodLogOptions {
 	}
 }
 
-// podLog sends the log of a pod, which is read with the caller's own token.
+// podLog sends the log of a pod. It reads the log with the caller's own token.
 func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 	pod, err := s.podOf(ctx, &in.PodInput, toLogs(in.Namespace))
 	if err != nil {
@@ -90,7 +89,7 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 	}), nil
 }
 
-// sendLog sends a log until there is a reason to end, which it returns.
+// sendLog sends a log, and returns the reason why it ended.
 func sendLog(w http.ResponseWriter, log io.Reader) error {
 	out := reply.NewPieces(w)
 	if err := out.Open("text/plain; charset=utf-8"); err != nil {
@@ -100,11 +99,10 @@ func sendLog(w http.ResponseWriter, log io.Reader) error {
 	return err
 }
 
-// openLog opens the log of a pod at the Kubernetes API.
 func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, error) {
 	log, err := s.auth.Clients.Logs.Get().Namespace(in.Namespace).Resource("pods").Name(in.Pod).SubResource("log").
 		VersionedParams(in.options(), s.auth.Clients.Parameters).
-		// Without it the time limit of other requests becomes a parameter.
+		// Otherwise the client adds its default timeout as a query parameter.
 		Timeout(0).MaxRetries(0).Stream(ctx)
 	switch {
 	case err == nil:
@@ -118,8 +116,8 @@ func (s *Server) openLog(ctx context.Context, in *logInput) (io.ReadCloser, erro
 	return nil, wire.FromKubernetes(err, wire.AsIs)
 }
 
-// guardLog ends a log that is followed when the server stops, and when the caller's token or
-// right ends: Kubernetes checks them only when the log is opened.
+// guardLog ends a followed log when the server stops, or when the caller's token or permission is revoked. Kubernetes
+// checks both only when the log is opened.
 func (s *Server) guardLog(ctx context.Context, in *logInput, end func()) {
 	defer end()
 	heartbeat := time.NewTicker(s.options.Heartbeat)

@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// renderTimeout bounds the rendering of Darkrooms for one request.
+	// renderTimeout limits the time to render a manifest.
 	renderTimeout = 10 * time.Second
-	// renderWait is how long a request waits until its caller may render again.
+	// renderWait is the longest wait for the rate limit of renderings.
 	renderWait = 5 * time.Second
-	// maxRendered is the largest Darkroom that is rendered, in bytes of JSON. The CRD does not
-	// bound every map in it. It is the limit of Kubernetes for annotations.
+	// maxRendered limits the size of a rendered Darkroom, in bytes of JSON, because the CRD does not limit all maps.
+	// Kubernetes has the same limit for annotations.
 	maxRendered = 256 << 10
 )
 
-// concealedInSecret is the mark as the data of a Secret holds it.
+// concealedInSecret is wire.Redacted as the data of a Secret.
 var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
 
-// manifest renders what the operator would install. This server keeps no secrets, so
-// the manifest has the mark in their place.
+// manifest renders the objects that the operator would install. Secrets are redacted, because this server does not keep
+// them.
 func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (strin
 	}
 }
 
-// check returns what the cluster would refuse of a Darkroom as a problem.
+// check validates a Darkroom as the cluster would.
 func (s *Server) check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	raw, err := json.Marshal(darkroom)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) preview(ctx context.Context, darkroom *v1alpha1.Darkroom) (stri
 	return strings.ReplaceAll(rendered, concealedInSecret, wire.Redacted), nil
 }
 
-// notInTime makes the end of a context a problem.
+// notInTime converts the error of an expired context to a problem.
 func notInTime(ctx context.Context, err error) error {
 	if err != nil && errors.Is(err, ctx.Err()) {
 		return problem.Unavailable("the manifest could not be rendered in time; try again")

@@ -8,7 +8,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
-// metrics are the metrics of the server.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *middleware.Metrics

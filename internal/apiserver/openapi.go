@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// Global settings of huma, for all servers.
+// huma has global settings only.
 func init() {
 	huma.NewErrorWithContext = fromHuma
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {
@@ -24,8 +24,8 @@ func init() {
 	}
 }
 
-// fromHuma converts errors of huma itself, such as invalid parameters, to problems. Values
-// are not repeated, because they may be secrets. Internal errors are only logged.
+// fromHuma converts errors of huma, such as invalid parameters, to problems. It omits the values, which may be secrets.
+// Internal errors are only logged.
 func fromHuma(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
 	if status >= http.StatusInternalServerError {
 		if ctx != nil {
@@ -44,12 +44,11 @@ lets them do. Errors are problems after RFC 9457. Credentials and the literal va
 of extraEnv are write-only: they are never shown, and stay as they are when a PUT or
 PATCH leaves them out.`
 
-// newAPI returns huma's API on a mux.
 func newAPI(mux *http.ServeMux, version string) huma.API {
 	config := huma.DefaultConfig("Darkrooms", version)
 	config.Info.Description = description
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
-	// Without these hooks, answers have neither a field $schema nor a header Link.
+	// The default hooks add a field $schema and a header Link to responses.
 	config.CreateHooks = nil
 	config.RejectUnknownQueryParameters = true
 	config.Formats = map[string]huma.Format{reply.TypeJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
@@ -65,7 +64,7 @@ func newAPI(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, config)
 }
 
-// Document returns the OpenAPI document of servers of a version, which serve it at /openapi.json.
+// Document returns the OpenAPI document that servers of a version serve at /openapi.json.
 func Document(version string) ([]byte, error) {
 	api := newAPI(http.NewServeMux(), version)
 	server := &Server{}

@@ -17,61 +17,57 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// Options are the settings of a Server. Zero values mean the defaults named.
+// Options are the settings of a Server.
 type Options struct {
-	// Cluster is how to reach the Kubernetes API, with the server's own identity.
+	// Cluster is the configuration of the Kubernetes client, with the server's own identity.
 	Cluster *rest.Config
 	// Auth is the method of authentication. Empty means auth.Token. With auth.Kubeconfig
 	// the address must be a loopback address.
 	Auth auth.Method
-	// OIDC signs users in at an issuer; nil means that they need a token. It requires
-	// auth.Token.
+	// OIDC signs users in at an issuer. Nil means that users sign in with a token. It requires auth.Token.
 	OIDC *oidc.Provider
-	// BindAddress is where the server listens. Empty means ":5000".
+	// BindAddress is the address that the server listens on. Empty means ":5000".
 	BindAddress string
-	// TLSCertFile and TLSKeyFile are PEM files, reloaded when they change. Both empty means
-	// plain HTTP, for a proxy that terminates TLS.
+	// TLSCertFile and TLSKeyFile are PEM files, reloaded when they change. If both are empty, the server uses plain
+	// HTTP, for example behind a proxy that terminates TLS.
 	TLSCertFile, TLSKeyFile string
-	// Namespaces are those whose Darkrooms are served; none means all.
+	// Namespaces are the namespaces that are served; none means all.
 	Namespaces []string
-	// LeaseNamespace is the namespace of the Leases of hosts; empty means that it is unknown who has a host.
+	// LeaseNamespace is the namespace of the Leases of hosts. Without it the holders of hosts are unknown.
 	LeaseNamespace string
-	// Preview renders what would be installed for a Darkroom, without a cluster. It
-	// should end with the context.
+	// Preview renders the manifests of a Darkroom without a cluster. It should stop when the context is done.
 	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)
-	// Page has the files of the web page; nil, or without index.html: it is not built.
+	// Page has the files of the web page. Without index.html, or if it is nil, the page is not built.
 	Page fs.FS
 	// ClusterName is shown on the page, so that users can tell clusters apart.
 	ClusterName string
-	// BaseDomains, the default first, and DarkroomVersion are the operator's, for forms.
+	// BaseDomains (the default first) and DarkroomVersion are settings of the operator, for forms.
 	BaseDomains     []string
 	DarkroomVersion string
-	// Hosts returns the hosts that a Darkroom claims; default: below BaseDomains.
+	// Hosts returns the hosts that a Darkroom claims; the default uses BaseDomains.
 	Hosts func(*v1alpha1.Darkroom) []string
 
 	// TokenTTL is the cache lifetime of TokenReviews; default 10 s.
 	TokenTTL time.Duration
 	// AccessTTL is the cache lifetime of SubjectAccessReviews; default 10 s.
 	AccessTTL time.Duration
-	// Heartbeat is the interval of heartbeats in a stream. Each checks the caller's token
-	// and rights again; default 15 s.
+	// Heartbeat is the interval at which streams check the caller's token and permissions again; default 15 s.
 	Heartbeat time.Duration
 	// RequestsPerSecond and Burst limit each caller; defaults 20 and 60.
 	RequestsPerSecond float64
 	Burst             int
-	// SignInBurst is how many bad tokens one address may try before it is slowed down;
-	// they are forgotten at one a second; default 30.
+	// SignInBurst is the number of invalid tokens that one address may send before it is slowed down; one per second is
+	// forgiven; default 30.
 	SignInBurst int
-	// QuestionsPerSecond and QuestionBurst limit what each caller costs the cluster
-	// through the server's own identity, in requests: reviews of rights that are not
-	// cached, lists of pods and events; defaults 20 and 100.
+	// QuestionsPerSecond and QuestionBurst limit the requests to the cluster with the server's own identity for each
+	// caller: access reviews that are not cached, and lists of pods and events; defaults 20 and 100.
 	QuestionsPerSecond float64
 	QuestionBurst      int
-	// TrustedProxies are the CIDRs of proxies whose X-Forwarded-For is believed; none
-	// means that the address of the connection counts.
+	// TrustedProxies are the CIDRs of proxies whose X-Forwarded-For header is trusted. By default the address of the
+	// connection is used.
 	TrustedProxies []string
 
-	// Version is what /version says.
+	// Version is served at /version.
 	Version string
 	Log     logr.Logger
 }

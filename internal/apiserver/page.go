@@ -9,10 +9,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// pagePolicy is the content security policy of the web page: its own files, and
-// requests to its own server. PatternFly draws arrows by data: URLs, and images of
-// the playground are blobs. Nothing inline runs: React and the YAML editor set styles by
-// the DOM, which a policy does not concern. No text becomes HTML or a script (Trusted Types).
+// pagePolicy is the Content-Security-Policy of the web page. It allows files of and requests to this server only.
+// PatternFly's arrows are data: URLs, and images are blobs. There are no inline scripts or styles: React and the YAML
+// editor set styles through the DOM, to which the policy does not apply. Trusted Types prevent that text becomes HTML
+// or a script.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: " +
 	"blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types 'none'"
@@ -26,19 +26,18 @@ const notBuilt = `<!doctype html>
 </html>
 `
 
-// pageFiles are the files that are served as they are, at the same path.
 const (
 	indexFile   = "index.html"
 	assetFolder = "assets/"
 )
 
-// page serves the web page: a few files, and one page at all of its addresses.
+// page serves the files of the web page, and index.html at all paths of the page.
 type page struct {
 	index *reply.File
 	files map[string]*reply.File
 }
 
-// newPage reads the files of a page. Without index.html the page is notBuilt.
+// newPage reads the files of the page. Without index.html it serves notBuilt.
 func newPage(files fs.FS) (*page, error) {
 	out := &page{files: map[string]*reply.File{}}
 	if files == nil {
@@ -53,7 +52,7 @@ func newPage(files fs.FS) (*page, error) {
 			return err
 		}
 		caching := reply.Checked
-		// The name of an asset has a hash of its content.
+		// Names of assets contain a hash of the content.
 		if strings.HasPrefix(name, assetFolder) {
 			caching = reply.Immutable
 		}

@@ -18,7 +18,7 @@ type accessInput struct {
 	Name      string `query:"name" maxLength:"253" doc:"Ask about this Darkroom; none means any"`
 }
 
-// Access is what a caller may do in a namespace.
+// Access has the permissions of a caller in a namespace.
 type Access struct {
 	Create       bool `json:"create"`
 	Update       bool `json:"update"`
@@ -28,8 +28,8 @@ type Access struct {
 	CreateSecret bool `json:"createSecret" doc:"Create Secrets in the namespace"`
 }
 
-// access returns the permissions of the caller, so that the page can hide other actions. Each
-// request is still authorized.
+// access returns the permissions of the caller, so that the page can hide other actions. Each action is still
+// authorized.
 func (s *Server) access(ctx context.Context, in *accessInput) (*reply.JSON[Access], error) {
 	out := Access{}
 	for _, question := range []struct {
@@ -51,17 +51,18 @@ func (s *Server) access(ctx context.Context, in *accessInput) (*reply.JSON[Acces
 	return reply.With(out), nil
 }
 
-// Namespaces are those in which a caller may write Darkrooms.
+// Namespaces are the namespaces in which a caller may write Darkrooms.
 type Namespaces struct {
 	Create []string `json:"create" doc:"Namespaces in which you may create Darkrooms"`
 	Update []string `json:"update" doc:"Namespaces in which you may update all Darkrooms"`
 }
 
-// namespacesTimeout bounds how long a caller's budget of access reviews is waited for.
+// namespacesTimeout is the longest wait for the caller's budget of access reviews.
 const namespacesTimeout = 45 * time.Second
 
-// myNamespaces returns where the caller may create and update Darkrooms: of the namespaces that the caller can watch,
-// the served ones, default, and the namespace of the caller's ServiceAccount.
+// myNamespaces returns the namespaces in which the caller may create and update Darkrooms. The candidates are the
+// namespaces with Darkrooms that the caller may watch, --namespaces, default, and the namespace of the caller's
+// ServiceAccount.
 func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Namespaces], error) {
 	ctx, cancel := context.WithTimeout(ctx, namespacesTimeout)
 	defer cancel()
@@ -94,7 +95,7 @@ func (s *Server) myNamespaces(ctx context.Context, _ *struct{}) (*reply.JSON[Nam
 	return reply.With(out), nil
 }
 
-// allowed returns the namespaces in which the caller has a right to all Darkrooms.
+// allowed returns the namespaces in which the caller may apply a verb to all Darkrooms.
 func allowed(ctx context.Context, access *auth.Access, verb string, namespaces []string) ([]string, error) {
 	scope, err := live.NewScope(ctx, access, verb, "")
 	if err != nil {

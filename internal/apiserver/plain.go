@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// ready reports whether the cache is synchronized. Lists would be incomplete before.
+// ready fails until the cache is synchronized, because lists would be incomplete.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-s.stopping:
@@ -26,7 +26,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	reply.Send(w, "text/plain", []byte("ok\n"))
 }
 
-// sends responds with a body that is ready.
+// sends responds with a constant body.
 func sends(contentType string, body []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { reply.Send(w, contentType, body) }
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// maxRelated bounds the pods or events of one answer, and maxRelatedBytes their size in bytes.
+// maxRelated and maxRelatedBytes limit the number and the size of the pods or events in a response.
 const maxRelated, maxRelatedBytes = 500, 6 << 20
 
 // Pod is a pod of a Darkroom.
@@ -39,12 +39,11 @@ type Pod struct {
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 }
 
-// PodList is the pods of a Darkroom, sorted by name.
+// PodList has the pods of a Darkroom, sorted by name.
 type PodList struct {
 	Items []Pod `json:"items"`
 }
 
-// pods reads with the server's own token, for callers who may list pods there.
 func (s *Server) pods(ctx context.Context, in *PathInput) (*reply.JSON[PodList], error) {
 	pods, leave, err := s.podsOf(ctx, in)
 	if err != nil {
@@ -59,8 +58,8 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*reply.JSON[PodList],
 	return reply.With(out), nil
 }
 
-// podsOf returns the pods of a Darkroom to callers who may list pods there. They count towards the caller's reads until
-// leave is called.
+// podsOf lists the pods of a Darkroom with the server's own token if the caller may list pods. The caller holds a place
+// of limits.reads until leave is called.
 func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, leave func(), err error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -69,8 +68,7 @@ func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, 
 	if err := s.auth.Access.Require(ctx, auth.Right{Verb: "list", Resource: "pods", Namespace: in.Namespace}); err != nil {
 		return nil, nil, err
 	}
-	// The status has the selector once the Darkroom is installed. An empty selector would
-	// match all pods of the namespace.
+	// The selector is set when the Darkroom is installed. An empty selector would match all pods.
 	if darkroom.Status.Selector == "" {
 		return nil, func() {}, nil
 	}
@@ -86,8 +84,8 @@ func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, 
 	return list.Items, leave, nil
 }
 
-// listRelated lists objects of a resource with the server's own token: at most maxRelated, and fewer if they are large.
-// Whoever may create pods decides how large they are.
+// listRelated lists objects with the server's own token: at most maxRelated, and fewer if they are large. Tenants
+// control the size of their pods.
 func (s *Server) listRelated(
 	ctx context.Context, namespace, resource string, options metav1.ListOptions, into any,
 ) error {
@@ -121,8 +119,8 @@ type PodInput struct {
 	Pod string `path:"pod" maxLength:"253" pattern:"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$" doc:"Name of a pod of the Darkroom"`
 }
 
-// podOf returns a pod of a Darkroom, for callers who may get the Darkroom and have a right
-// to the pod. Pods that are not of the Darkroom are not found.
+// podOf returns a pod of a Darkroom if the caller may get the Darkroom and has the other permission. Pods of others are
+// not found.
 func (s *Server) podOf(ctx context.Context, in *PodInput, needed auth.Right) (*corev1.Pod, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -153,8 +151,7 @@ func (s *Server) podOf(ctx context.Context, in *PodInput, needed auth.Right) (*c
 	return pod, nil
 }
 
-// read returns once the caller may cost the cluster one list by this server's own
-// identity, until leave is called.
+// read takes a place of limits.reads for a request with the server's own identity, until leave is called.
 func (s *Server) read(ctx context.Context) (leave func(), err error) {
 	if err := s.auth.Access.Spend(ctx); err != nil {
 		return nil, err

@@ -12,9 +12,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// wholeQuery refuses requests of the API that would be understood in part: Go drops parameters that it cannot parse, and
-// huma reads the first of several and takes an empty one for none, so that a dry run would be none and a URL would never
-// expire. The addresses of the page may have several.
+// wholeQuery refuses queries that would be partly ignored: Go drops parameters that it cannot parse, and huma reads
+// only the first of several and treats an empty one as absent. A dry run could become a write.
 func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	query, err := url.ParseQuery(request.URL.RawQuery)
@@ -38,7 +37,7 @@ func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// mayBeEmpty reports whether a parameter without a value can be meant: a text, but no number, choice or switch.
+// mayBeEmpty reports whether an empty value is valid: for text, but not for a number, an enum or a boolean.
 func mayBeEmpty(schema *huma.Schema) bool {
 	return schema.Type == huma.TypeString && len(schema.Enum) == 0
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// PathInput names a Darkroom in the path. (It is exported for huma, which passes over
-// embedded types that are not.)
+// PathInput names a Darkroom in the path. It is exported because huma ignores embedded types that are not.
 type PathInput struct {
 	Namespace string `path:"namespace" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
 	Name      string `path:"name" maxLength:"253" pattern:"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"`
@@ -34,8 +33,7 @@ func (s *Server) get(ctx context.Context, in *getInput) (*reply.Darkroom, error)
 	return reply.Unless(in.IfNoneMatch, darkroom)
 }
 
-// readable returns a Darkroom to a caller who may get it. Whether it
-// exists is not told to others.
+// readable returns a Darkroom if the caller may get it. Other callers cannot find out whether it exists.
 func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
 	if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("get", key.Namespace, key.Name)); err != nil {
 		return nil, err

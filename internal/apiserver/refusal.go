@@ -11,9 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// withAllErrors adds to the refusal of a Darkroom what else is wrong with its fields: an invalid body is not sent to
-// Kubernetes, which itself skips rules because of other errors. Errors of a stored Darkroom, nil when creating, are
-// older than a rule, and Kubernetes accepts them. Other errors are returned unchanged.
+// withAllErrors adds the remaining errors of a Darkroom to a refusal, which has only some: an invalid body is not sent
+// to Kubernetes, and Kubernetes skips rules after other errors. Errors that the stored Darkroom has too (nil when
+// creating) are left out, because Kubernetes accepts them. Other kinds of errors are returned unchanged.
 func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v1alpha1.Darkroom) error {
 	var refusal, more, older *problem.Details
 	if !errors.As(err, &refusal) || refusal.Status != http.StatusUnprocessableEntity || len(refusal.Errors) == 0 ||
@@ -36,7 +36,7 @@ func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v
 	return refusal
 }
 
-// withFields adds fields to a refusal, or makes one of them; nil if there are none.
+// withFields adds fields to a refusal, or creates one. Without fields it returns err.
 func withFields(err error, detail string, bad ...problem.Field) error {
 	var refusal *problem.Details
 	if len(bad) == 0 {
@@ -45,7 +45,7 @@ func withFields(err error, detail string, bad ...problem.Field) error {
 	if !errors.As(err, &refusal) {
 		return problem.New(http.StatusUnprocessableEntity, detail, bad...)
 	}
-	// The decoder has already refused the field: it is empty.
+	// A field that the decoder has refused is empty here.
 	for _, field := range bad {
 		if !slices.ContainsFunc(refusal.Errors, func(k problem.Field) bool { return k.Location == field.Location }) {
 			refusal.Errors = append(refusal.Errors, field)
@@ -55,7 +55,7 @@ func withFields(err error, detail string, bad ...problem.Field) error {
 	return refusal
 }
 
-// covers reports whether a location is another one, or within it.
+// covers reports whether other is the location, or within it.
 func covers(location, other string) bool {
 	rest, isWithin := strings.CutPrefix(other, location)
 	return isWithin && (rest == "" || location != "body" && (rest[0] == '.' || rest[0] == '['))

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// maxSecrets bounds the Secrets that one review looks for; each costs a request.
+	// maxSecrets limits the Secrets of one review, because each takes a request.
 	maxSecrets = 8
-	// secretTimeout bounds the time for all of them.
+	// secretTimeout limits the time to read all Secrets.
 	secretTimeout = 5 * time.Second
 )
 
-// Review is what would follow from a Darkroom as it was sent.
+// Review is the result of a review.
 type Review struct {
 	Manifest string          `json:"manifest" doc:"Kubernetes manifests in YAML; REDACTED replaces secrets"`
 	Outcome  outcome.Outcome `json:"outcome"`
@@ -33,7 +33,7 @@ type reviewInput struct {
 	RawBody []byte
 }
 
-// propose decodes a change. Secrets that were sent are concealed, so that nothing further on can show them.
+// propose decodes a change. It conceals the secrets in it, so that no response can contain them.
 func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change, error) {
 	key := in.key()
 	out := &outcome.Change{}
@@ -62,7 +62,7 @@ func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change,
 	return out, nil
 }
 
-// review renders a Darkroom before it is saved, and determines the outcome.
+// review renders a Darkroom before it is saved, and predicts the outcome.
 func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Review], error) {
 	change, err := s.propose(ctx, in)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Revie
 	return reply.With(out), nil
 }
 
-// reviewSecrets looks for Secrets with the caller's own token: the server itself can read none.
+// reviewSecrets reads Secrets with the caller's own token, because the server's own cannot.
 func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom) []outcome.SecretOutcome {
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
@@ -96,8 +96,8 @@ func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	return needed
 }
 
-// reviewPods renders the existing Darkroom for comparison. It ignores one that cannot be rendered because it is older
-// than a rule, so that it can be fixed.
+// reviewPods compares with the manifest of the existing Darkroom. If that is invalid by a newer rule, the result is
+// unknown, so that the Darkroom can still be fixed.
 func (s *Server) reviewPods(ctx context.Context, change *outcome.Change, manifest string) (string, error) {
 	if change.Before == nil {
 		return outcome.PodsCreate, nil

@@ -23,20 +23,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// maxHistory is the largest list of revisions that is read, in bytes: ten or more times what
-// the operator keeps of a Darkroom.
+// maxHistory limits the size of a list of revisions, in bytes, to at least ten times the usual size.
 const maxHistory = 8 << 20
 
-// controllerRevisions is the resource that the operator records revisions in.
+// controllerRevisions is the resource in which the operator records revisions.
 const controllerRevisions = "controllerrevisions"
 
-// Statuses of a revision, as Helm names them.
+// Statuses of a Helm release.
 const (
 	deployed   = "deployed"
 	superseded = "superseded"
 )
 
-// Revision is a state that a Darkroom was deployed in, or should have been.
+// Revision is a revision of the Helm release of a Darkroom.
 type Revision struct {
 	Revision  int                    `json:"revision" doc:"Number of the revision of the Helm release"`
 	Status    string                 `json:"status" doc:"Helm's status: deployed, superseded or failed"`
@@ -45,18 +44,17 @@ type Revision struct {
 	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that changed the settings, by its field manager: such as kubectl-edit, darkroom-page:USER for writes of USER on the page and darkroom-apiserver:USER for others through this API; absent if it is not known, as after kubectl scale or an upgrade of the operator"`
 }
 
-// RevisionList is the revisions of a Darkroom, the newest first.
+// RevisionList has the revisions of a Darkroom, the newest first.
 type RevisionList struct {
 	Items []Revision `json:"items"`
 }
 
-// revisions reads the records of a Darkroom's revisions with the caller's own token.
 func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[RevisionList], error) {
 	darkroom, err := s.readAsCaller(ctx, in.key())
 	if err != nil {
 		return nil, err
 	}
-	// The lists may be large, so they share the places of renderings.
+	// The lists may be large.
 	leave, err := s.limits.renderings.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
@@ -69,7 +67,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[Revi
 	return reply.With(RevisionList{Items: describeRevisions(records)}), nil
 }
 
-// records lists the records of a Darkroom's revisions, the newest first.
+// records lists the ControllerRevisions of a Darkroom with the caller's own token, the newest first.
 func (s *Server) records(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]appsv1.ControllerRevision, error) {
 	selector := labels.Set{v1alpha1.LabelDarkroomUID: string(darkroom.UID)}
 	body, err := s.auth.Clients.Apps.Get().Namespace(darkroom.Namespace).Resource(controllerRevisions).
@@ -100,7 +98,6 @@ func (s *Server) records(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]ap
 	return records, nil
 }
 
-// describeRevisions describes records, the newest first.
 func describeRevisions(records []appsv1.ControllerRevision) []Revision {
 	out := []Revision{}
 	isDeployed := false
@@ -108,10 +105,10 @@ func describeRevisions(records []appsv1.ControllerRevision) []Revision {
 		revision := describeRevision(&records[i])
 		if last := len(out) - 1; last >= 0 {
 			if revision.Revision >= out[last].Revision {
-				continue // The release was uninstalled by hand, and its numbers began again.
+				continue // left from before a manual uninstall, after which the numbers start at 1 again
 			}
 			if records[i].Annotations[v1alpha1.AnnotationRevisionAuthor] == records[i-1].Annotations[v1alpha1.AnnotationRevisionAuthor] {
-				out[last].ChangedBy = "" // Nobody is known to have written in between: the operator was upgraded, for example.
+				out[last].ChangedBy = "" // not changed by a user, but for example by an upgrade of the operator
 			}
 		}
 		if revision.Status == deployed && isDeployed {
@@ -136,7 +133,7 @@ func describeRevision(record *appsv1.ControllerRevision) Revision {
 	return out
 }
 
-// revisionSpec returns the spec that a revision was made from, concealed.
+// revisionSpec returns the spec in a record. Its secrets are concealed.
 func revisionSpec(record *appsv1.ControllerRevision) (*v1alpha1.DarkroomSpec, error) {
 	data := &v1alpha1.RevisionData{}
 	if err := json.Unmarshal(record.Data.Raw, data); err != nil {
@@ -145,7 +142,6 @@ func revisionSpec(record *appsv1.ControllerRevision) (*v1alpha1.DarkroomSpec, er
 	return data.Spec.Concealed(), nil
 }
 
-// Rollback names a revision.
 type Rollback struct {
 	Revision int `json:"revision" minimum:"1" doc:"Number of the revision whose settings replace the present ones"`
 }
@@ -157,8 +153,7 @@ type rollBackInput struct {
 	Body    Rollback
 }
 
-// rollBack replaces the spec of a Darkroom with the spec of a revision; what is write-only stays. The
-// operator then makes a new revision of it.
+// rollBack replaces the spec of a Darkroom with the spec of a revision, except for write-only fields.
 func (s *Server) rollBack(ctx context.Context, in *rollBackInput) (*reply.Darkroom, error) {
 	return s.update(ctx, in.key(), in.IfMatch, &in.DryRunInput,
 		func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
@@ -174,7 +169,7 @@ func (s *Server) rollBack(ctx context.Context, in *rollBackInput) (*reply.Darkro
 		})
 }
 
-// record returns the record of one revision of a Darkroom.
+// record returns the ControllerRevision of a revision.
 func (s *Server) record(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, revision int,
 ) (*appsv1.ControllerRevision, error) {

@@ -22,14 +22,13 @@ import (
 )
 
 const (
-	// maxNewSecret bounds the body of a new Secret, in bytes.
+	// maxNewSecret limits the size of the body of a new Secret, in bytes.
 	maxNewSecret = 128 << 10
-	// labelManagedBy names the tool that made an object. Neither the operator nor Helm
-	// touches a Secret with this value.
+	// labelManagedBy marks Secrets that this server created. The operator and Helm do not touch them.
 	labelManagedBy = "app.kubernetes.io/managed-by"
 )
 
-// NewSecret is the credentials of a source: the keys of S3, or a service account key.
+// NewSecret has the credentials of a source: S3 keys, or a service account key.
 type NewSecret struct {
 	Namespace       string `json:"namespace"`
 	Name            string `json:"name"`
@@ -51,8 +50,8 @@ type createSecretInput struct {
 	Body NewSecret
 }
 
-// createSecret stores credentials in a new Secret, with the caller's own token. The Secret
-// has no owner, so that it remains when a Darkroom is deleted.
+// createSecret stores credentials in a new Secret, with the caller's own token. The Secret has no owner, so it remains
+// when the Darkroom is deleted.
 func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*reply.JSON[Secret], error) {
 	if err := in.Body.check(); err != nil {
 		return nil, err
@@ -72,7 +71,6 @@ func (s *Server) createSecret(ctx context.Context, in *createSecretInput) (*repl
 	}), nil
 }
 
-// secret returns the Secret of valid credentials.
 func (n *NewSecret) secret() *corev1.Secret {
 	out := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -92,7 +90,7 @@ func (n *NewSecret) secret() *corev1.Secret {
 	return out
 }
 
-// check returns a problem that names every invalid field. Values are not repeated.
+// check returns a problem with every invalid field, without the values.
 func (n *NewSecret) check() error {
 	var bad []problem.Field
 	refuse := func(field, message string) {
@@ -115,7 +113,6 @@ func (n *NewSecret) check() error {
 	return nil
 }
 
-// checkKeys checks the keys of S3.
 func (n *NewSecret) checkKeys(refuse func(field, message string)) {
 	for _, key := range []struct{ field, value string }{{"accessKey", n.AccessKey}, {"secretKey", n.SecretKey}} {
 		switch {
@@ -130,11 +127,9 @@ func (n *NewSecret) checkKeys(refuse func(field, message string)) {
 	}
 }
 
-// isNotInKey reports whether a character cannot be part of a key of S3: keys are sent in
-// headers of HTTP.
+// isNotInKey reports whether a character is invalid in an S3 key. S3 clients send the access key in an HTTP header.
 func isNotInKey(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// checkJSON checks a service account key.
 func (n *NewSecret) checkJSON(refuse func(field, message string)) {
 	if n.CredentialsJSON == "" {
 		refuse("accessKey", "required with secretKey, or credentialsJson instead of both")
@@ -142,7 +137,7 @@ func (n *NewSecret) checkJSON(refuse func(field, message string)) {
 	}
 	key := serviceAccountKey{}
 	if err := json.Unmarshal([]byte(n.CredentialsJSON), &key); err != nil {
-		// The error could quote a value.
+		// The error of the decoder may contain a value.
 		refuse("credentialsJson", "must be a service account key in JSON, as it was downloaded from Google Cloud")
 		return
 	}
@@ -152,22 +147,22 @@ func (n *NewSecret) checkJSON(refuse func(field, message string)) {
 	}
 }
 
-// serviceAccountKey has the fields that are required of a service account key.
+// serviceAccountKey has the required fields of a service account key.
 type serviceAccountKey struct {
 	Type        string `json:"type"`
 	ClientEmail string `json:"client_email"`
 	PrivateKey  string `json:"private_key"`
 }
 
-// refusal returns the problem of a Secret that the cluster refused. An admission webhook
-// could repeat values in its message, so they are redacted.
+// refusal returns the problem of a Secret that the cluster refused. It redacts the values, which an admission webhook
+// may repeat in its message.
 func (n *NewSecret) refusal(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return problem.New(http.StatusConflict, fmt.Sprintf(
 			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it "+
 				"in credentialsSecretRef", n.Name, n.Namespace))
 	}
-	// Quotas, policies and the end of a namespace forbid, too.
+	// Quotas, policies and terminating namespaces respond with Forbidden, too.
 	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource") {
 		return mayNotCreateSecrets(n.Namespace)
 	}
@@ -183,10 +178,10 @@ func mayNotCreateSecrets(namespace string) *problem.Details {
 		"you may not create secrets in the namespace %q; the cluster role darkroom-secret-creator grants it", namespace))
 }
 
-// redactor returns a function that takes the credentials out of messages.
+// redactor returns a function that removes the credentials from messages.
 func (n *NewSecret) redactor() func(string) string {
 	key := serviceAccountKey{}
-	// Invalid JSON was refused before.
+	// check has refused invalid JSON.
 	_ = json.Unmarshal([]byte(n.CredentialsJSON), &key)
 	of := func(access, secret string) *v1alpha1.Darkroom {
 		return &v1alpha1.Darkroom{Spec: v1alpha1.DarkroomSpec{Source: v1alpha1.Source{AccessKey: access, SecretKey: secret}}}

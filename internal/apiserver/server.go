@@ -28,24 +28,24 @@ import (
 )
 
 const (
-	// headerTimeout, readTimeout and answerTimeout bound a request; streams and slow
-	// reviews set deadlines of their own.
+	// headerTimeout, readTimeout and answerTimeout limit the time of a request; streams and slow reviews set their own
+	// deadlines.
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
 	answerTimeout = 60 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
-	// shutdownTimeout is what running requests get to end after a signal.
+	// shutdownTimeout is the time that running requests have to finish after a signal.
 	shutdownTimeout = 20 * time.Second
-	// Limits of the server's own requests to the cluster, most of them reviews. Each
-	// caller has a budget that is a fraction of it: see Options.QuestionsPerSecond.
+	// ownQPS and ownBurst limit the requests to the cluster with the server's own identity. Each caller has a smaller
+	// budget: see Options.QuestionsPerSecond.
 	ownQPS, ownBurst = 100, 300
-	// maxConnections bounds the connections: it leaves room for all streams, logs and requests.
-	// maxUnknown bounds the connections of callers who are not known, whose headers take memory too.
+	// maxConnections limits the connections; it is higher than all limits of streams, logs and requests together.
+	// maxUnknown limits the connections that have not authenticated yet.
 	maxConnections, maxUnknown = 2048, 128
 )
 
-// Server serves the API. Make it with New and start it with Run.
+// Server serves the API. Create it with New and start it with Run.
 type Server struct {
 	options   Options
 	log       logr.Logger
@@ -64,8 +64,7 @@ type Server struct {
 	stopping chan struct{}
 }
 
-// New returns a server, or what is wrong with the options. It asks the cluster
-// nothing yet.
+// New returns a server. It returns an error for invalid options, and sends no requests.
 func New(options Options) (*Server, error) {
 	options.setDefaults()
 	if options.Cluster == nil || options.Preview == nil {
@@ -120,12 +119,12 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-// serves reports whether the server reads Darkrooms of a namespace.
+// serves reports whether a namespace is served.
 func (s *Server) serves(namespace string) bool {
 	return len(s.options.Namespaces) == 0 || slices.Contains(s.options.Namespaces, namespace)
 }
 
-// requireServed refuses namespaces that the server does not read.
+// requireServed returns a problem for a namespace that is not served.
 func (s *Server) requireServed(namespace string) error {
 	if !s.serves(namespace) {
 		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace,
@@ -134,7 +133,7 @@ func (s *Server) requireServed(namespace string) error {
 	return nil
 }
 
-// Run listens, and serves until the context ends.
+// Run listens and serves until the context is done.
 func (s *Server) Run(ctx context.Context) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.options.BindAddress)
 	if err != nil {
@@ -143,8 +142,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return s.Serve(ctx, listener)
 }
 
-// Serve accepts connections of a listener until the context ends, and then closes the listener. Running requests
-// are given time to end; streams end at once, and their clients come back.
+// Serve accepts connections until the context is done, and closes the listener. Running requests have shutdownTimeout
+// to finish. Streams end at once, and their clients reconnect.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	group, ctx := errgroup.WithContext(ctx)
 	synced, err := live.Feed(ctx, s.cache, s.darkrooms)
@@ -187,7 +186,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return group.Wait()
 }
 
-// secure adds TLS if there is a certificate, which is reloaded when it changes.
+// secure adds TLS if a certificate is configured, and reloads the certificate when it changes.
 func (s *Server) secure(ctx context.Context, group *errgroup.Group, listener net.Listener) (net.Listener, error) {
 	if s.options.TLSCertFile == "" {
 		return listener, nil
@@ -200,8 +199,7 @@ func (s *Server) secure(ctx context.Context, group *errgroup.Group, listener net
 	return tls.NewListener(listener, &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		GetCertificate: watcher.GetCertificate,
-		// HTTP/2 is off: its many streams per connection need limits that this server
-		// does not set.
+		// HTTP/2 is disabled, because the limits of this server are per connection.
 		NextProtos: []string{"http/1.1"},
 	}), nil
 }

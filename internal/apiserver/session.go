@@ -43,7 +43,7 @@ func (s *Server) describe(ctx context.Context, who *auth.Caller) Who {
 	return out
 }
 
-// WaysToSignIn is what the page needs before anyone has signed in.
+// WaysToSignIn has the settings that the page needs before sign-in.
 type WaysToSignIn struct {
 	Cluster string `json:"cluster" doc:"Name of the cluster; empty if it has none"`
 	Issuer  string `json:"issuer,omitempty" doc:"Name of the OIDC issuer, where GET /auth/login signs in; none means by token only"`
@@ -66,12 +66,12 @@ type signInOutput struct {
 	Body   Who
 }
 
-// maxCookie is the largest token that browsers keep in a cookie, in bytes: they allow
-// 4096 for name, value and attributes together.
+// maxCookie limits the size of a token, in bytes. Browsers allow 4096 bytes for name, value and attributes of a cookie
+// together.
 const maxCookie = 3900
 
-// signIn checks a token and has the browser keep it in a cookie that scripts cannot
-// read and other sites cannot use. The server itself keeps nothing.
+// signIn reviews a token and returns it in a cookie that scripts cannot read and other sites cannot use. The server
+// does not store the token.
 func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, error) {
 	body := SignIn{}
 	if err := checkBody(in.RawBody); err != nil {
@@ -116,12 +116,12 @@ type signOutOutput struct {
 	Cookies []*http.Cookie `header:"Set-Cookie"`
 }
 
-// signOut deletes the cookies, and ends the session at the issuer. It does not require
-// authentication, so that an expired token can be deleted too.
+// signOut deletes the cookies and ends the session at the issuer. It does not require authentication, so that expired
+// tokens can be deleted, too.
 func (s *Server) signOut(ctx context.Context, in *signOutInput) (*signOutOutput, error) {
 	if s.options.OIDC != nil {
 		if err := s.options.OIDC.End(in.request); err != nil {
-			// This server has ended it; other replicas do when it has to be refreshed.
+			// The session has ended at this replica. Other replicas end it at the next refresh.
 			middleware.SetError(ctx, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// ServerSettings are what forms need to know of the server and the operator.
+// ServerSettings are settings of the server and the operator, for forms.
 type ServerSettings struct {
 	Cluster         string   `json:"cluster" doc:"Name of the cluster; empty if it has none"`
 	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>, with the namespace of a Darkroom in place of {namespace}"`

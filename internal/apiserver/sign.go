@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// SignedURL is a URL of an image without scheme and host, which come from a domain of the Darkroom.
+// SignedURL is the URL of an image, without scheme and host.
 type SignedURL struct {
 	URL    string `json:"url" doc:"Path and query, with the signature s if URLs of the Darkroom are signed"`
 	Signed bool   `json:"signed" doc:"Whether the URL has a signature; false for a Darkroom without gate.signing"`
@@ -30,7 +30,7 @@ type signInput struct {
 	Expires int64 `query:"expires" minimum:"1" maximum:"315360000" doc:"Seconds for which the URL is valid; by default it does not expire"`
 }
 
-// signURL signs with the first key of the Secret, which is read with the caller's own token.
+// signURL signs with the first key in the Secret. It reads the Secret with the caller's own token.
 func (s *Server) signURL(ctx context.Context, in *signInput) (*reply.JSON[SignedURL], error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {

@@ -41,8 +41,7 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 	}), nil
 }
 
-// enterStream takes a place for a stream. Callers who may see no Darkroom have few places, separate
-// from the places of other callers.
+// enterStream takes a place for a stream. Callers who may not see any Darkroom share a few separate places.
 func (s *Server) enterStream(ctx context.Context, scope *live.Scope) (leave func(), err error) {
 	places := s.limits.streams
 	if sees, err := scope.SeesAny(ctx, s.darkrooms.All()); err != nil {

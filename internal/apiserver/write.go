@@ -25,20 +25,20 @@ import (
 )
 
 const (
-	// fieldManager is the field manager of all writes but the page's; writes of Darkrooms add the user (managerOf).
+	// fieldManager is the field manager of writes that do not come from the page. See managerOf.
 	fieldManager = "darkroom-apiserver"
-	// pageManager is the field manager of writes that users make on the page.
+	// pageManager is the field manager of writes from the page.
 	pageManager = "darkroom-page"
-	// maxFieldManager is the length that Kubernetes allows, in bytes.
+	// maxFieldManager is the limit of Kubernetes, in bytes.
 	maxFieldManager = 128
 	plural          = "darkrooms"
-	// catchUp is for how long an answer to a write waits until reads show it.
+	// catchUp limits how long the response to a write waits for the cache.
 	catchUp = 2 * time.Second
-	// defaultNamespace is the namespace of a Darkroom which names none.
+	// defaultNamespace is used for bodies without a namespace.
 	defaultNamespace = "default"
 )
 
-// DryRunInput is the parameter of all writes.
+// DryRunInput is a parameter of all writes of Darkrooms.
 type DryRunInput struct {
 	DryRun string `query:"dryRun" enum:"All" doc:"All: have the cluster check the write, and store nothing"`
 }
@@ -98,13 +98,13 @@ func (s *Server) replace(ctx context.Context, in *updateInput) (*reply.Darkroom,
 	return s.updateBy(ctx, in, func(*v1alpha1.Darkroom) any { return nil })
 }
 
-// patch merges a body into what the Darkroom is, and replaces it: a patch sent to Kubernetes could neither keep write-only
-// values nor test an ETag. It therefore needs the right to get the Darkroom, too.
+// patch merges a body into the current Darkroom, and replaces the Darkroom: a patch of Kubernetes can neither keep
+// write-only values nor compare an ETag.
 func (s *Server) patch(ctx context.Context, in *updateInput) (*reply.Darkroom, error) {
 	return s.updateBy(ctx, in, func(before *v1alpha1.Darkroom) any { return wire.Flatten(before) })
 }
 
-// updateBy changes a Darkroom by a body, which is merged into base.
+// updateBy replaces a Darkroom with the body merged into base.
 func (s *Server) updateBy(
 	ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any,
 ) (*reply.Darkroom, error) {
@@ -119,14 +119,14 @@ func (s *Server) updateBy(
 	})
 }
 
-// conflictBackoff is the back-off of writes on conflicts, such as with a write of the status. It is random, so that
-// clients do not conflict again.
+// conflictBackoff is the back-off after conflicts, for example with a write of the status. Jitter keeps clients from
+// conflicting again.
 func conflictBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
 }
 
-// update changes a Darkroom, which is read and written with the caller's own token: the cache of this server has no
-// write-only values. If change refuses fields, it returns the Darkroom with the others.
+// update changes a Darkroom. It reads and writes the Darkroom with the caller's own token, because the cache has no
+// write-only values. If change refuses fields, it also returns the Darkroom with the other fields.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
@@ -152,7 +152,7 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 	}
 }
 
-// updateOnce returns the change. Its error is the one of Kubernetes for a conflict; all others are problems.
+// updateOnce returns the change. A conflict is returned as the error of Kubernetes; all other errors are problems.
 func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*outcome.Change, error) {
@@ -183,8 +183,8 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 	return &outcome.Change{Before: before, After: stored}, err
 }
 
-// managerOf returns the field manager of a caller's writes. It has the user's name, because Kubernetes
-// records no other author; a name that does not fit into a field manager is left out.
+// managerOf returns the field manager of a caller's writes. It contains the user's name if that is short and printable,
+// because Kubernetes records no other author.
 func managerOf(ctx context.Context) string {
 	way := fieldManager
 	if ctx.Value(onPageKey{}) == true {
@@ -197,7 +197,7 @@ func managerOf(ctx context.Context) string {
 	return manager
 }
 
-// readAsCaller reads a Darkroom from the API server of Kubernetes, secrets included, with the caller's own token.
+// readAsCaller reads a Darkroom, including its secrets, from Kubernetes with the caller's own token.
 func (s *Server) readAsCaller(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
 	if err := s.requireServed(key.Namespace); err != nil {
 		return nil, err
@@ -210,8 +210,8 @@ func (s *Server) readAsCaller(ctx context.Context, key types.NamespacedName) (*v
 	return out, nil
 }
 
-// checkNames returns what is wrong with the name and the namespace of a new Darkroom: without them there is no request
-// to Kubernetes, which checks the rest of the name.
+// checkNames checks that a new Darkroom has a name and a valid namespace, without which no request can be sent to
+// Kubernetes. Kubernetes validates the name.
 func checkNames(input *wire.DarkroomInput) (bad []problem.Field) {
 	if input.Name == "" {
 		bad = append(bad, problem.Field{Location: "body.name", Message: "required, for example photos"})
@@ -222,7 +222,7 @@ func checkNames(input *wire.DarkroomInput) (bad []problem.Field) {
 	return bad
 }
 
-// checkIdentity adds to a refusal of fields a name or namespace that does not match the path.
+// checkIdentity adds an error for a name or namespace that does not match the path.
 func checkIdentity(refusal error, input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
@@ -251,7 +251,8 @@ type deleteOutput struct {
 	Status int
 }
 
-// remove deletes a Darkroom: 204 if it is gone, 202 if the operator uninstalls first.
+// remove deletes a Darkroom. It responds with 204 if the Darkroom is gone, and with 202 if the operator uninstalls it
+// first.
 func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, error) {
 	key := in.key()
 	if err := s.requireServed(key.Namespace); err != nil {
@@ -264,7 +265,7 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	if err != nil {
 		return nil, err
 	}
-	// Kubernetes returns the object while it has finalizers, and a Status once it is gone.
+	// Kubernetes returns the object if it has finalizers, else a Status.
 	left := &metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal(raw, left); err != nil {
 		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
@@ -283,8 +284,9 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	return &deleteOutput{Status: http.StatusNoContent}, nil
 }
 
-// removeVersion deletes a version of a Darkroom, and returns the answer of Kubernetes or its error for a conflict. The
-// right to delete is enough: versions are compared with what this server has read, and Kubernetes compares them again.
+// removeVersion deletes a version of a Darkroom. It returns the response of Kubernetes, or its error for a conflict. It
+// compares the version with the cache, so that the caller needs no permission to get the Darkroom. The precondition
+// makes Kubernetes compare it again.
 func (s *Server) removeVersion(
 	ctx context.Context, key types.NamespacedName, ifMatch string, dryRun []string,
 ) (raw []byte, err error) {
@@ -305,7 +307,7 @@ func (s *Server) removeVersion(
 		}
 		answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
 			Body(options).MaxRetries(0).Do(ctx)
-		// Error, unlike Raw, reads what Kubernetes says in the body.
+		// Error decodes the Status in the body; Raw does not.
 		switch err := answer.Error(); {
 		case err == nil:
 			if raw, err = answer.Raw(); err != nil {
@@ -325,7 +327,7 @@ func (s *Server) removeVersion(
 	}
 }
 
-// awaitRead waits until reads show what was written.
+// awaitRead waits until the cache has a write.
 func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
 	if dryRun {
 		return

@@ -23,19 +23,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// Right is a permission that is checked.
+// Right is a permission.
 type Right struct {
 	Verb     string
 	Group    string
 	Resource string
-	// Subresource, such as proxy of services; empty means the resource itself.
+	// Subresource is, for example, proxy of services. Empty means the resource itself.
 	Subresource string
 	Namespace   string // empty means all namespaces
 	Name        string // empty means all names
 	Path        string // for non-resource rights, such as /metrics
 }
 
-// ToDarkrooms is a right to Darkrooms of a namespace, or to one of them.
+// ToDarkrooms returns the permission to apply a verb to the Darkrooms of a namespace, or to one of them.
 func ToDarkrooms(verb, namespace, name string) Right {
 	return Right{Verb: verb, Group: v1alpha1.GroupVersion.Group, Resource: "darkrooms", Namespace: namespace, Name: name}
 }
@@ -58,8 +58,7 @@ func (r Right) String() string {
 	return fmt.Sprintf("%s %s in the namespace %q", r.Verb, what, r.Namespace)
 }
 
-// resourceAttributes and nonResourceAttributes describe the right to Kubernetes; one of
-// them is nil.
+// resourceAttributes and nonResourceAttributes are the attributes of an access review. One of them is nil.
 func (r Right) resourceAttributes() *authorizationv1.ResourceAttributes {
 	if r.Path != "" {
 		return nil
@@ -78,16 +77,15 @@ func (r Right) nonResourceAttributes() *authorizationv1.NonResourceAttributes {
 }
 
 const (
-	// maxCallers bounds the callers in the cache, and maxAnswers the results of each, so
-	// that one caller cannot evict the results of another.
+	// maxCallers limits the callers in the cache, and maxAnswers the results of each, so that one caller cannot evict
+	// the results of another.
 	maxCallers = 1024
 	maxAnswers = 512
-	// budgetTimeout is how long a request waits for its caller's budget.
+	// budgetTimeout is the longest wait for the caller's budget.
 	budgetTimeout = 5 * time.Second
 )
 
-// Access authorizes the callers in contexts by access reviews, and caches the results for some
-// seconds.
+// Access authorizes the caller in a context by access reviews, and caches the results for some seconds.
 type Access struct {
 	review review
 	ttl    time.Duration
@@ -105,7 +103,6 @@ func newAccess(ask review, ttl time.Duration, budget *limit.Rates) *Access {
 	}
 }
 
-// review requests the review of a right.
 type review func(context.Context, *Caller, Right) (authorizationv1.SubjectAccessReviewStatus, error)
 
 // reviewsOf reviews by SubjectAccessReview.
@@ -125,8 +122,8 @@ func reviewsOf(kube kubernetes.Interface) review {
 	}
 }
 
-// selfReviews reviews the rights of the owner of the kubeconfig by SelfSubjectAccessReview:
-// most users may not create reviews for others.
+// selfReviews reviews by SelfSubjectAccessReview for the owner of the kubeconfig, because most users may not create
+// SubjectAccessReviews.
 func selfReviews(kube kubernetes.Interface) review {
 	return func(ctx context.Context, _ *Caller, what Right) (authorizationv1.SubjectAccessReviewStatus, error) {
 		out, err := kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
@@ -138,15 +135,14 @@ func selfReviews(kube kubernetes.Interface) review {
 	}
 }
 
-// Patient returns the same access for callers that can wait for their budget until their
-// context ends, such as streams.
+// Patient returns the same Access, but waits for the budget until the context is done. It is for streams.
 func (a *Access) Patient() *Access {
 	out := *a
 	out.timeout = time.Hour
 	return &out
 }
 
-// May reports whether the caller has a right. The error is a problem if that is unknown.
+// May reports whether the caller has a permission. The error is a problem.
 func (a *Access) May(ctx context.Context, what Right) (bool, error) {
 	who := CallerOf(ctx)
 	own := a.answers.of(who)
@@ -173,14 +169,13 @@ func (a *Access) May(ctx context.Context, what Right) (bool, error) {
 	return allowed, nil
 }
 
-// Spend takes one request from the caller's budget, or returns a problem if none is left.
-// It is called before every request that this server sends with its own identity on behalf
-// of a caller.
+// Spend takes one request from the caller's budget, or returns a problem if the budget is used up. Call it before each
+// request with the server's own identity on behalf of a caller.
 func (a *Access) Spend(ctx context.Context) error {
 	return a.budget.Wait(ctx, CallerOf(ctx).Name(), a.timeout)
 }
 
-// Require is May, with a problem for callers that lack the right.
+// Require returns a problem if the caller lacks a permission.
 func (a *Access) Require(ctx context.Context, what Right) error {
 	allowed, err := a.May(ctx, what)
 	if err == nil && !allowed {
@@ -189,8 +184,7 @@ func (a *Access) Require(ctx context.Context, what Right) error {
 	return err
 }
 
-// RequireNow is Require for what is done once: a right that was missing some seconds ago is looked
-// for again.
+// RequireNow is Require without a cached refusal, for requests that users do not repeat.
 func (a *Access) RequireNow(ctx context.Context, what Right) error {
 	own := a.answers.of(CallerOf(ctx))
 	if answer, found := own.Get(what); found && answer == false {
@@ -199,7 +193,7 @@ func (a *Access) RequireNow(ctx context.Context, what Right) error {
 	return a.Require(ctx, what)
 }
 
-// answers caches the results of reviews for each caller.
+// answers returns the cached results of a caller.
 type answers struct {
 	mu      sync.Mutex
 	callers *lru.Cache
@@ -216,7 +210,7 @@ func (a *answers) of(who *Caller) *cache.LRUExpireCache {
 	return found.(*cache.LRUExpireCache)
 }
 
-// isFromCluster reports whether an error is a failure of the review rather than its result.
+// isFromCluster reports whether an error means that the review failed.
 func isFromCluster(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) || wire.IsUnreachable(err) || errors.Is(err, context.Canceled)

@@ -38,50 +38,50 @@ const (
 	Kubeconfig Method = "kubeconfig"
 )
 
-// Options are the settings of an Authenticator. All are required but OIDC.
+// Options are the settings of an Authenticator. All but OIDC are required.
 type Options struct {
-	// Cluster is how to reach the Kubernetes API with the server's own identity.
+	// Cluster is the configuration of the Kubernetes client, with the server's own identity.
 	Cluster *rest.Config
 	// HTTPClient and Kube send the server's own requests, within its limits.
 	HTTPClient *http.Client
 	Kube       kubernetes.Interface
 	// Method is Token or Kubeconfig.
 	Method Method
-	// OIDC signs users in at an issuer; nil means that they need a token.
+	// OIDC signs users in at an issuer. Nil means that users sign in with a token.
 	OIDC *oidc.Provider
 	// TokenTTL and AccessTTL are the cache lifetimes of reviews of tokens and of rights.
 	TokenTTL, AccessTTL time.Duration
-	// SignInBurst is how many bad tokens one address may try before it is slowed down.
+	// SignInBurst is the number of invalid tokens that one address may send before it is slowed down.
 	SignInBurst int
-	// QuestionsPerSecond and QuestionBurst limit what each caller costs the cluster through the
-	// server's own identity, in requests.
+	// QuestionsPerSecond and QuestionBurst limit the requests to the cluster with the server's own identity for each
+	// caller.
 	QuestionsPerSecond float64
 	QuestionBurst      int
 }
 
 // Authenticator identifies callers.
 type Authenticator struct {
-	// Access authorizes them.
+	// Access authorizes callers.
 	Access *Access
-	// Clients sends requests to the cluster with their identity.
+	// Clients sends requests to the cluster with the identity of the caller.
 	Clients *Clients
 
 	oidc     *oidc.Provider
 	identity identifier
 	signIns  *signIns
-	// callbacks is how many sign-ins at the issuer may fail for each address.
+	// callbacks limits the failed sign-ins at the issuer of each address.
 	callbacks *limit.Rates
 }
 
-// New returns an Authenticator. It sends no request yet.
+// New returns an Authenticator. It sends no requests.
 func New(options Options) (*Authenticator, error) {
 	out := &Authenticator{oidc: options.OIDC, callbacks: limit.NewRates(failuresPerSecond, options.SignInBurst)}
 	var err error
 	if out.Clients, err = newClients(&options); err != nil {
 		return nil, err
 	}
-	// TokenReviews do not queue behind what those who are signed in cost: they are
-	// limited one by one (signin.go), so their client is not.
+	// TokenReviews use a separate client, so that they do not wait for requests of signed-in callers. signin.go limits
+	// them.
 	config := rest.CopyConfig(options.Cluster)
 	config.QPS, config.Burst = -1, -1
 	reviews, err := kubernetes.NewForConfigAndClient(config, options.HTTPClient)
@@ -102,13 +102,12 @@ func New(options Options) (*Authenticator, error) {
 	return out, nil
 }
 
-// SignIn identifies the owner of a token, or returns a problem.
+// SignIn returns the owner of a token, or a problem.
 func (a *Authenticator) SignIn(ctx context.Context, token string) (*Caller, error) {
 	return a.signIns.admit(ctx, token)
 }
 
-// Identify identifies the caller of a request: by a session that an issuer has vouched
-// for, or by a token.
+// Identify returns the caller of a request, by the OIDC session or the token.
 func (a *Authenticator) Identify(ctx context.Context, w http.ResponseWriter, request *http.Request) (*Caller, error) {
 	if a.oidc == nil || request.Header.Get("Authorization") != "" {
 		return a.signIns.admit(ctx, tokenOf(request))
@@ -126,8 +125,7 @@ func (a *Authenticator) Identify(ctx context.Context, w http.ResponseWriter, req
 	return a.callerOfSession(ctx, session)
 }
 
-// callerOfSession returns the user of a session: the one that the cluster sees in the ID
-// token, or the one to impersonate.
+// callerOfSession returns the user of a session: the user of the ID token, or the user to impersonate.
 func (a *Authenticator) callerOfSession(ctx context.Context, session *oidc.Session) (*Caller, error) {
 	var who *Caller
 	if a.oidc.Impersonates() {
@@ -138,7 +136,7 @@ func (a *Authenticator) callerOfSession(ctx context.Context, session *oidc.Sessi
 		if who, err = a.signIns.admit(ctx, session.IDToken); err != nil {
 			return nil, err
 		}
-		// The result may be shared.
+		// Other requests may share the result.
 		own := *who
 		who = &own
 	}
@@ -146,8 +144,7 @@ func (a *Authenticator) callerOfSession(ctx context.Context, session *oidc.Sessi
 	return who, nil
 }
 
-// StillKnown returns an error if the caller in a context, whose request stays open, is no longer
-// signed in.
+// StillKnown authenticates the caller of an open request again.
 func (a *Authenticator) StillKnown(ctx context.Context) error {
 	who := CallerOf(ctx)
 	if who.session != nil {

@@ -18,31 +18,30 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// requestTimeout bounds a request that is made for a caller.
+// requestTimeout limits the time of a request on behalf of a caller.
 const requestTimeout = 30 * time.Second
 
-// Clients sends requests to Kubernetes with the identity of the caller. All share one
-// transport without an identity: each request has the token of the caller in its context,
-// and is not sent without one. Users who are impersonated share a second transport.
+// Clients sends requests to Kubernetes with the identity of the caller. All requests share one transport without an
+// identity, which takes the token from the caller in the context and fails without a caller. Impersonated users share a
+// second transport.
 type Clients struct {
 	Darkrooms rest.Interface
 	Core      rest.Interface
 	Apps      rest.Interface
 	HTTP      *http.Client
-	// Logs is Core for responses that stay open; their context ends them.
+	// Logs is Core without a timeout, for streamed responses.
 	Logs rest.Interface
 	// Parameters encodes options such as dryRun into the query.
 	Parameters runtime.ParameterCodec
 }
 
-// newClients returns clients. With Kubeconfig all requests use the identity of the
-// configuration.
+// newClients returns clients. With Kubeconfig, all requests use the identity of the configuration.
 func newClients(options *Options) (*Clients, error) {
 	config := rest.AnonymousClientConfig(options.Cluster)
 	if options.Method == Kubeconfig {
 		config = rest.CopyConfig(options.Cluster)
 	}
-	// Limits apply per caller, not to all callers together.
+	// Limits apply per caller (package limit).
 	config.QPS, config.RateLimiter = -1, nil
 	config.Timeout = requestTimeout
 	transport, err := rest.TransportFor(config)
@@ -57,7 +56,7 @@ func newClients(options *Options) (*Clients, error) {
 	client := &http.Client{
 		Transport: transport,
 		Timeout:   requestTimeout,
-		// A token must not be sent to the target of a redirect.
+		// A redirect must not receive the token.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	scheme := runtime.NewScheme()
@@ -102,8 +101,7 @@ type transport struct {
 	host string
 	// next sends requests with a token.
 	next http.RoundTripper
-	// own sends requests with the identity of this server, for users whom it impersonates;
-	// nil without impersonation.
+	// own sends requests with the identity of this server, for impersonation; nil without impersonation.
 	own http.RoundTripper
 }
 
@@ -140,7 +138,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	request.Header.Set(authenticationv1.ImpersonateUserHeader, who.Name())
 	request.Header.Del(authenticationv1.ImpersonateGroupHeader)
 	for _, group := range who.user.GetGroups() {
-		// Kubernetes adds this group, and requires a permission to impersonate it.
+		// Kubernetes adds this group itself. Impersonating it would require a permission.
 		if group != user.AllAuthenticated {
 			request.Header.Add(authenticationv1.ImpersonateGroupHeader, group)
 		}

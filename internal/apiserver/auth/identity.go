@@ -27,12 +27,11 @@ import (
 // Caller is the user who sent a request.
 type Caller struct {
 	user user.Info
-	// key identifies the caller by all attributes that authorization depends on.
+	// key contains all attributes that authorization depends on.
 	key string
-	// token is sent with the caller's own requests to Kubernetes; empty with
-	// --auth=kubeconfig and for users who are impersonated.
+	// token is sent with requests to Kubernetes; empty with --auth=kubeconfig and for impersonated users.
 	token string
-	// session is set for users who have signed in at the issuer.
+	// session is set if the user signed in at the issuer.
 	session *oidc.Session
 }
 
@@ -42,30 +41,28 @@ func (c *Caller) Name() string { return c.user.GetName() }
 // Groups returns the groups of the user.
 func (c *Caller) Groups() []string { return c.user.GetGroups() }
 
-// HasSession reports whether the user has signed in at the issuer.
+// HasSession reports whether the user signed in at the issuer.
 func (c *Caller) HasSession() bool { return c.session != nil }
 
-// impersonated reports whether the caller's requests to Kubernetes are sent with the
-// identity of this server, which impersonates the caller.
+// impersonated reports whether this server impersonates the caller in requests to Kubernetes.
 func (c *Caller) impersonated() bool { return c.HasSession() && c.token == "" }
 
 func newCaller(who user.Info, token string) *Caller {
-	// Maps are printed sorted.
+	// fmt sorts the keys of maps.
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", who.GetName(), who.GetUID(), who.GetGroups(), who.GetExtra()))
 	return &Caller{user: who, key: string(sum[:]), token: token}
 }
 
 // identifier authenticates callers.
 type identifier interface {
-	// identify returns the caller, or a problem: 401 if the token is not accepted, 503 if
-	// the cluster is unavailable.
+	// identify returns the caller, or a problem: 401 for an invalid token, 503 if the cluster is unavailable.
 	identify(ctx context.Context, token string) (*Caller, error)
 }
 
-// reviewTimeout bounds one review.
+// reviewTimeout limits the time of a review.
 const reviewTimeout = 10 * time.Second
 
-// reviewBackoff is the back-off of reviews while the cluster is busy.
+// reviewBackoff is the back-off of failed reviews.
 func reviewBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 250 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 3}
 }
@@ -75,8 +72,8 @@ type tokenReviews struct {
 	tokens authenticator.Token
 }
 
-// newTokenReviews uses the parts of Kubernetes' delegating authenticator instead of its
-// factory, which does not distinguish an invalid token from an unavailable cluster.
+// newTokenReviews does not use the factory of Kubernetes' delegating authenticator, because that does not distinguish
+// an invalid token from an unavailable cluster.
 func newTokenReviews(kube kubernetes.Interface, ttl time.Duration) (*tokenReviews, error) {
 	reviews, err := webhooktoken.NewFromInterface(kube.AuthenticationV1(), nil, *reviewBackoff(), reviewTimeout,
 		webhooktoken.AuthenticatorMetrics{
@@ -106,7 +103,7 @@ func (t *tokenReviews) identify(ctx context.Context, token string) (*Caller, err
 	return newCaller(answer.User, token), nil
 }
 
-// kubeconfigOwner identifies all callers as the owner of the kubeconfig.
+// kubeconfigOwner treats all callers as the owner of the kubeconfig.
 type kubeconfigOwner struct {
 	kube kubernetes.Interface
 	ttl  time.Duration
@@ -133,8 +130,8 @@ func (k *kubeconfigOwner) identify(ctx context.Context, _ string) (*Caller, erro
 	return k.owner, nil
 }
 
-// tokenOf returns the token of a request; empty if there is none. The header, which an
-// authenticating proxy sets, takes precedence over the cookie.
+// tokenOf returns the token of a request, or an empty string. The header takes precedence over the cookie, because an
+// authenticating proxy sets it.
 func tokenOf(request *http.Request) string {
 	if header := request.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(strings.TrimSpace(header), " ")

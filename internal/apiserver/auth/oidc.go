@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Login sends the browser to the issuer.
+// Login redirects the browser to the issuer.
 func (a *Authenticator) Login(w http.ResponseWriter, request *http.Request) {
 	target, bound, err := a.oidc.Begin(request.Context(), request.URL.Query().Get("return"))
 	if err != nil {
@@ -22,11 +22,11 @@ func (a *Authenticator) Login(w http.ResponseWriter, request *http.Request) {
 	http.Redirect(w, request, target, http.StatusSeeOther) //nolint:gosec // the issuer of the configuration
 }
 
-// Callback signs in a user whom the issuer has sent back.
+// Callback completes a sign-in when the issuer redirects back.
 func (a *Authenticator) Callback(w http.ResponseWriter, request *http.Request) {
 	address := middleware.AddressOf(request.Context())
-	// An attempt counts as failed until it turns out otherwise. As with tokens, an address without attempts left is
-	// slowed down, because others may share it.
+	// The attempt counts as failed until it succeeds. As with tokens, an address without attempts left is slowed down,
+	// because others may share it.
 	counted := a.callbacks.Take(address) == nil
 	if !counted {
 		if err := a.signIns.slow.Wait(request.Context(), "", slowTimeout); err != nil {
@@ -35,7 +35,8 @@ func (a *Authenticator) Callback(w http.ResponseWriter, request *http.Request) {
 		}
 	}
 	returnPath, cookies, err := a.finish(request)
-	// A callback of another sign-in costs the issuer nothing, and does not end the one that this browser has begun.
+	// The callback of another sign-in sends no request to the issuer, and leaves the sign-in of this browser in
+	// progress.
 	isOther := errors.Is(err, oidc.ErrExpired)
 	if counted && (err == nil || isOther) {
 		a.callbacks.Return(address)
@@ -54,7 +55,7 @@ func (a *Authenticator) Callback(w http.ResponseWriter, request *http.Request) {
 	http.Redirect(w, request, returnPath, http.StatusSeeOther)
 }
 
-// finish returns the cookies of a session that the cluster accepts too.
+// finish returns the cookies of a session that the cluster accepts.
 func (a *Authenticator) finish(request *http.Request) (returnPath string, cookies []*http.Cookie, err error) {
 	session, returnPath, err := a.oidc.Finish(request)
 	if err != nil {
@@ -69,14 +70,14 @@ func (a *Authenticator) finish(request *http.Request) (returnPath string, cookie
 	return returnPath, cookies, err
 }
 
-// notSignedIn shows the page with the reason of a failed sign-in. The error itself is logged
-// only, since the issuer, or who made the link, chooses parts of it.
+// notSignedIn redirects to the page with the reason of a failed sign-in. The error is only logged, because the issuer
+// or the author of a link controls parts of it.
 func (a *Authenticator) notSignedIn(w http.ResponseWriter, request *http.Request, err error) {
 	middleware.SetError(request.Context(), err)
 	http.Redirect(w, request, "/?"+url.Values{"signIn": {reasonOf(err)}}.Encode(), http.StatusSeeOther)
 }
 
-// reasonOf returns the word for an error that the page explains.
+// reasonOf returns a word that the page explains.
 func reasonOf(err error) string {
 	var refusal *problem.Details
 	switch {

@@ -21,17 +21,16 @@ import (
 )
 
 const (
-	// maxRemembered is how many tokens are remembered as good, and as bad, by their hashes.
+	// maxRemembered limits the hashes of valid and of invalid tokens that are kept.
 	maxRemembered = 4096
-	// goodFor is how long a token that was good is reviewed without a limit.
+	// goodFor is how long a valid token is exempt from limits.
 	goodFor = time.Hour
-	// failuresPerSecond is how fast an address recovers from failed attempts.
+	// failuresPerSecond is the rate at which an address recovers from failed attempts.
 	failuresPerSecond = 1
-	// Addresses without attempts left share this many reviews a second, and each
-	// request waits at most slowTimeout for its turn.
+	// Addresses without attempts left share slowPerSecond reviews a second. A request waits at most slowTimeout.
 	slowPerSecond = 10
 	slowTimeout   = 15 * time.Second
-	// maxIssuers is how many issuers of good tokens are remembered.
+	// maxIssuers limits the issuers of valid tokens that are kept.
 	maxIssuers = 16
 )
 
@@ -69,7 +68,7 @@ func newSignIns(identity identifier, burst int, badFor time.Duration, own *rest.
 	return out
 }
 
-// ownToken returns the token of this server, whose issuer issues the tokens of most callers.
+// ownToken returns the token of this server. Its issuer also issues the tokens of most callers.
 func ownToken(own *rest.Config) string {
 	if own.BearerToken != "" || own.BearerTokenFile == "" {
 		return own.BearerToken
@@ -81,7 +80,7 @@ func ownToken(own *rest.Config) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// admit identifies the owner of a token, or returns a problem.
+// admit returns the owner of a token, or a problem.
 func (s *signIns) admit(ctx context.Context, token string) (*Caller, error) {
 	if token == "" {
 		return s.identity.identify(ctx, token)
@@ -109,14 +108,14 @@ func (s *signIns) admit(ctx context.Context, token string) (*Caller, error) {
 		return nil, err
 	}
 	if counted != "" {
-		// The attempt did not fail, or not because of the caller.
+		// The attempt succeeded, or failed for another reason.
 		s.attempts.Return(counted)
 	}
 	return who, err
 }
 
-// attempt counts an attempt as failed until it turns out otherwise, and returns what it
-// was counted for; empty if it had to wait with others instead.
+// attempt counts an attempt as failed, and returns the key that it was counted for; empty if it waited for a shared
+// review instead.
 func (s *signIns) attempt(ctx context.Context, token string) (counted string, err error) {
 	counted = middleware.AddressOf(ctx)
 	if issuer := issuerOf(token); s.knows(issuer) {
@@ -143,8 +142,7 @@ func (s *signIns) learn(token string) {
 	}
 }
 
-// issuerOf returns the issuer that a JWT claims, or nothing. The claim is not verified: it
-// only selects the limit that the token counts towards.
+// issuerOf returns the issuer in a JWT, or an empty string. The claim is not verified; it only selects a limit.
 func issuerOf(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// exceeded returns the problem of a caller over a limit, who may try again after wait.
+// exceeded returns the problem of a caller who may try again after wait.
 func exceeded(wait time.Duration) error {
 	seconds := max(int(math.Ceil(wait.Seconds())), 1)
 	detail := fmt.Sprintf("rate limit exceeded; retry after %d seconds", seconds)

@@ -9,8 +9,7 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// maxCallers bounds how many callers Rates tracks. The one that was inactive for longest is
-// dropped first, and starts with a full burst.
+// maxCallers limits the callers that Rates tracks. The least recently used is dropped, and starts with a full burst.
 const maxCallers = 4096
 
 // Rates is a token bucket for each caller.
@@ -28,8 +27,8 @@ func NewRates(perSecond float64, burst int) *Rates {
 	return &Rates{limit: rate.Limit(perSecond), burst: burst, now: time.Now, callers: lru.New(maxCallers)}
 }
 
-// reserve takes a token of a caller, and returns how long to wait for it. It takes none if
-// that is longer than timeout.
+// reserve takes a token of a caller, and returns how long to wait for it. If that is longer than timeout, it takes
+// none.
 func (r *Rates) reserve(who string, timeout time.Duration) (wait time.Duration, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +41,7 @@ func (r *Rates) reserve(who string, timeout time.Duration) (wait time.Duration, 
 	return wait, true
 }
 
-// of returns the bucket of a caller. It needs the lock.
+// of returns the bucket of a caller. The lock must be held.
 func (r *Rates) of(who string) *rate.Limiter {
 	if found, ok := r.callers.Get(who); ok {
 		return found.(*rate.Limiter)
@@ -60,8 +59,8 @@ func (r *Rates) Take(who string) error {
 	return nil
 }
 
-// Wait takes a token of a caller as soon as there is one. It returns a problem at once if
-// that takes longer than timeout or the context.
+// Wait waits for a token of a caller. If that would take longer than timeout or the context, it returns a problem at
+// once.
 func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		timeout = max(min(timeout, time.Until(deadline)), 0)
@@ -84,8 +83,8 @@ func (r *Rates) Wait(ctx context.Context, who string, timeout time.Duration) err
 	}
 }
 
-// Return gives back a token that turned out not to be needed. A reservation cannot be
-// canceled once its time has come, but taking a negative number of tokens adds them.
+// Return gives back a token. A reservation cannot be canceled after its time, but taking a negative number of tokens
+// adds them.
 func (r *Rates) Return(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

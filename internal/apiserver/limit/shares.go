@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Shares limits concurrency: it divides a number of places among callers, so that none of
-// them can take all, and neither can the ServiceAccounts of one namespace: who may create one may
-// create many.
+// Shares limits concurrency. It divides a number of places among callers, so that neither one caller nor the
+// ServiceAccounts of one namespace can take all.
 type Shares struct {
 	places  *semaphore.Weighted
 	each    int
@@ -27,25 +26,24 @@ type Shares struct {
 	groups  map[string]*share
 }
 
-// share is the share of one caller or group.
+// share is the share of one caller or namespace.
 type share struct {
 	places *semaphore.Weighted
-	// inside counts the requests that have or wait for a place.
+	// inside is the number of requests that have or wait for a place.
 	inside int
 }
 
-// Places says how a number of places is divided.
+// Places are the limits of Shares.
 type Places struct {
-	// All are the places of all callers together, Each the places of one caller at most.
+	// All is the total number of places, and Each the limit of one caller.
 	All, Each int
-	// PerNamespace are the places of all ServiceAccounts of a namespace at most; 0 means All.
+	// PerNamespace is the limit of all ServiceAccounts of a namespace; 0 means All.
 	PerNamespace int
-	// Queue is how many more requests of a caller may wait for a place, and Wait for how long.
+	// Queue is the number of further requests of a caller that may wait, and Wait how long.
 	Queue int
 	Wait  time.Duration
 }
 
-// NewShares returns shares of places.
 func NewShares(places Places) *Shares {
 	return &Shares{
 		places: semaphore.NewWeighted(int64(places.All)), each: places.Each, group: cmp.Or(places.PerNamespace, places.All),
@@ -53,17 +51,16 @@ func NewShares(places Places) *Shares {
 	}
 }
 
-// Whose names the limit that a Full is about.
+// Whose is the limit that was reached.
 type Whose int
 
-// The limits of shares.
 const (
 	OfCaller Whose = iota
 	OfNamespace
 	OfServer
 )
 
-// Full is the error of a caller for whom there is no place. It wraps a problem.
+// Full is the error of a caller without a place. It wraps a problem.
 type Full struct {
 	Whose   Whose
 	problem error
@@ -77,7 +74,7 @@ func (f *Full) Unwrap() error { return f.problem }
 
 const accountPrefix = "system:serviceaccount:"
 
-// NamespaceOf returns the namespace of a ServiceAccount, and for other callers nothing.
+// NamespaceOf returns the namespace of a ServiceAccount; empty for other callers.
 func NamespaceOf(who string) string {
 	account, found := strings.CutPrefix(who, accountPrefix)
 	if !found {
@@ -87,11 +84,10 @@ func NamespaceOf(who string) string {
 	return namespace
 }
 
-// Enter waits for a place; leave releases it. The error is a Full, or the error of
-// the context.
+// Enter waits for a place, which leave releases. The error is a Full, or the error of the context.
 //
-// A caller waits for a place of its own share first, then of its namespace, so that its requests
-// never crowd the common queue.
+// A request waits in the share of its caller first, then in the share of its namespace, so that it cannot fill the
+// queue of all callers.
 func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error) {
 	own, err := s.join(s.callers, who, s.each, s.each+s.queue)
 	if err != nil {
@@ -133,7 +129,7 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	return sync.OnceFunc(leave), nil
 }
 
-// enter prefers a free place to a deadline that has passed.
+// enter takes a free place even if the context is done.
 func enter(ctx context.Context, places *semaphore.Weighted) error {
 	if places.TryAcquire(1) {
 		return nil
@@ -141,7 +137,7 @@ func enter(ctx context.Context, places *semaphore.Weighted) error {
 	return places.Acquire(ctx, 1)
 }
 
-// join counts a request towards a share of so many places, unless too many have or wait for one.
+// join adds a request to a share, unless too many have or wait for a place.
 func (s *Shares) join(shares map[string]*share, who string, places, most int) (*share, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +153,7 @@ func (s *Shares) join(shares map[string]*share, who string, places, most int) (*
 	return own, nil
 }
 
-// part drops a share without requests.
+// part removes a request from a share, and drops an empty share.
 func (s *Shares) part(shares map[string]*share, who string, own *share) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// ClientAddress determines the address that limits of unknown callers apply to, which
-// AddressOf returns. The header X-Forwarded-For counts as far as proxies wrote it whose
-// addresses are in the CIDRs.
+// ClientAddress determines the address of the client, which AddressOf returns, for limits of unauthenticated callers.
+// It trusts the entries of X-Forwarded-For that proxies in the CIDRs have written.
 func ClientAddress(trusted []string, next http.Handler) (http.Handler, error) {
 	proxies, err := parseProxies(trusted)
 	if err != nil {
@@ -30,7 +29,7 @@ func WithAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
 }
 
-// AddressOf returns the address of the client in the context of a request, or nothing.
+// AddressOf returns the address of the client in a context, or an empty string.
 func AddressOf(ctx context.Context) string {
 	address, _ := ctx.Value(addressKey{}).(string)
 	return address
@@ -55,10 +54,9 @@ func (p proxies) trust(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// client returns the address that a request comes from. Any client can send
-// X-Forwarded-For, and each proxy appends the address that it was called from. The header
-// is therefore read from the right, as long as trusted proxies wrote the entries. Of an
-// IPv6 address only the /64 counts, because a single machine usually has all of it.
+// client returns the address of the client. Any client can send X-Forwarded-For, and each proxy appends the address of
+// its own client. Therefore the header is read from the right, while trusted proxies wrote the entries. IPv6 addresses
+// are reduced to their /64, because a single machine usually has all of it.
 func (p proxies) client(request *http.Request) string {
 	host, _, err := net.SplitHostPort(request.RemoteAddr)
 	if err != nil {

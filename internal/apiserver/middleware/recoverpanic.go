@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// RecoverPanic protects the server against requests that make it panic: only that request
-// fails, the stack is logged, and the response discloses nothing about the error.
+// RecoverPanic protects the server against panics of handlers. Only that request fails; the stack is logged, and the
+// response contains no details.
 func RecoverPanic(log logr.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -8,14 +8,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Refuse responds with the problem of a request that failed. It is for handlers outside huma. The
-// text of an unexpected error is only logged.
+// Refuse responds with a problem, outside of huma. Unexpected errors are only logged.
 func Refuse(ctx context.Context, w http.ResponseWriter, err error) {
 	var refusal *problem.Details
 	switch {
 	case errors.As(err, &refusal):
 	case errors.Is(err, context.Canceled):
-		// The client is gone and does not read the response.
+		// The client is gone.
 		refusal = problem.Unavailable("the request was canceled")
 	default:
 		SetError(ctx, err)

@@ -7,20 +7,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Route has what middlewares must know about a route.
+// Route has the properties of a route that middlewares need.
 type Route struct {
-	// Streams stay open: their duration is not recorded, and they are not compressed.
+	// Streams are not compressed, and their duration is not recorded.
 	Streams bool
-	// Probe routes are requested again and again, so they are logged at debug level even if they fail.
+	// Probe routes are requested frequently, so they are logged at debug level even if they fail.
 	Probe bool
 }
 
-// Routes are the routes of a mux by their patterns.
+// Routes are the routes of a mux by pattern.
 type Routes map[string]Route
 
-// Router serves a mux, and compresses responses. It responds with problems to requests that match no route: 404,
-// or 405 with the methods that are allowed. It reports the route of other requests to
-// Observe.
+// Router serves a mux, and compresses responses. Requests that match no route get a problem: 404, or 405 with the
+// allowed methods. It reports the route of other requests to Observe.
 func Router(mux *http.ServeMux, routes Routes) http.Handler {
 	compressed := compress(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +45,7 @@ func Router(mux *http.ServeMux, routes Routes) http.Handler {
 	})
 }
 
-// headOnly records the status and the headers of a response, and drops its body.
+// headOnly records the status and the headers of a response, and discards the body.
 type headOnly struct {
 	header http.Header
 	status int

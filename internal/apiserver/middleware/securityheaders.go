@@ -2,14 +2,11 @@ package middleware
 
 import "net/http"
 
-// noContent is the policy of responses other than pages: they must not load or run
-// anything.
+// noContent is the policy of responses other than the page.
 const noContent = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox"
 
-// SecurityHeaders protects browsers against content sniffing, injected scripts (CSP),
-// framing by other sites, URLs in referrers, and shared caches of private responses, and
-// plain HTTP after TLS (HSTS).
-// Handlers of pages relax the policy where necessary.
+// SecurityHeaders protects browsers against content sniffing, injected scripts (CSP), framing by other sites, URLs in
+// referrers, shared caches of private responses, and plain HTTP after TLS (HSTS). The page sets its own policy.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -21,7 +18,7 @@ func SecurityHeaders(next http.Handler) http.Handler {
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
 		if r.TLS != nil {
-			// A proxy that terminates TLS sets it where this server speaks plain HTTP.
+			// Behind a proxy that terminates TLS, the proxy sets it.
 			header.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		next.ServeHTTP(w, r)

@@ -30,16 +30,16 @@ const (
 	keySize = 32
 )
 
-// Config is the file of --oidc-config.
+// Config is the content of the file --oidc-config.
 type Config struct {
 	// Name is the name of the issuer on the page. Empty means its host.
 	Name string `json:"name,omitempty"`
 	// Issuer is the URL of the issuer, exactly as in its discovery document and its tokens.
 	Issuer string `json:"issuer"`
-	// CAFile has the certificates (PEM) that the issuer's certificate is verified with.
-	// Empty means the authorities of the system.
+	// CAFile has certificates (PEM) to verify the issuer's certificate. Empty means the certificate authorities of the
+	// system.
 	CAFile string `json:"caFile,omitempty"`
-	// ClientID is the name of the server at the issuer.
+	// ClientID is the client ID of the server at the issuer.
 	ClientID string `json:"clientID"`
 	// ClientSecretFile has the client's secret. Empty means a public client.
 	ClientSecretFile string `json:"clientSecretFile,omitempty"`
@@ -47,17 +47,16 @@ type Config struct {
 	RedirectURL string `json:"redirectURL"`
 	// Scopes are requested at sign-in. Empty means openid, profile, email and offline_access.
 	Scopes []string `json:"scopes,omitempty"`
-	// CookieKeysFile has the keys of cookies, one per line: 32 bytes in base64. The first
-	// one encrypts; all decrypt.
+	// CookieKeysFile has the keys of cookies, one per line: 32 bytes in base64. The first encrypts; all decrypt.
 	CookieKeysFile string `json:"cookieKeysFile"`
 	// SessionLifetime is the time after which users must sign in again. Default 8h, at most
 	// 24h.
 	SessionLifetime metav1.Duration `json:"sessionLifetime,omitzero"`
-	// Impersonation maps users to users of a cluster that does not trust the issuer. Without
-	// it, the ID token is sent to the cluster.
+	// Impersonation maps users to users of a cluster that does not trust the issuer. By default the ID token is sent to
+	// the cluster.
 	Impersonation *Impersonation `json:"impersonation,omitempty"`
 
-	// Clock is the time of tests. Nil means the real time.
+	// Clock is for tests. Nil means the real time.
 	Clock clock.PassiveClock `json:"-"`
 }
 
@@ -65,15 +64,13 @@ type Config struct {
 type Impersonation struct {
 	// UsernameClaim is the claim with the name of the user. Empty means sub.
 	UsernameClaim string `json:"usernameClaim,omitempty"`
-	// UsernamePrefix is added to the name, so that users of the issuer cannot be confused
-	// with others. Required.
+	// UsernamePrefix is added to the name, so that users of the issuer cannot have the names of other users. Required.
 	UsernamePrefix string `json:"usernamePrefix"`
 	// GroupsClaim is the claim with the groups of the user. Empty means groups.
 	GroupsClaim string `json:"groupsClaim,omitempty"`
 	// GroupsPrefix is added to the name of each group.
 	GroupsPrefix string `json:"groupsPrefix,omitempty"`
-	// Groups are the groups, as named in the claim, that are impersonated. Others are left
-	// out.
+	// Groups are the groups in the claim that are impersonated. Others are ignored.
 	Groups []string `json:"groups,omitempty"`
 }
 
@@ -111,8 +108,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// validate returns all errors of a configuration with defaults. Each names the field and the
-// remedy.
+// validate returns all errors of a configuration with defaults. Each error names the field and the remedy.
 func (c Config) validate() error {
 	errs := []error{checkURL("issuer", c.Issuer), checkURL("redirectURL", c.RedirectURL)}
 	if target, err := url.Parse(c.RedirectURL); err == nil && target.Path != CallbackPath {
@@ -167,7 +163,7 @@ func (m *Impersonation) validate() error {
 	return errors.Join(errs...)
 }
 
-// checkURL accepts https, and http on loopback.
+// checkURL accepts https URLs, and http URLs of loopback addresses.
 func checkURL(field, text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -179,13 +175,13 @@ func checkURL(field, text string) error {
 	return fmt.Errorf("%s %q: must begin with https://; http:// is for loopback addresses only", field, text)
 }
 
-// IsLoopback reports whether a host is this machine. Names other than localhost are not resolved.
+// IsLoopback reports whether a host is a loopback address or localhost. Names are not resolved.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// clientSecret returns the secret of the client, or nothing for a public client.
+// clientSecret returns the secret of the client; empty for a public client.
 func (c Config) clientSecret() (string, error) {
 	if c.ClientSecretFile == "" {
 		return "", nil
@@ -223,11 +219,11 @@ func (c Config) cookieKeys() ([][]byte, error) {
 	return keys, nil
 }
 
-// issuerTimeout bounds a request to the issuer.
+// issuerTimeout limits the time of a request to the issuer.
 const issuerTimeout = 10 * time.Second
 
-// httpClient returns the client for requests to the issuer. It follows no redirects, which
-// could send the client's secret elsewhere.
+// httpClient returns the client for requests to the issuer. It does not follow redirects, which could receive the
+// client secret.
 func (c Config) httpClient() (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if c.CAFile != "" {

@@ -8,17 +8,15 @@ import (
 )
 
 const (
-	// SessionCookie is the cookie of a session. With the prefix __Host-, browsers accept it
-	// only if it is Secure and for this host only. The server stores a bearer token in the
-	// same cookie, so that each sign-in replaces the previous one.
+	// SessionCookie is the cookie of a session. With the prefix __Host-, browsers accept it only if it is Secure and
+	// for this host only. A bearer token is stored in the same cookie, so that each sign-in replaces the previous one.
 	SessionCookie = "__Host-darkroom-session"
-	// flowCookie is the cookie of a sign-in that has begun.
+	// flowCookie is the cookie of a sign-in in progress.
 	flowCookie = "__Host-darkroom-sign-in"
-	// mark begins the value of a session's cookie. No bearer token contains it.
+	// mark is the prefix of a session in a cookie. Bearer tokens cannot contain it.
 	mark = "!"
-	// maxPart is the largest value of a cookie, in bytes: browsers allow 4096 for name,
-	// value and attributes together. maxParts is how many cookies hold one session; proxies
-	// limit the size of all headers.
+	// maxPart limits the value of a cookie, in bytes. Browsers allow 4096 bytes for name, value and attributes
+	// together. maxParts limits the cookies of a session, because proxies limit the size of all headers.
 	maxPart  = 3800
 	maxParts = 4
 )
@@ -67,7 +65,7 @@ func Deletions(request *http.Request) []*http.Cookie {
 	return out
 }
 
-// sealedIn returns the sealed session in the cookies of a request; empty if there is none.
+// sealedIn returns the encrypted session in the cookies of a request, or an empty string.
 func sealedIn(request *http.Request) string {
 	first, err := request.Cookie(SessionCookie)
 	if err != nil || !IsSession(first.Value) {

@@ -8,17 +8,17 @@ import (
 	"unicode"
 )
 
-// reservedPrefix begins the names of users and groups that Kubernetes defines, for example
-// system:masters. They are never impersonated.
+// reservedPrefix is the prefix of the users and groups of Kubernetes, for example system:masters. They are never
+// impersonated.
 const reservedPrefix = "system:"
 
-// maxName bounds a name, in bytes.
+// maxName limits the length of a name, in bytes.
 const maxName = 512
 
 func reserved(name string) bool { return strings.HasPrefix(name, reservedPrefix) }
 
-// altered reports whether a header of HTTP could not carry a name as it is: it would be another
-// user's. White space at its ends is removed, and some control characters end a header.
+// altered reports whether an HTTP header would change a name, possibly to the name of another user. Leading and
+// trailing white space is removed, and control characters may end a header.
 func altered(name string) bool {
 	return name != strings.TrimSpace(name) || strings.ContainsFunc(name, unicode.IsControl)
 }
@@ -26,14 +26,13 @@ func altered(name string) bool {
 // claims are the claims of an ID token.
 type claims map[string]json.RawMessage
 
-// identity returns the name of the user and the listed groups in the claims, without
-// prefixes.
+// identity returns the user name and the configured groups in the claims, without prefixes.
 func (m *Impersonation) identity(from claims) (username string, groups []string, err error) {
 	if err := json.Unmarshal(from[m.UsernameClaim], &username); err != nil || username == "" {
 		return "", nil, fmt.Errorf("%w: the ID token has no claim %s that is a name", ErrNotAllowed, m.UsernameClaim)
 	}
 	if m.UsernameClaim == "email" {
-		// As in Kubernetes: absent means that the issuer does not make the difference.
+		// As in Kubernetes, an absent claim means that the issuer does not verify addresses.
 		if verified, found := from["email_verified"]; found && string(verified) != "true" {
 			return "", nil, fmt.Errorf("%w: the issuer has not verified the email address", ErrNotAllowed)
 		}
@@ -44,7 +43,7 @@ func (m *Impersonation) identity(from claims) (username string, groups []string,
 	return username, m.listed(groupsIn(from[m.GroupsClaim])), nil
 }
 
-// groupsIn returns the groups of a claim: a list of names, or one name.
+// groupsIn returns the groups in a claim, which is a list of names or one name.
 func groupsIn(raw json.RawMessage) []string {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {
@@ -57,7 +56,7 @@ func groupsIn(raw json.RawMessage) []string {
 	return nil
 }
 
-// listed returns the groups that the configuration lists, without duplicates.
+// listed returns the configured groups, without duplicates.
 func (m *Impersonation) listed(groups []string) []string {
 	var out []string
 	for _, group := range m.Groups {
@@ -68,8 +67,8 @@ func (m *Impersonation) listed(groups []string) []string {
 	return out
 }
 
-// Impersonated returns the user and the groups of the cluster that a session stands for. It
-// checks them again, because the configuration may be newer than the session.
+// Impersonated returns the user and the groups to impersonate for a session. It checks them again, because the
+// configuration may be newer than the session.
 func (p *Provider) Impersonated(session *Session) (username string, groups []string) {
 	m := p.config.Impersonation
 	for _, group := range m.listed(session.Groups) {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// issuer is what the discovery document of an issuer describes.
+// issuer has the endpoints in the discovery document.
 type issuer struct {
 	verifier *gooidc.IDTokenVerifier
 	oauth    oauth2.Config
@@ -20,8 +20,8 @@ type issuer struct {
 	revocation, endSession string
 }
 
-// discover returns the issuer. It is requested when it is first needed, so that the server
-// starts without it.
+// discover returns the issuer. The first call requests the discovery document, so that the server can start while the
+// issuer is unavailable.
 func (p *Provider) discover(ctx context.Context) (*issuer, error) {
 	if known := p.known.Load(); known != nil {
 		return known, nil
@@ -88,7 +88,7 @@ func (p *Provider) request(ctx context.Context) (*issuer, error) {
 	}, nil
 }
 
-// checkEndpoint is checkURL for endpoints, which may have a query.
+// checkEndpoint is like checkURL, but allows a query.
 func checkEndpoint(field, text string) error {
 	text, _, _ = strings.Cut(text, "?")
 	return checkURL(field, text)
@@ -99,7 +99,7 @@ func (p *Provider) context(ctx context.Context) context.Context {
 	return gooidc.ClientContext(ctx, p.client)
 }
 
-// revoke revokes a refresh token at an issuer that supports it (RFC 7009).
+// revoke revokes a refresh token if the issuer supports it (RFC 7009).
 func (p *Provider) revoke(ctx context.Context, at *issuer, token string) error {
 	form := url.Values{"token": {token}, "token_type_hint": {"refresh_token"}}
 	if p.secret == "" {

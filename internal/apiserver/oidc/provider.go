@@ -18,21 +18,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/cache"
 )
 
-// The reasons why a user is not signed in.
+// Reasons why a user is not signed in.
 var (
 	// ErrUnavailable means that the issuer does not respond.
 	ErrUnavailable = errors.New("the issuer is unavailable")
-	// ErrExpired means that the sign-in took too long, or began in another browser.
+	// ErrExpired means that the sign-in took too long, or was started in another browser.
 	ErrExpired = errors.New("the sign-in has expired, or began in another browser")
 	// ErrRefused means that the issuer refused the sign-in or sent an invalid token.
 	ErrRefused = errors.New("the issuer refused the sign-in")
-	// ErrNotAllowed means that the user cannot be mapped to a user of the cluster.
+	// ErrNotAllowed means that the user has no user of the cluster.
 	ErrNotAllowed = errors.New("the user may not sign in here")
 	// ErrEnded means that the session has ended or was revoked.
 	ErrEnded = errors.New("the session has ended")
 )
 
-// flowLifetime is how long a user may take to sign in at the issuer.
+// flowLifetime is the time that users have to sign in at the issuer.
 const flowLifetime = 10 * time.Minute
 
 // Provider signs users in at one issuer.
@@ -44,15 +44,14 @@ type Provider struct {
 	known  atomic.Pointer[issuer]
 
 	flights singleflight.Group
-	// refreshed has the results of refreshes by session and check, for requests that were
-	// sent with the previous cookie: many issuers accept a refresh token only once.
+	// refreshed has the results of refreshes, for requests that were sent with the previous cookie. Many issuers accept
+	// a refresh token only once.
 	refreshed *cache.LRUExpireCache
-	// ended has the sessions that were ended at this replica.
+	// ended has the sessions that ended at this replica.
 	ended *cache.LRUExpireCache
 }
 
-// New returns a provider, or what is wrong with the configuration. It does not send
-// requests.
+// New returns a provider. It returns an error for an invalid configuration, and sends no requests.
 func New(config Config) (*Provider, error) {
 	config = config.withDefaults()
 	if err := config.validate(); err != nil {
@@ -75,14 +74,13 @@ func New(config Config) (*Provider, error) {
 	}, nil
 }
 
-// Name is the name of the issuer on the page.
+// Name returns the name of the issuer on the page.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Impersonates reports whether users are impersonated, instead of sending their ID token to
-// the cluster.
+// Impersonates reports whether users are impersonated. Otherwise their ID token is sent to the cluster.
 func (p *Provider) Impersonates() bool { return p.config.Impersonation != nil }
 
-// flow is a sign-in that has begun. Its cookie binds it to the browser.
+// flow is a sign-in in progress. Its cookie binds it to the browser.
 type flow struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -91,8 +89,8 @@ type flow struct {
 	Until    time.Time `json:"until"`
 }
 
-// Begin returns the URL at the issuer where the user signs in, and a cookie for Finish. After
-// it the browser is sent to a path of the page, which is / if the given one is not local.
+// Begin returns the URL of the sign-in at the issuer, and a cookie for Finish. Afterwards the browser is redirected to
+// returnPath, or to / if that is not a path of this server.
 func (p *Provider) Begin(ctx context.Context, returnPath string) (target string, bound *http.Cookie, err error) {
 	at, err := p.discover(ctx)
 	if err != nil {
@@ -107,17 +105,15 @@ func (p *Provider) Begin(ctx context.Context, returnPath string) (target string,
 		return "", nil, err
 	}
 	target = at.oauth.AuthCodeURL(begun.State, gooidc.Nonce(begun.Nonce), oauth2.S256ChallengeOption(begun.Verifier))
-	// The redirect from the issuer is cross-site: a cookie that is SameSite=Strict would not
-	// be sent with it.
+	// Browsers do not send SameSite=Strict cookies with the redirect from the issuer, which is another site.
 	return target, cookie(flowCookie, sealed, int(flowLifetime.Seconds()), http.SameSiteLaxMode), nil
 }
 
-// EndOfFlow returns the cookie that deletes the cookie of Begin.
+// EndOfFlow returns a cookie that deletes the cookie of Begin.
 func EndOfFlow() *http.Cookie { return cookie(flowCookie, "", -1, http.SameSiteLaxMode) }
 
-// Finish returns the session of a user whom the issuer has sent back, and the path of the
-// page to show. It verifies that this browser began the sign-in (state), that the code is of
-// this sign-in (PKCE), and that the token is (nonce).
+// Finish returns the session after the redirect from the issuer, and the path to show. It verifies that this browser
+// started the sign-in (state), and that the code (PKCE) and the token (nonce) belong to it.
 func (p *Provider) Finish(request *http.Request) (session *Session, returnPath string, err error) {
 	query, begun := request.URL.Query(), flow{}
 	bound, err := request.Cookie(flowCookie)
@@ -157,12 +153,11 @@ func (p *Provider) Finish(request *http.Request) (session *Session, returnPath s
 	return session, begun.Return, nil
 }
 
-// withoutKeys begins the error of a token that was not verified, because the issuer did not send its keys. go-oidc has
-// no type for it.
+// withoutKeys is the prefix of the error of go-oidc when the keys of the issuer cannot be fetched. It has no type for
+// this error.
 const withoutKeys = "failed to verify signature: fetching keys "
 
-// verify returns the ID token of an answer if its signature, issuer, audience and time are
-// valid.
+// verify returns the ID token in a response if its signature, issuer, audience and expiry are valid.
 func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) (*gooidc.IDToken, error) {
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
@@ -185,11 +180,11 @@ func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) 
 	return verified, nil
 }
 
-// isOutage reports whether an error code of OAuth (RFC 6749, section 4.1.2.1) says that the issuer is not well.
+// isOutage reports whether an OAuth error code (RFC 6749, section 4.1.2.1) means that the issuer is unavailable.
 func isOutage(code string) bool { return code == "server_error" || code == "temporarily_unavailable" }
 
-// fromIssuer converts an error of the token endpoint: a refusal, or ErrUnavailable. Issuers refuse with 400, 401 or
-// an error code; other answers are of a proxy, or of an issuer that is not well. The body of the response is left out.
+// fromIssuer converts an error of the token endpoint to a refusal or ErrUnavailable. Issuers refuse with status 400,
+// 401 or an error code; other responses mean an outage. The body of the response is left out.
 func fromIssuer(what string, err, refusal error) error {
 	var response *oauth2.RetrieveError
 	if !errors.As(err, &response) {
@@ -204,11 +199,11 @@ func fromIssuer(what string, err, refusal error) error {
 	return fmt.Errorf("%w: %s: status %d, error %q", refusal, what, status, response.ErrorCode)
 }
 
-// signOutTimeout is how long those who are signed in wait for an issuer that is not known yet.
+// signOutTimeout limits the wait for the discovery document in SignOutURL.
 const signOutTimeout = 2 * time.Second
 
-// SignOutURL returns where users sign out at the issuer; empty if it does not support that or
-// does not respond. The URL has no token.
+// SignOutURL returns the URL to sign out at the issuer; empty if the issuer does not support it or does not respond.
+// The URL contains no token.
 func (p *Provider) SignOutURL(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, signOutTimeout)
 	defer cancel()
@@ -227,11 +222,10 @@ func (p *Provider) SignOutURL(ctx context.Context) string {
 	return target.String()
 }
 
-// maxReturn bounds the path to return to: browsers do not keep a larger cookie.
+// maxReturn limits the path to return to, which is stored in a cookie.
 const maxReturn = 2048
 
-// localPath returns a path of the page, or / for everything else, such as the URL of another
-// site.
+// localPath returns a path of this server unchanged, and / for anything else, such as the URL of another site.
 func localPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || len(path) > maxReturn || u.IsAbs() || u.Host != "" || u.Opaque != "" ||

@@ -9,11 +9,11 @@ import (
 	"fmt"
 )
 
-// errSealed is the error of text that none of the keys opens.
+// errSealed means that no key can decrypt a value.
 var errSealed = errors.New("not encrypted with a known key")
 
-// sealer encrypts and authenticates values with AES-256-GCM. The first key seals; all open,
-// so that keys can be rotated.
+// sealer encrypts and authenticates values with AES-256-GCM. The first key encrypts and all decrypt, so that keys can
+// be rotated.
 type sealer struct {
 	keys []cipher.AEAD
 }
@@ -34,7 +34,7 @@ func newSealer(keys [][]byte) (*sealer, error) {
 	return out, nil
 }
 
-// seal encrypts a value for a purpose, which open must be called with.
+// seal encrypts a value for a purpose. open needs the same purpose.
 func (s *sealer) seal(purpose string, value any) (string, error) {
 	plain, err := json.Marshal(value)
 	if err != nil {
@@ -45,7 +45,6 @@ func (s *sealer) seal(purpose string, value any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// open decrypts a value.
 func (s *sealer) open(purpose, sealed string, value any) error {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {

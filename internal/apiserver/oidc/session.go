@@ -12,27 +12,25 @@ import (
 )
 
 const (
-	// CheckPeriod is how long a session is used before it is refreshed at the issuer.
+	// CheckPeriod is the interval at which a session is refreshed at the issuer.
 	CheckPeriod = 10 * time.Minute
-	// ahead is how long before the end of its ID token a session is refreshed: the clock of the cluster may be ahead of
-	// this server's, and a token must outlive the request that it is sent with.
+	// ahead is how long before the expiry of its ID token a session is refreshed. The clock of the cluster may be
+	// ahead, and a token must be valid until the request has finished.
 	ahead = 30 * time.Second
-	// unrefreshed is the longest session without a refresh token: the issuer cannot revoke
-	// it.
+	// unrefreshed is the lifetime of a session without a refresh token, which the issuer cannot revoke.
 	unrefreshed = time.Hour
-	// reuse is how long the result of a refresh is used for requests with the previous
-	// cookie.
+	// reuse is how long the result of a refresh applies to requests with the previous cookie.
 	reuse = time.Minute
-	// revocationTimeout bounds the revocation at sign-out.
+	// revocationTimeout limits the revocation at sign-out.
 	revocationTimeout = 5 * time.Second
-	// maxRefreshed and maxEnded bound the sessions that are remembered as refreshed, which have tokens, and as ended.
+	// maxRefreshed and maxEnded limit the results of refreshes and the ended sessions in memory.
 	maxRefreshed, maxEnded = 4096, 16384
 )
 
-// Session is a user who has signed in. It is stored in the cookie, encrypted.
+// Session is the session of a user. It is stored in the cookie, encrypted.
 type Session struct {
 	ID string `json:"id"`
-	// Subject is the user at the issuer. It never changes.
+	// Subject identifies the user at the issuer.
 	Subject string `json:"subject"`
 	// IDToken is the token for the cluster; empty with impersonation.
 	IDToken string `json:"idToken,omitempty"`
@@ -40,15 +38,15 @@ type Session struct {
 	// impersonation.
 	Username string   `json:"username,omitempty"`
 	Groups   []string `json:"groups,omitempty"`
-	// RefreshToken is empty if the issuer sent none.
+	// RefreshToken is empty if the issuer sends none.
 	RefreshToken string `json:"refreshToken,omitempty"`
-	// Until is when the session must be refreshed.
+	// Until is the time of the next refresh.
 	Until time.Time `json:"until"`
-	// End is when the user must sign in again.
+	// End is the time at which the user must sign in again.
 	End time.Time `json:"end"`
 }
 
-// renewed returns a session with the tokens of an answer of the issuer.
+// renewed returns the session with the tokens of a response.
 func (p *Provider) renewed(session *Session, token *oauth2.Token, verified *gooidc.IDToken) (*Session, error) {
 	if verified.Subject != session.Subject {
 		return nil, fmt.Errorf("%w: the ID token is of another user", ErrRefused)
@@ -85,8 +83,8 @@ func earliest(first time.Time, others ...time.Time) time.Time {
 	return first
 }
 
-// Session returns the session of a request, or nil if it has none. If the session has to be
-// refreshed, it sets new cookies. The error is ErrEnded or ErrUnavailable.
+// Session returns the session of a request, or nil. If the session has to be refreshed, it sets new cookies. The error
+// is ErrEnded or ErrUnavailable.
 func (p *Provider) Session(w http.ResponseWriter, request *http.Request) (*Session, error) {
 	sealed := sealedIn(request)
 	if sealed == "" {
@@ -97,7 +95,7 @@ func (p *Provider) Session(w http.ResponseWriter, request *http.Request) (*Sessi
 		return nil, ErrEnded
 	}
 	if (session.IDToken == "") != p.Impersonates() {
-		// The configuration has changed since the sign-in.
+		// The configuration has changed.
 		return nil, ErrEnded
 	}
 	err := p.Check(session)
@@ -117,8 +115,7 @@ func (p *Provider) Session(w http.ResponseWriter, request *http.Request) (*Sessi
 	return refreshed.session, nil
 }
 
-// Check returns ErrEnded if a session has to be refreshed, or has ended. Streams call it
-// again and again.
+// Check returns ErrEnded if a session has ended or has to be refreshed. Streams call it at each heartbeat.
 func (p *Provider) Check(session *Session) error {
 	if p.isEnded(session) || !p.config.Clock.Now().Before(session.Until) {
 		return ErrEnded
@@ -126,7 +123,7 @@ func (p *Provider) Check(session *Session) error {
 	return nil
 }
 
-// isEnded reports whether a session was ended here or is too old.
+// isEnded reports whether a session has ended here or is too old.
 func (p *Provider) isEnded(session *Session) bool {
 	_, ended := p.ended.Get(session.ID)
 	return ended || !p.config.Clock.Now().Before(session.End)
@@ -135,14 +132,15 @@ func (p *Provider) isEnded(session *Session) bool {
 // refreshResult is the result of a refresh.
 type refreshResult struct {
 	session *Session
-	// cookies store the session. All requests get the same ones: a browser may keep parts of several answers.
+	// cookies store the session. All requests get the same cookies, because a browser may mix the cookies of several
+	// responses.
 	cookies []*http.Cookie
-	// refreshToken replaces the session's refresh token, which is used up, although the refresh has failed.
+	// refreshToken replaces the refresh token, which is used up even if the refresh has failed.
 	refreshToken string
 	err          error
 }
 
-// refresh asks the issuer for new tokens, once for all requests with the same cookie.
+// refresh requests new tokens, once for all requests with the same cookie.
 func (p *Provider) refresh(ctx context.Context, session *Session) refreshResult {
 	key := session.ID + session.Until.String()
 	result, _, _ := p.flights.Do(key, func() (any, error) {
@@ -154,7 +152,7 @@ func (p *Provider) refresh(ctx context.Context, session *Session) refreshResult 
 			}
 			refreshToken = known.refreshToken
 		}
-		// Other requests wait for the result, and the refresh token may be used up.
+		// Other requests wait for the result, and the refresh token can be used only once.
 		out := p.requestRefresh(context.WithoutCancel(ctx), session, refreshToken)
 		switch {
 		case !errors.Is(out.err, ErrUnavailable):
@@ -197,9 +195,8 @@ func (p *Provider) requestRefresh(ctx context.Context, session *Session, refresh
 	return out
 }
 
-// End ends the session of a request: this replica refuses it from now on, and its refresh
-// token is revoked if the issuer supports that, so that no other replica can refresh it. The
-// error is the error of the revocation.
+// End ends the session of a request at this replica. It also revokes the refresh token if the issuer supports that, so
+// that other replicas cannot refresh the session. The error is the error of the revocation.
 func (p *Provider) End(request *http.Request) error {
 	session := &Session{}
 	if sealed := sealedIn(request); sealed == "" || p.sealer.open(SessionCookie, sealed, session) != nil {
@@ -209,7 +206,7 @@ func (p *Provider) End(request *http.Request) error {
 	if session.RefreshToken == "" {
 		return nil
 	}
-	// The tab may be closed already.
+	// The tab may already be closed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(request.Context()), revocationTimeout)
 	defer cancel()
 	at, err := p.discover(ctx)

@@ -10,8 +10,7 @@ import (
 // MediaType is the content type of a problem.
 const MediaType = "application/problem+json"
 
-// Details are the problem of one request. They are the body of its response, and the error
-// that handlers return.
+// Details are the problem of a request: the body of the response, and the error that handlers return.
 type Details struct {
 	Title  string  `json:"title" doc:"Text of the HTTP status"`
 	Status int     `json:"status" doc:"The HTTP status"`
@@ -27,8 +26,7 @@ type Field struct {
 	Message  string `json:"message" doc:"Cause and remedy"`
 }
 
-// New returns a problem with an HTTP status, whose detail is a sentence with cause and
-// remedy.
+// New returns a problem with an HTTP status. The detail states cause and remedy.
 func New(status int, detail string, fields ...Field) *Details {
 	return &Details{Title: http.StatusText(status), Status: status, Detail: detail, Errors: fields}
 }
@@ -38,24 +36,22 @@ func Unauthorized(detail string) *Details {
 	return New(http.StatusUnauthorized, detail).WithHeader("WWW-Authenticate", `Bearer realm="darkrooms"`)
 }
 
-// TooManyRequests is the problem of a caller over a limit, who may try again after some
-// seconds.
+// TooManyRequests is the problem of a caller over a limit. Clients may try again after that many seconds.
 func TooManyRequests(detail string, retryAfter int) *Details {
 	return New(http.StatusTooManyRequests, detail).WithHeader("Retry-After", strconv.Itoa(retryAfter))
 }
 
-// Unavailable is the problem of a cluster, or a server, that is temporarily unavailable.
+// Unavailable means that the cluster or this server is temporarily unavailable.
 func Unavailable(detail string) *Details {
 	return New(http.StatusServiceUnavailable, detail).WithHeader("Retry-After", "5")
 }
 
-// BadGateway is the problem of a Darkroom that does not serve what was asked of it.
+// BadGateway means that a Darkroom does not serve an image.
 func BadGateway(detail string) *Details {
 	return New(http.StatusBadGateway, detail)
 }
 
-// Internal is the problem of an unexpected error. It discloses nothing about the error,
-// which belongs in the log.
+// Internal is the problem of an unexpected error. It contains no details, which are logged.
 func Internal(status int) *Details {
 	return New(status, "internal error; see the log of the server")
 }
@@ -81,7 +77,7 @@ func (d *Details) ContentType(string) string { return MediaType }
 // GetHeaders implements huma.HeadersError.
 func (d *Details) GetHeaders() http.Header { return d.header }
 
-// Write responds with a problem. It is for handlers outside huma.
+// Write responds with a problem, outside of huma.
 func Write(w http.ResponseWriter, details *Details) {
 	for name, values := range details.header {
 		w.Header()[name] = values
@@ -89,6 +85,6 @@ func Write(w http.ResponseWriter, details *Details) {
 	w.Header().Set("Content-Type", MediaType)
 	w.Header().Del("Content-Length")
 	w.WriteHeader(details.Status)
-	// The status is sent. An error means that the client is gone.
+	// An error means that the client is gone.
 	_ = json.NewEncoder(w).Encode(details)
 }
