@@ -81,9 +81,6 @@ func isOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.L
 // assign makes a Darkroom the holder of a Lease on behalf of an installation.
 func assign(lease *coordinationv1.Lease, darkroom *v1alpha1.Darkroom, installation string) {
 	holder := client.ObjectKeyFromObject(darkroom).String()
-	if ptr.Deref(lease.Spec.HolderIdentity, "") != holder {
-		lease.Spec.AcquireTime = ptr.To(metav1.NowMicro())
-	}
 	lease.Spec.HolderIdentity = &holder
 	metav1.SetMetaDataLabel(&lease.ObjectMeta, v1alpha1.LabelHost, "true")
 	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, v1alpha1.AnnotationClaimedFor, proof(darkroom))

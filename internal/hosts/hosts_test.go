@@ -27,7 +27,7 @@ func TestDecide(t *testing.T) {
 	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team", Name: "photos", UID: "uid", Generation: 2,
 	}}
-	leaseOf := func(holder, claimedFor string) *coordinationv1.Lease {
+	claimed := func(holder, claimedFor string) *coordinationv1.Lease {
 		return &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
 				v1alpha1.AnnotationClaimedFor: claimedFor, v1alpha1.AnnotationInstallation: "ours",
@@ -35,21 +35,21 @@ func TestDecide(t *testing.T) {
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
 		}
 	}
-	movedLease := leaseOf("team/photos", "uid/2")
+	movedLease := claimed("team/photos", "uid/2")
 	movedLease.Annotations[v1alpha1.AnnotationInstallation] = "theirs"
 	for name, test := range map[string]struct {
 		lease *coordinationv1.Lease
 		want  step
 	}{
 		"no Lease":                           {nil, create},
-		"its own Lease for this spec":        {leaseOf("team/photos", "uid/2"), keep},
-		"its own Lease for an older spec":    {leaseOf("team/photos", "uid/1"), renew},
-		"its name, but an earlier UID":       {leaseOf("team/photos", "other/2"), renew},
+		"its own Lease for this spec":        {claimed("team/photos", "uid/2"), keep},
+		"its own Lease for an older spec":    {claimed("team/photos", "uid/1"), renew},
+		"its name, but an earlier UID":       {claimed("team/photos", "other/2"), renew},
 		"written by another installation":    {movedLease, renew},
-		"the Lease of another Darkroom":      {leaseOf("team/other", "uid/2"), contend},
-		"the same name in another namespace": {leaseOf("other/photos", "uid/2"), contend},
-		"a holder without a namespace":       {leaseOf("no-slash", "uid/2"), contend},
-		"a holder of three parts":            {leaseOf("team/photos/x", "uid/2"), contend},
+		"the Lease of another Darkroom":      {claimed("team/other", "uid/2"), contend},
+		"the same name in another namespace": {claimed("other/photos", "uid/2"), contend},
+		"a holder without a namespace":       {claimed("no-slash", "uid/2"), contend},
+		"a holder of three parts":            {claimed("team/photos/x", "uid/2"), contend},
 	} {
 		if got := decide(darkroom, test.lease, "ours"); got != test.want {
 			t.Errorf("%s: got step %d, want %d", name, got, test.want)
@@ -84,7 +84,21 @@ func fakeCluster(objects ...client.Object) client.Client {
 		WithIndex(&coordinationv1.Lease{}, indexHolder, func(object client.Object) []string {
 			lease, _ := object.(*coordinationv1.Lease)
 			return []string{HolderOf(lease).String()}
+		}).
+		WithIndex(&v1alpha1.Darkroom{}, indexHost, func(object client.Object) []string {
+			darkroom, _ := object.(*v1alpha1.Darkroom)
+			return darkroom.Spec.SubDomains
 		}).Build()
+}
+
+// leaseOf returns the Lease of the host, held by NAMESPACE/NAME.
+func leaseOf(holder string) *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: leases, Name: host, Labels: map[string]string{v1alpha1.LabelHost: "true"},
+		},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
+	}
 }
 
 // cachedClient reads from a cache and writes to the cluster.

@@ -1,0 +1,121 @@
+package hosts
+
+import (
+	"slices"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+)
+
+func TestALostLeaseIsCreatedForTheDarkroomThatServesTheHost(t *testing.T) {
+	serving := func(namespace string) *v1alpha1.Darkroom {
+		return &v1alpha1.Darkroom{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
+			Status:     v1alpha1.DarkroomStatus{Domains: []string{namespace + ".example.com"}},
+		}
+	}
+	ofAnotherInstallation := serving("theirs")
+	kept := serving("kept")
+	kept.Status.Domains = []string{host}
+	objects := []client.Object{serving("a"), serving("b"), ofAnotherInstallation, kept, leaseOf("other/photos")}
+	cluster := fakeCluster(objects...)
+	claims := (&clusterModel{live: cluster}).operator(cluster)
+	claims.Handles = func(darkroom *v1alpha1.Darkroom) bool { return darkroom.Namespace != "theirs" }
+
+	if err := claims.RestoreAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	got, err := Holders(t.Context(), cluster, leases)
+	want := map[string]string{"a.example.com": "a/photos", "b.example.com": "b/photos", host: "other/photos"}
+	if err != nil || len(got) != len(want) {
+		t.Errorf("got the holders %v (%v), want %v", got, err, want)
+	}
+	for restored, holder := range want {
+		if got[restored].String() != holder {
+			t.Errorf("%s: the Lease names %s, want %s", restored, got[restored], holder)
+		}
+	}
+}
+
+func TestOnlyTheWatchedNamespacesAreRestored(t *testing.T) {
+	cluster := fakeCluster(&v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos"},
+		Status:     v1alpha1.DarkroomStatus{Domains: []string{host}},
+	})
+	for _, watched := range []string{"b", "a"} {
+		claims := (&clusterModel{live: cluster}).operator(cluster)
+		claims.Watched = []string{watched}
+		if err := claims.RestoreAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Holders(t.Context(), cluster, leases)
+		if _, restored := got[host]; err != nil || restored != (watched == "a") {
+			t.Errorf("an operator of namespace %s: got the holders %v (%v)", watched, got, err)
+		}
+	}
+}
+
+func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
+	meta := metav1.ObjectMeta{Namespace: "a", Name: "photos"}
+	wanting := &v1alpha1.Darkroom{ObjectMeta: meta, Spec: v1alpha1.DarkroomSpec{SubDomains: []string{host}}}
+	dropped := &v1alpha1.Darkroom{ObjectMeta: meta}
+	route := &networkingv1.Ingress{
+		ObjectMeta: meta,
+		Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host}}},
+	}
+	for name, test := range map[string]struct {
+		objects []client.Object
+		want    string // the holder, if the host has a Lease afterwards
+	}{
+		"the holder wants the host":           {[]client.Object{wanting}, "a/photos"},
+		"the holder still routes the host":    {[]client.Object{dropped, route}, "a/photos"},
+		"the holder has dropped the host":     {[]client.Object{dropped}, ""},
+		"the holder is gone":                  {nil, ""},
+		"another Darkroom has claimed it now": {[]client.Object{wanting, leaseOf("b/other")}, "b/other"},
+	} {
+		cluster := fakeCluster(test.objects...)
+		claims := (&clusterModel{live: cluster}).operator(cluster)
+		hasLease, err := claims.Restore(t.Context(), client.ObjectKeyFromObject(wanting), host)
+		if err != nil || hasLease != (test.want != "") {
+			t.Errorf("%s: got %t (%v), want %t", name, hasLease, err, test.want != "")
+		}
+		got, err := Holders(t.Context(), cluster, leases)
+		if holder, found := got[host]; err != nil || found && holder.String() != test.want || found != hasLease {
+			t.Errorf("%s: got the holders %v (%v), want %q", name, got, err, test.want)
+		}
+	}
+}
+
+func TestRefusalsAndWaitingDarkroomsAreReadFromTheCaches(t *testing.T) {
+	darkroom := func(name string, hosts ...string) *v1alpha1.Darkroom {
+		return &v1alpha1.Darkroom{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name},
+			Spec:       v1alpha1.DarkroomSpec{SubDomains: hosts},
+		}
+	}
+	holder, waiting := darkroom("holder", host), darkroom("waiting", host, "free.example.com")
+	cluster := fakeCluster(holder, waiting, darkroom("other", "other.example.com"), leaseOf("a/holder"))
+	claims := (&clusterModel{live: cluster}).operator(cluster)
+
+	got, err := claims.Refusals(t.Context(), waiting)
+	want := []Refusal{{Host: host, Holder: client.ObjectKeyFromObject(holder)}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("the waiting Darkroom: got %v (%v), want %v", got, err, want)
+	}
+	if got, err := claims.Refusals(t.Context(), holder); err != nil || len(got) != 0 {
+		t.Errorf("the holder: got %v (%v), want none", got, err)
+	}
+
+	keys, err := claims.Wanting(t.Context(), host)
+	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return len(a.Name) - len(b.Name) })
+	wanted := []types.NamespacedName{{Namespace: "a", Name: "holder"}, {Namespace: "a", Name: "waiting"}}
+	if err != nil || !slices.Equal(keys, wanted) {
+		t.Errorf("got %v (%v), want %v", keys, err, wanted)
+	}
+}
