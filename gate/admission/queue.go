@@ -27,7 +27,8 @@ type Queue struct {
 	admitted map[string]int64
 	// turn is the turn of the last waiter that was admitted.
 	turn int
-	// waiters are sorted by turn. Each client has at most one waiter in a turn.
+	// waiters are sorted by turn, and in a turn by the weight that their clients had when they joined. Each client has at
+	// most one waiter in a turn.
 	waiters []*waiter
 }
 
@@ -107,7 +108,12 @@ func (q *Queue) join(w *waiter, client string) {
 		q.waiters = slices.Delete(q.waiters, at, at+1)
 	}
 	w.client, w.turn = client, turn
-	at, _ := slices.BinarySearchFunc(q.waiters, turn+1, func(other *waiter, turn int) int { return other.turn - turn })
+	at := 0
+	for _, other := range q.waiters {
+		if other.turn < turn || other.turn == turn && q.admitted[other.client] <= q.admitted[client] {
+			at++
+		}
+	}
 	q.waiters = slices.Insert(q.waiters, at, w)
 	q.admit()
 }

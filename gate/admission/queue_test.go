@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,6 +34,33 @@ func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 	if used, _ := q.Load(); used != 0 {
 		t.Errorf("%d used after release", used)
 	}
+}
+
+// So that it does not wait for the next work of a client whose work is in progress.
+func TestAClientWithLessWorkIsFirstInATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(2, 10, 0)
+		var admitted []string
+		var releases []Release
+		for _, client := range []string{"a", "a", "a", "b"} {
+			go func() {
+				release, err := q.Acquire(For(t.Context(), client), 1)
+				if err != nil {
+					t.Error(err)
+				}
+				admitted, releases = append(admitted, client), append(releases, release)
+			}()
+			synctest.Wait()
+		}
+		for _, want := range []string{"aab", "aaba"} {
+			releases[0](0)
+			releases = releases[1:]
+			synctest.Wait()
+			if got := strings.Join(admitted, ""); got != want {
+				t.Errorf("admitted %s, want %s", got, want)
+			}
+		}
+	})
 }
 
 func TestWorkHeavierThanTheCapacityRunsAlone(t *testing.T) {

@@ -90,6 +90,31 @@ func knownMeanwhile(s *stack, _ *origin) string {
 		ms(p99(quiet)), ms(p99(times)))
 }
 
+// neighbor measures new images of 1200×800 of one client, one after another, while another client asks for 60 photos.
+func neighbor(s *stack, _ *origin) string {
+	var busy atomic.Bool
+	busy.Store(true)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		defer busy.Store(false)
+		together(60, func(i int) answer {
+			header := http.Header{"Accept": webp["Accept"], "X-Forwarded-For": {"192.0.2.1"}}
+			return do(s, http.MethodGet, fmt.Sprintf("/large%d.jpg?w=800&auto=format", i), header)
+		})
+	})
+	var times []time.Duration
+	for i := 0; busy.Load(); i++ {
+		time.Sleep(100 * time.Millisecond)
+		start := time.Now()
+		do(s, http.MethodGet, fmt.Sprintf("/small%d.jpg?w=300", i), http.Header{"X-Forwarded-For": {"192.0.2.2"}})
+		times = append(times, time.Since(start))
+	}
+	wait.Wait()
+	first := times[0]
+	slices.Sort(times)
+	return fmt.Sprintf("first %.0f ms, p50 %.0f ms, last %.0f ms", ms(first), ms(times[len(times)/2]), ms(times[len(times)-1]))
+}
+
 // knownUntil returns the times of a cached image, sorted, one request after the other.
 func knownUntil(s *stack, done func(n int) bool) (times []time.Duration) {
 	for !done(len(times)) {

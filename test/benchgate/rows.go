@@ -87,6 +87,7 @@ var rows = []row{
 	{name: "40 different photos of 1200×800 as WebP at once", load: photosAsWebP},
 	{name: "100 images for two kinds of clients, JPEG first", load: twoKinds},
 	{name: "a known image, while 40 others are encoded", load: knownMeanwhile},
+	{name: "small images of another client, while one client asks for 60 12-megapixel photos as WebP", load: neighbor},
 	{name: "many different URLs by one client, while others ask for ordinary images", load: flood},
 }
 
