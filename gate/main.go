@@ -1,6 +1,6 @@
-// Gate is a reverse proxy for one Darkroom. It checks requests, fetches and checks originals,
-// lets Darkroom transform them within its memory, and caches the results.
-// README.md follows a request through the packages.
+// Gate is a reverse proxy for one Darkroom. It checks requests, fetches and checks originals, resizes them or has
+// Darkroom transform them, within the memory of both, and caches the results. README.md follows a request through the
+// packages.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// command runs the gate, or what else is in the pod of a gate.
+// command runs the gate, or one of the helpers for the pod of a gate.
 func command(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -68,13 +68,13 @@ func run(ctx context.Context, getenv func(string) string) error {
 	transformer := darkroom.New(c.Darkroom, c.PassedOnMemory())
 	results := cache.New(cache.Options{
 		Memory: c.CacheMemory(), Folder: c.CacheFolder,
-		// The rest is for files that are being written and for the file system itself.
+		// The rest is left for files that are being written and for the file system.
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
 	})
 	c.Options.Source = from
 	handler := &serve.Handler{
-		Pipeline: pipeline.New(c.Options, transformer, results, metrics), ID: c.Sources[0].Gate,
+		Pipeline: pipeline.New(c.Options, transformer, results, metrics), Rules: c.Rules, ID: c.Sources[0].Gate,
 		CacheTTL: c.CacheTTL, ServerTiming: c.ServerTiming, CrossOrigin: c.CrossOrigin, AccessLog: c.AccessLog, Log: log,
 	}
 	if c.Signing.File != "" {
@@ -90,13 +90,13 @@ func run(ctx context.Context, getenv func(string) string) error {
 		serve.Face{Name: "metrics", Address: c.Metrics, Handler: serve.NewHealth(metrics, transformer.Ping)})
 }
 
-// tuneGarbageCollector lets garbage grow to half of the heap: originals and pixels have no pointers, so it
-// costs little to look for more often. It returns a part of that heap, which is never written and takes no
-// memory, but without which the small heap of a gate that serves cached images would be collected all the time.
+// tuneGarbageCollector lets garbage grow to half of the heap. Originals and pixels contain no pointers, so frequent
+// collections are cheap. It returns a block that counts as a part of the heap, but is never written and occupies no
+// memory. Without the block, a gate that serves cached images has a small heap and collects all the time.
 func tuneGarbageCollector(memory int64) (floor []byte) {
 	floor = make([]byte, memory/16)
 	debug.SetGCPercent(50)
-	// Beyond 90 % of the limit, which includes the floor, memory is collected more often instead of being exceeded.
+	// Collect more often beyond 90 % of the limit (floor included), instead of exceeding it.
 	debug.SetMemoryLimit(memory / 10 * 9)
 	return floor
 }

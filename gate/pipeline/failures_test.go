@@ -267,7 +267,7 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 		t.Errorf("Darkroom: %v", err)
 	}
 	info.Orientation = 6
-	p.Memory = 5 * render.Upright(info).Weight
+	p.Memory = 5 * render.Upright(info).Weight // see RenderMemory
 	_, _, err = p.upright(admission.For(t.Context(), "a"), &flight{info: info, ctx: admission.For(t.Context(), "a")})
 	if !problem.Is(err, problem.Untransformable) {
 		t.Errorf("turning: %v", err)
@@ -279,7 +279,8 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 // transformations to choose from, but there are not more than maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
-	q := newQueues(Options{Memory: limit, DarkroomMemory: 2 << 30}, NewMetrics("test"))
+	o := Options{Memory: limit, DarkroomMemory: 2 << 30}
+	q := newQueues(o, NewMetrics("test"))
 	most := func(q *admission.Queue) int64 {
 		release, err := q.Acquire(admission.For(t.Context(), "a"), 1<<40)
 		if err != nil {
@@ -301,7 +302,8 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	}
 	other(0)
 	release(0)
-	rest := limit - most(q.originals)*9/8 - most(q.renders) - limit/4 - limit/16 - limit/10
+	allOriginals, cacheWithDisk := most(q.originals)*9/8, o.CacheMemory()*5/4
+	rest := limit - allOriginals - most(q.renders) - cacheWithDisk - o.ResponseMemory()
 	if rest < limit/10 || most(q.originals) < limit/10 {
 		t.Errorf("%d bytes are left, originals have %d", rest, most(q.originals))
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// refresh asks the source, and makes an entry if the original has changed or none is known.
-func (p *Pipeline) refresh(
+// load asks the source, and makes an entry if the original has changed or none is known.
+func (p *Pipeline) load(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
 ) (_ response, err error) {
 	defer recovered(&err)
@@ -26,7 +26,7 @@ func (p *Pipeline) refresh(
 	wanted.asked = asked
 	p.wishes.Store(wanted, nil)
 	defer p.wishes.Delete(wanted)
-	fetched, _, done, err := hold(ctx, &p.flights, asked, func(ctx context.Context) (*flight, error) {
+	fetched, _, done, err := doShared(ctx, &p.flights, asked, func(ctx context.Context) (*flight, error) {
 		return p.fetch(ctx, asked)
 	})
 	defer done()
@@ -99,7 +99,7 @@ func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (re
 		_, _ = p.failures.Set(name, failure)
 	}
 	if stale.state == Stale {
-		p.failures.SetExpiresAfter(name, staleHold)
+		p.failures.SetExpiresAfter(name, staleLifetime)
 	}
 	return stale, err
 }

@@ -76,8 +76,8 @@ type response struct {
 
 const (
 	failureLifetime = 3 * time.Second
-	// staleHold is the time for which a source that fails is not asked for a known image.
-	staleHold = 10 * time.Second
+	// staleLifetime is the time for which a source that fails is not asked for a known image.
+	staleLifetime = 10 * time.Second
 	// minLifetime is the age below which the source is not asked again, whatever it says.
 	minLifetime = time.Second
 )
@@ -119,7 +119,7 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 			return assessed, Hit, nil
 		}
 	}
-	shared, first, done, err := hold(admission.For(ctx, client), &p.responses, key,
+	shared, first, done, err := doShared(admission.For(ctx, client), &p.responses, key,
 		func(ctx context.Context) (response, error) { return p.respond(ctx, key, r) })
 	done()
 	switch {
@@ -131,20 +131,20 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 	return shared.entry, shared.state, nil
 }
 
-// hold shares what others make at the same time. A place in a queue belongs to the client that began: if it was
+// doShared shares what others make at the same time. A place in a queue belongs to the client that began: if it was
 // lost, this one tries again.
-func hold[K comparable, V any](
+func doShared[K comparable, V any](
 	ctx context.Context, group *share.Group[K, V], key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {
 	start := time.Now()
-	value, first, done, err = group.Hold(ctx, key, create)
+	value, first, done, err = group.Do(ctx, key, create)
 	defer func() {
 		if !first {
 			timing.Add(ctx, "shared", time.Since(start))
 		}
 	}()
 	if !first && problem.Is(err, problem.Busy) {
-		value, first, done, err = group.Hold(ctx, key, create)
+		value, first, done, err = group.Do(ctx, key, create)
 	}
 	return value, first, done, err
 }
@@ -164,12 +164,12 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		if _, running := p.refreshing.LoadOrStore(r.Original(), nil); !running {
 			go func() {
 				defer p.refreshing.Delete(r.Original())
-				_, _ = p.refresh(context.WithoutCancel(ctx), key, r, known) // what fails is remembered
+				_, _ = p.load(context.WithoutCancel(ctx), key, r, known) // what fails is remembered
 			}()
 		}
 		return response{known, Revalidated}, nil
 	}
-	return p.refresh(ctx, key, r, known)
+	return p.load(ctx, key, r, known)
 }
 
 // freshness is how an entry of the cache may be used.

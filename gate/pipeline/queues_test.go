@@ -45,7 +45,7 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 		t.Errorf("Darkroom: %v", err)
 	}
 	info.Orientation = 6
-	p.Memory = 5 * (render.Upright(info).Weight - 1)
+	p.Memory = 5 * (render.Upright(info).Weight - 1) // see RenderMemory
 	_, _, err = p.upright(admission.For(t.Context(), "a"), &flight{info: info, ctx: admission.For(t.Context(), "a")})
 	if !problem.Is(err, problem.TooLarge) {
 		t.Errorf("turning: %v", err)

@@ -57,8 +57,8 @@ var margins = []struct {
 	margin      float64
 }{{8, 1.5}, {4, 1.2}, {2, 1.2}}
 
-// jpegScale returns the denominator at which a JPEG file is decoded: the largest with which enough pixels remain.
-func (p Plan) jpegScale() int {
+// jpegDenominator returns the denominator at which a JPEG file is decoded: the largest with which enough pixels remain.
+func (p Plan) jpegDenominator() int {
 	size := p.stored()
 	ratio := min(math.Abs(p.area.X1-p.area.X0)/float64(size.Width), math.Abs(p.area.Y1-p.area.Y0)/float64(size.Height))
 	for _, m := range margins {

@@ -57,7 +57,7 @@ func New(info original.Info, t request.Transform, webp bool) Plan {
 		Y0: y * float64(top), Y1: y * float64(top+p.size.Height),
 	}, info)
 	p.webp = webp && p.fitsWebP()
-	p.denominator = p.jpegScale()
+	p.denominator = p.jpegDenominator()
 	p.Weight = p.weigh()
 	return p
 }
@@ -98,15 +98,15 @@ func (p Plan) at(denominator int) Plan {
 
 // Weight returns the memory that is needed to make results of the same original one after another, in bytes.
 func Weight(plans []Plan) (most int64) {
-	denominator := commonScale(plans)
+	denominator := leastDenominator(plans)
 	for _, p := range plans {
 		most = max(most, p.at(denominator).Weight)
 	}
 	return most
 }
 
-// commonScale returns the scale at which all results can be made.
-func commonScale(plans []Plan) int {
+// leastDenominator returns the scale at which all results can be made.
+func leastDenominator(plans []Plan) int {
 	return slices.MinFunc(plans, func(a, b Plan) int { return a.denominator - b.denominator }).denominator
 }
 
@@ -121,7 +121,7 @@ type Pixels struct {
 // Decode returns the pixels for results of the same original. The error is a problem of the kind Untransformable.
 func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
 	defer measure(ctx, "decode")()
-	denominator := commonScale(plans)
+	denominator := leastDenominator(plans)
 	img, err := decode(body, plans[0].info, denominator)
 	if err != nil {
 		return Pixels{}, problem.New(problem.Untransformable, "the original cannot be decoded").Because(err)

@@ -54,10 +54,10 @@ func newHandler(t *testing.T, size int, memory int64, folder string, disk int64)
 	}
 	metrics := pipeline.NewMetrics("test")
 	log := slog.New(slog.DiscardHandler)
-	return &Handler{Log: log, Pipeline: pipeline.New(
+	rules := request.Rules{MaxWidth: 100, MaxHeight: 100}
+	return &Handler{Log: log, Rules: rules, Pipeline: pipeline.New(
 		pipeline.Options{
-			Source:          anything{image: append(file.Bytes(), make([]byte, size)...)},
-			Rules:           request.Rules{MaxWidth: 100, MaxHeight: 100},
+			Source: anything{image: append(file.Bytes(), make([]byte, size)...)}, Rules: rules,
 			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
 		}, nil,
 		cache.New(cache.Options{

@@ -18,6 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/signing"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
@@ -26,6 +27,8 @@ import (
 // Handler is the public face.
 type Handler struct {
 	Pipeline *pipeline.Pipeline
+	// Rules check and complete the parameters of requests.
+	Rules request.Rules
 	// ID is the name of the gate among proxies; see source.Loop.
 	ID string
 	// Signing verifies URLs; nil serves all.
@@ -90,7 +93,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	if err != nil {
 		return nil, pipeline.None, err
 	}
-	parsed, err := h.Pipeline.Rules.Parse(r.URL)
+	parsed, err := h.Rules.Parse(r.URL)
 	if err != nil {
 		return nil, pipeline.None, err
 	}
@@ -111,7 +114,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(30*time.Second + time.Duration(len(entry.Body)/minRate)*time.Second))
-	release, err := h.sending.hold(client, entry, h.Pipeline.ResponseMemory(),
+	release, err := h.sending.add(client, entry, h.Pipeline.ResponseMemory(),
 		func() { _ = control.SetWriteDeadline(time.Now()) })
 	if err != nil {
 		return nil, state, err

@@ -24,9 +24,9 @@ type sending struct {
 	cut    func()
 }
 
-// hold counts a response until release is called. The error is a problem. If others need the
+// add counts a response until release is called. The error is a problem. If others need the
 // memory, cut is called, which must end the response.
-func (l *ledger) hold(client string, e *cache.Entry, budget int64, cut func()) (release func(), err error) {
+func (l *ledger) add(client string, e *cache.Entry, budget int64, cut func()) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	size := e.Size()

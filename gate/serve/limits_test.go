@@ -142,10 +142,10 @@ func TestTheLogHasFailuresOfTheGateAndNotOfClients(t *testing.T) {
 func errFull(t *testing.T) error {
 	t.Helper()
 	var l ledger
-	if _, err := l.hold("a", &cache.Entry{Body: make([]byte, 10)}, 10, nil); err != nil {
+	if _, err := l.add("a", &cache.Entry{Body: make([]byte, 10)}, 10, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := l.hold("a", &cache.Entry{Body: make([]byte, 1)}, 10, nil)
+	_, err := l.add("a", &cache.Entry{Body: make([]byte, 1)}, 10, nil)
 	return err
 }
 
@@ -259,7 +259,7 @@ func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 			before := len(open)
 			total, _ := used()
 			fits := before == 0 || l.keeps(e) || total+int64(len(e.Body)) <= budget
-			done, err := l.hold(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "client"), e, budget, func() { delete(open, n) })
+			done, err := l.add(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "client"), e, budget, func() { delete(open, n) })
 			if fits && (err != nil || len(open) != before) {
 				rt.Fatalf("refused or disconnected others with %d of %d bytes in use: %v", total, budget, err)
 			}
@@ -285,7 +285,7 @@ func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
 	body := make([]byte, 6)
 	for range 2 {
 		for _, e := range []*cache.Entry{{Body: body}, {Body: body[:0]}, {Body: []byte{}}, {}} {
-			if _, err := l.hold("a", e, 10, nil); err != nil || l.total != 6 {
+			if _, err := l.add("a", e, 10, nil); err != nil || l.total != 6 {
 				t.Errorf("%d bytes are counted: %v", l.total, err)
 			}
 		}

@@ -29,10 +29,10 @@ type run[V any] struct {
 	holders int
 }
 
-// Hold returns the value of a key, and first for one that was created by this call. If nobody waits for the value
+// Do returns the value of a key, and first for one that was created by this call. If nobody waits for the value
 // or holds it, it is created, in a context that ends when all have left, and in which it waits in the turns of
 // their clients. The value may be used until done is called; after an error that has no effect.
-func (g *Group[K, V]) Hold(
+func (g *Group[K, V]) Do(
 	ctx context.Context, key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {
 	g.mu.Lock()

@@ -66,7 +66,7 @@ func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 					time.Sleep(v.arrives)
 					ctx, cancel := context.WithTimeout(context.Background(), v.patience)
 					defer cancel()
-					value, _, done, err := group.Hold(ctx, "a", create)
+					value, _, done, err := group.Do(ctx, "a", create)
 					if err != nil {
 						done()
 						return
@@ -102,7 +102,7 @@ func TestAValueIsSharedByAllWhoWaitOrCome(t *testing.T) {
 		for i := range 3 {
 			go func() {
 				time.Sleep(time.Duration(i) * 900 * time.Millisecond)
-				value, first, done, err := group.Hold(t.Context(), "a", create)
+				value, first, done, err := group.Do(t.Context(), "a", create)
 				if first {
 					firsts.Add(1)
 				}
@@ -133,11 +133,11 @@ func TestWhoTriesAgainAfterAFailureDoesNotGetTheSameOne(t *testing.T) {
 		}
 		for range 8 {
 			go func() {
-				_, _, _, err := group.Hold(t.Context(), "a", create)
+				_, _, _, err := group.Do(t.Context(), "a", create)
 				if err == nil {
 					t.Error("it did not fail")
 				}
-				value, _, done, err := group.Hold(t.Context(), "a", create)
+				value, _, done, err := group.Do(t.Context(), "a", create)
 				if err != nil || value != 2 {
 					t.Errorf("%d %v", value, err)
 				}
