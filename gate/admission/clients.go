@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// clients are those that wait for the same work.
+// clients is the set of clients that wait for the same work.
 type clients struct {
 	mu    sync.Mutex
 	names map[string]bool
@@ -15,13 +15,14 @@ type clients struct {
 
 type key struct{}
 
-// For returns a context whose work waits in the turns of a client.
+// For returns a context whose work waits in the turns of one client.
 func For(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, key{}, &clients{names: map[string]bool{client: true}})
 }
 
-// Share returns a context, without an end, for work that other requests may wait for too. It waits in the turns
-// of all clients of ctx and of the contexts with which join is called, those that join them later included.
+// Share returns a context for work that several requests can wait for. The context has no deadline and is not
+// canceled. Its work waits in the turns of all clients of ctx and of the contexts passed to join, including clients
+// that join those later.
 func Share(ctx context.Context) (shared context.Context, join func(context.Context)) {
 	c := &clients{names: map[string]bool{}}
 	join = func(ctx context.Context) { of(ctx).follow(c.add) }
@@ -29,7 +30,7 @@ func Share(ctx context.Context) (shared context.Context, join func(context.Conte
 	return context.WithValue(context.WithoutCancel(ctx), key{}, c), join
 }
 
-// of returns the clients of a context, or one without a name.
+// of returns the clients of a context, or one client without a name.
 func of(ctx context.Context) *clients {
 	if c, ok := ctx.Value(key{}).(*clients); ok {
 		return c
@@ -49,7 +50,7 @@ func (c *clients) add(client string) {
 	}
 }
 
-// follow calls a function with the clients there are, and with those that are added.
+// follow calls a function with each current client, and with each client that is added later.
 func (c *clients) follow(added func(client string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

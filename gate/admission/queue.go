@@ -1,6 +1,6 @@
-// Package admission bounds what is worked on at the same time. Requests beyond the capacity
-// wait in a queue that is fair between clients: a client with a thousand requests delays
-// another's first one by at most one turn, also if that waits for work that the former has asked for.
+// Package admission bounds the work in progress. Requests beyond the capacity wait in a queue that is fair between
+// clients: a client with a thousand requests delays the first request of another client by at most one turn, even if
+// that request waits for work that the busy client started.
 package admission
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Queue admits work by weight. Its methods are safe for concurrent use.
 type Queue struct {
-	// Waited is called with the time that work has waited; nil does nothing.
+	// Waited is called with the waiting time of each request, if set.
 	Waited func(context.Context, time.Duration)
 
 	capacity   int64
@@ -23,12 +23,12 @@ type Queue struct {
 
 	mu   sync.Mutex
 	used int64
-	// admitted is the weight of each client's work.
+	// admitted is the weight of the admitted work of each client.
 	admitted map[string]int64
-	// turn is the turn of the last waiter that was admitted.
+	// turn is the turn of the last admitted waiter.
 	turn int
-	// waiters are sorted by turn, and in a turn by the weight that their clients had when they joined. Each client has at
-	// most one waiter in a turn.
+	// waiters are sorted by turn, and within a turn by the weight of the admitted work of their clients. A client has
+	// at most one waiter in a turn.
 	waiters []*waiter
 }
 
@@ -36,12 +36,12 @@ type waiter struct {
 	client string
 	weight int64
 	turn   int
-	// admitted receives true once, or false if the place went to another client.
+	// admitted receives true when the work is admitted, or false when it is refused.
 	admitted chan bool
 }
 
-// New returns a queue that admits work up to a total weight, of one client up to forClient unless
-// it is zero, and lets at most maxWaiting requests wait for it.
+// New returns a queue that admits work up to a total weight of capacity, and up to forClient for each client (0: no
+// limit for a client). At most maxWaiting requests wait.
 func New(capacity int64, maxWaiting int, forClient int64) *Queue {
 	capacity = max(1, capacity)
 	if forClient == 0 {
@@ -54,15 +54,15 @@ func errFull() *problem.Problem {
 	return problem.New(problem.Busy, "too many requests are waiting; retry later").Retry(2 * time.Second)
 }
 
-// maxWait is the time after which clients and proxies do not wait for a response any more.
+// maxWait is how long a request waits. Most clients and proxies time out later.
 const maxWait = 45 * time.Second
 
-// Release gives back the admitted weight but for a part, which is zero when the work is done.
+// Release gives back the admitted weight except for the given part, which is zero when the work is done.
 type Release func(keep int64)
 
-// Acquire waits until work of this weight is admitted, in the earliest turn of the clients of the context. Work
-// heavier than the capacity is admitted alone. The error is a problem if the queue is full, or else the
-// error of the context.
+// Acquire waits until work of a weight is admitted, in the earliest turn of the clients of the context. Work heavier
+// than the capacity is admitted alone. If the queue is full the error is a problem, otherwise the error of the
+// context.
 func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	if q.Waited != nil {
 		defer func(ctx context.Context, start time.Time) { q.Waited(ctx, time.Since(start)) }(ctx, time.Now())
@@ -80,7 +80,7 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 		}
 		return func(keep int64) { q.release(w, keep) }, nil
 	case <-ctx.Done():
-		// It may have been admitted at the same moment.
+		// The work may have been admitted at the same moment.
 		if !q.leave(w) && <-w.admitted {
 			q.release(w, 0)
 		}
@@ -88,8 +88,8 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	}
 }
 
-// join lets a waiter have the next turn of a client, if that is its first client or brings it forward. It may
-// be admitted at once.
+// join gives a waiter the next turn of a client, if the waiter has no turn yet or moves forward. The waiter may be
+// admitted at once.
 func (q *Queue) join(w *waiter, client string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -118,7 +118,7 @@ func (q *Queue) join(w *waiter, client string) {
 	q.admit()
 }
 
-// refuse refuses the waiters of the last turn if there are too many.
+// refuse removes waiters from the end of a queue that is too long.
 func (q *Queue) refuse() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,7 +128,7 @@ func (q *Queue) refuse() {
 	}
 }
 
-// leave removes a waiter and reports whether it still was in the queue.
+// leave removes a waiter and reports whether it was still in the queue.
 func (q *Queue) leave(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,11 +137,11 @@ func (q *Queue) leave(w *waiter) bool {
 		return false
 	}
 	q.waiters = slices.Delete(q.waiters, at, at+1)
-	q.admit() // the next one may be lighter
+	q.admit() // the next waiter may be lighter
 	return true
 }
 
-// release gives back the weight of admitted work but for a part.
+// release gives back the weight of admitted work except for the given part.
 func (q *Queue) release(w *waiter, keep int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,12 +159,12 @@ func (q *Queue) allows(client string, weight int64) bool {
 	return q.admitted[client]+weight <= q.forClient
 }
 
-// next returns the place of the first waiter whose client does not have all that it may have.
+// next returns the index of the first waiter whose client is below its limit, or -1.
 func (q *Queue) next() int {
 	return slices.IndexFunc(q.waiters, func(w *waiter) bool { return q.allows(w.client, w.weight) })
 }
 
-// admit lets waiters in. A heavy request is not overtaken, so that it cannot wait forever.
+// admit admits waiters in their order. A heavy waiter is not overtaken by lighter ones, so it cannot starve.
 func (q *Queue) admit() {
 	for at := q.next(); at >= 0 && q.used+q.waiters[at].weight <= q.capacity; at = q.next() {
 		next := q.waiters[at]

@@ -6,20 +6,20 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// entryOverhead is charged for each entry in memory: its headers and place.
+// entryOverhead is the memory of an entry in addition to its body.
 const entryOverhead = 1024
 
 // Options configure a Cache.
 type Options struct {
 	// Memory bounds the entries in memory, in bytes.
 	Memory int64
-	// Folder of the disk cache; empty disables it.
+	// Folder is the directory of the disk cache; empty disables it.
 	Folder string
 	// Disk bounds the files in Folder, in bytes.
 	Disk int64
-	// Evicted is called for each entry that is removed to make space, with its tier.
+	// Evicted is called with the tier of each entry that is evicted.
 	Evicted func(tier string)
-	// Failed is called for each file that could not be read or written.
+	// Failed is called for each file that cannot be read or written.
 	Failed func()
 	Log    *slog.Logger
 }
@@ -30,15 +30,15 @@ const (
 	TierDisk   = "disk"
 )
 
-// Cache has two tiers. Its methods are safe for concurrent use.
+// Cache keeps entries in memory and on disk. Its methods are safe for concurrent use.
 type Cache struct {
 	options Options
 	memory  *otter.Cache[string, *Entry]
 	disk    *disk
 }
 
-// New opens the cache. A folder that cannot be used is logged and left out: a gate without
-// disk serves images, a gate that does not start serves none.
+// New opens the cache. If the folder cannot be used, the error is logged and the cache works in memory only, so that
+// the gate can serve images without its disk.
 func New(options Options) *Cache {
 	memory := otter.Must(&otter.Options[string, *Entry]{
 		MaximumWeight: uint64(max(options.Memory, 1)),
@@ -62,13 +62,13 @@ func weight(key string, e *Entry) int64 {
 	return int64(len(key)+len(e.Source.ETag)+len(e.Source.LastModified)) + e.Size() + entryOverhead
 }
 
-// Recent returns an entry that is in memory, or nil.
+// Recent returns an entry from memory, or nil.
 func (c *Cache) Recent(key string) *Entry {
 	entry, _ := c.memory.GetIfPresent(key)
 	return entry
 }
 
-// Get returns an entry, or nil.
+// Get returns an entry from memory or disk, or nil.
 func (c *Cache) Get(key string) *Entry {
 	entry, ok := c.memory.GetIfPresent(key)
 	if ok || c.disk == nil {
@@ -80,12 +80,12 @@ func (c *Cache) Get(key string) *Entry {
 		return nil
 	}
 	if c.remember(key, entry); !c.disk.has(key, of) {
-		c.memory.Invalidate(key) // it was removed or replaced meanwhile
+		c.memory.Invalidate(key) // the entry was removed or replaced meanwhile
 	}
 	return entry
 }
 
-// Put stores an entry. The disk is written in the background.
+// Put stores an entry. The file is written in the background.
 func (c *Cache) Put(key string, e *Entry) {
 	if c.disk != nil {
 		place := c.disk.claim(key)
@@ -94,7 +94,7 @@ func (c *Cache) Put(key string, e *Entry) {
 	c.remember(key, e)
 }
 
-// Revalidate stores the time of validation of an entry that has not changed otherwise.
+// Revalidate stores the validation time of an otherwise unchanged entry.
 func (c *Cache) Revalidate(key string, e *Entry) {
 	c.remember(key, e)
 	if c.disk != nil {
@@ -102,7 +102,7 @@ func (c *Cache) Revalidate(key string, e *Entry) {
 	}
 }
 
-// Remove drops an entry.
+// Remove removes an entry from memory and disk.
 func (c *Cache) Remove(key string) {
 	if c.disk != nil {
 		c.disk.index.Invalidate(nameOf(key))
@@ -110,7 +110,7 @@ func (c *Cache) Remove(key string) {
 	c.memory.Invalidate(key)
 }
 
-// remember stores an entry in memory unless it would displace many others.
+// remember stores an entry in memory, unless the entry would displace many others.
 func (c *Cache) remember(key string, e *Entry) {
 	if weight(key, e) <= c.options.Memory/8 {
 		c.memory.Set(key, e)
@@ -119,7 +119,7 @@ func (c *Cache) remember(key string, e *Entry) {
 	}
 }
 
-// observe reports a failure of the disk.
+// observe logs and counts a failure of the disk.
 func (c *Cache) observe(operation string, err error) {
 	if err != nil {
 		c.options.Failed()

@@ -17,36 +17,37 @@ import (
 )
 
 const (
-	// fileOverhead is charged for each file, for its blocks and its place in the index.
+	// fileOverhead is the disk space of a file in addition to its content.
 	fileOverhead = 4096
 	// temporary is the prefix of files that are being written.
 	temporary = "tmp-"
-	// maxWriters bounds the files that are being written, which are not in the index yet.
+	// maxWriters bounds the files that are being written, because these are not in the index yet.
 	maxWriters = 2
 )
 
-// disk is a directory of entries, bounded in size. Files are complete or absent, because
-// they are renamed when they are written.
+// disk is a directory of entries with a bounded size. Files are renamed when they are complete, so there are no
+// partial ones.
 type disk struct {
 	folder string
-	// largest is the size of the largest entry that is stored.
+	// largest is the maximum size of a stored entry.
 	largest int64
 	writers chan struct{}
 	// reading bounds the memory of files that are being read.
 	reading     *semaphore.Weighted
 	readingMost int64
-	// index has the files by name, and decides which ones are removed.
+	// index has the files by name, and evicts files to stay within the capacity.
 	index *otter.Cache[string, *file]
 }
 
-// file is a version of the file of a key.
+// file is one version of the file of a key.
 type file struct {
 	size int64
-	// written is set when the file is in its place.
+	// written is set when the file has been moved to its final name.
 	written bool
 }
 
-// openDisk indexes the files of an earlier process. Reading them takes at most memory.
+// openDisk opens the folder and indexes the files of an earlier process. Files that are being read use at most the
+// given memory.
 func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -60,7 +61,7 @@ func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, err
 		MaximumWeight: uint64(max(capacity, 1)),
 		// Files have at most largest bytes.
 		Weigher: func(_ string, f *file) uint32 { return uint32(f.size + fileOverhead) }, //nolint:gosec // see above
-		// So that the bound holds at once.
+		// Evict synchronously, so that the bound always holds.
 		Executor: func(task func()) { task() },
 		OnAtomicDeletion: func(e otter.DeletionEvent[string, *file]) {
 			if e.Cause != otter.CauseReplacement {
@@ -84,7 +85,7 @@ func openDisk(folder string, capacity, memory int64, evicted func()) (*disk, err
 	return d, nil
 }
 
-// nameOf returns the name of the file of a key.
+// nameOf returns the file name of a key.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
@@ -92,8 +93,8 @@ func nameOf(key string) string {
 
 func (d *disk) path(name string) string { return filepath.Join(d.folder, name) }
 
-// get returns an entry and its file, or nil without an error if there is none. A file that cannot be read or is
-// corrupt is removed.
+// get returns an entry and its file, or nil without an error if there is none. Unreadable and corrupt files are
+// removed.
 func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 	name := nameOf(key)
 	of, ok := d.index.GetIfPresent(name)
@@ -101,7 +102,7 @@ func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 		return nil, nil, nil
 	}
 	size := min(of.size, d.readingMost)
-	_ = d.reading.Acquire(context.Background(), size) // reading does not take long
+	_ = d.reading.Acquire(context.Background(), size) // reads are short
 	defer d.reading.Release(size)
 	info, err := os.Stat(d.path(name))
 	var content []byte
@@ -128,8 +129,8 @@ func (d *disk) has(key string, of *file) bool {
 	return current == of
 }
 
-// claim removes the file of a key, which is outdated even if the new one cannot be stored, and returns a place
-// for that.
+// claim removes the file of a key, which is outdated even if the new entry cannot be stored, and returns a place for
+// the new file.
 func (d *disk) claim(key string) *file {
 	name, place := nameOf(key), &file{}
 	d.index.Invalidate(name)
@@ -137,8 +138,8 @@ func (d *disk) claim(key string) *file {
 	return place
 }
 
-// put stores an entry in its place, unless that was removed or another one was claimed meanwhile. It does not
-// wait for a slow disk: the entry is not stored if too many are being written.
+// put stores an entry in its place, unless the place was removed or claimed again meanwhile. If too many files are
+// being written, the entry is not stored, so put does not wait for a slow disk.
 func (d *disk) put(key string, e *Entry, place *file) error {
 	select {
 	case d.writers <- struct{}{}:
@@ -157,7 +158,7 @@ func (d *disk) put(key string, e *Entry, place *file) error {
 	return nil
 }
 
-// write returns the path of a new file, which is empty after an error.
+// write returns the path of a new temporary file; empty after an error.
 func (d *disk) write(content []byte, validated time.Time) (path string, err error) {
 	f, err := os.CreateTemp(d.folder, temporary)
 	if err != nil {
@@ -171,8 +172,8 @@ func (d *disk) write(content []byte, validated time.Time) (path string, err erro
 	return f.Name(), nil
 }
 
-// finish moves a new file to its place, or removes the place if there is none, and the file if that is no
-// longer its place.
+// finish moves a new file to its place. If writing failed, the place is removed; if the place is no longer current,
+// the file is removed.
 func (d *disk) finish(key string, place *file, path string, size int64) (err error) {
 	name := nameOf(key)
 	d.index.Compute(name, func(current *file, _ bool) (*file, otter.ComputeOp) {
@@ -187,11 +188,11 @@ func (d *disk) finish(key string, place *file, path string, size int64) (err err
 		}
 		return &file{size, true}, otter.WriteOp
 	})
-	_ = os.Remove(path) // unless it was moved
+	_ = os.Remove(path) // no effect if the file was moved
 	return err
 }
 
-// touch records that an entry was validated.
+// touch records the validation time of an entry.
 func (d *disk) touch(key string, validated time.Time) error {
 	if err := os.Chtimes(d.path(nameOf(key)), validated, validated); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("touch cache file: %w", err)

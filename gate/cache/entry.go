@@ -13,33 +13,34 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
 
-// Entry is a result. It is immutable, and shared between requests.
+// Entry is a result. It is immutable and shared between requests.
 type Entry struct {
 	Body        []byte
 	ContentType string
-	// ETag is strong: the digest of the body, in quotes.
+	// ETag is a strong ETag: the quoted digest of the body.
 	ETag string
 	Origin
 }
 
-// Size returns the memory of the body, in bytes, which can exceed its length if the length of the original was unknown.
+// Size returns the memory of the body in bytes, which can exceed its length if the length of the original was
+// unknown.
 func (e *Entry) Size() int64 { return int64(cap(e.Body)) }
 
-// Origin is the original that a result was made of, and what its source has said about it.
+// Origin describes the original of a result, and the last response of its source.
 type Origin struct {
 	// Original is the digest of the original.
 	Original string
-	// OriginalBytes is its size; 0 if it is not known.
+	// OriginalBytes is the size of the original; 0 if unknown.
 	OriginalBytes int64
-	// Source holds what the source needs to confirm that the original is unchanged.
+	// Source has the validators for conditional requests.
 	Source original.Validators
-	// Control is what the source said about keeping it, in a file when that was written.
+	// Control has the caching rules of the source. A file on disk has the rules from the time of writing.
 	Control original.Control
 	// Validated is the time when the source last confirmed the original.
 	Validated time.Time
 }
 
-// NewEntry returns an entry with its ETag.
+// NewEntry returns an entry and computes its ETag.
 func NewEntry(body []byte, contentType string, of Origin) *Entry {
 	sum := sha256.Sum256(body)
 	return &Entry{Body: body, ContentType: contentType, ETag: `"` + hex.EncodeToString(sum[:16]) + `"`, Origin: of}
@@ -47,8 +48,8 @@ func NewEntry(body []byte, contentType string, of Origin) *Entry {
 
 var errCorrupt = errors.New("cache file is corrupt")
 
-// encode returns the content of a file: the SHA-256 digest of the rest, the key, the entry without
-// its body, and the body. The time of validation is the file's modification time.
+// encode returns the content of a file: the SHA-256 digest of all that follows, the key, the entry without its body,
+// and the body. The validation time is stored as the file's modification time.
 func encode(key string, e *Entry) ([]byte, error) {
 	out := bytes.NewBuffer(make([]byte, sha256.Size, sha256.Size+len(e.Body)+1024))
 	head := *e
@@ -64,8 +65,7 @@ func encode(key string, e *Entry) ([]byte, error) {
 	return file, nil
 }
 
-// decode returns the entry in a file, which has its body in it. A file of another key is
-// corrupt.
+// decode returns the entry of a file. Its body shares the memory of the file. A file of another key is corrupt.
 func decode(key string, file []byte) (*Entry, error) {
 	if len(file) < sha256.Size || sha256.Sum256(file[sha256.Size:]) != [sha256.Size]byte(file) {
 		return nil, errCorrupt

@@ -1,6 +1,5 @@
-// Package config reads the environment. The source has the variables that Darkroom reads
-// (SOURCE_…, DEFAULTPARAMS, CACHE_TIME, LOG_LEVEL), so that both can share a ConfigMap; those
-// of the gate begin with GATE_.
+// Package config reads the environment. Variables of the source have the same names as in Darkroom (SOURCE_…,
+// DEFAULTPARAMS, CACHE_TIME, LOG_LEVEL), so that both can share a ConfigMap. Variables of the gate begin with GATE_.
 package config
 
 import (
@@ -19,21 +18,19 @@ import (
 
 // Config is the configuration of a gate.
 type Config struct {
-	// Address is the address for clients, Inner the one for Darkroom, and Metrics
-	// the one for health checks and metrics.
+	// Address serves clients, Inner serves Darkroom, and Metrics serves health checks and metrics.
 	Address, Inner, Metrics string
-	// Darkroom is the URL of Darkroom.
-	Darkroom *url.URL
-	// Sources select the source, and additional ones. Options.Source is not set.
+	Darkroom                *url.URL
+	// Sources configure the source and the additional sources. Options.Source is not set.
 	Sources []source.Config
 	pipeline.Options
-	// Signing has no file if URLs are not signed. Its functions are not set.
+	// Signing.File is empty if URLs are not signed. The functions of Signing are not set.
 	Signing signing.Options
-	// CacheTTL is the max-age of images.
+	// CacheTTL is the max-age of responses.
 	CacheTTL time.Duration
-	// CacheDisk bounds the results in CacheFolder, in bytes.
+	// CacheDisk is the capacity of CacheFolder, in bytes.
 	CacheDisk int64
-	// CacheFolder is empty if there is no disk cache.
+	// CacheFolder is the directory of the disk cache; empty disables it.
 	CacheFolder             string
 	ServerTiming, AccessLog bool
 	CrossOrigin             bool
@@ -91,7 +88,7 @@ func Read(getenv func(string) string) (Config, error) {
 	return c, errors.Join(e.errors...)
 }
 
-// readSources reads the source and the additional ones, whose variables have their number after SOURCE.
+// readSources reads the source and the additional sources. Names of their variables have a number after SOURCE.
 func readSources(e *environment) []source.Config {
 	sources := []source.Config{readSource(e, "SOURCE_")}
 	sources[0].WorkloadIdentity = e.boolean("GATE_WORKLOAD_IDENTITY", false)
@@ -111,7 +108,7 @@ func readSources(e *environment) []source.Config {
 	return sources
 }
 
-// readSource reads variables whose names begin with a prefix.
+// readSource reads the source whose variables begin with a prefix.
 func readSource(e *environment, prefix string) source.Config {
 	c := source.Config{
 		Variables:       prefix,

@@ -30,9 +30,9 @@ func (e *environment) fail(name, reason string) {
 
 func (e *environment) text(name, unset string) string { return cmp.Or(e.getenv(name), unset) }
 
-// integer parses a number that must be at least least.
+// integer parses a number with a lower bound.
 func (e *environment) integer(name string, unset, least int64) int64 {
-	const most = 1 << 44 // no memory or disk is larger, and nothing overflows
+	const most = 1 << 44 // larger than any memory or disk, and free of overflows
 	n, err := strconv.ParseInt(e.text(name, strconv.FormatInt(unset, 10)), 10, 64)
 	if err != nil || n < least || n > most {
 		e.fail(name, fmt.Sprintf("must be an integer from %d to %d", least, int64(most)))
@@ -44,7 +44,7 @@ func (e *environment) seconds(name string, unset int64) time.Duration {
 	return time.Duration(min(e.integer(name, unset, 0), math.MaxInt32)) * time.Second
 }
 
-// parse parses any other type.
+// parse parses a variable with a given parser.
 func parse[T any](e *environment, name, unset string, parser func(string) (T, error)) T {
 	value, err := parser(e.text(name, unset))
 	if err != nil {
@@ -57,7 +57,7 @@ func (e *environment) boolean(name string, unset bool) bool {
 	return parse(e, name, strconv.FormatBool(unset), strconv.ParseBool)
 }
 
-// choice returns one of several words; the first is the default.
+// choice returns one of several words. The first one is the default.
 func (e *environment) choice(name string, choices ...string) string {
 	value := e.text(name, choices[0])
 	if !slices.Contains(choices, value) {
@@ -66,7 +66,7 @@ func (e *environment) choice(name string, choices ...string) string {
 	return value
 }
 
-// names parses names separated by commas.
+// names parses a comma-separated list.
 func (e *environment) names(name string) []string {
 	text := e.text(name, "")
 	if text == "" {
@@ -75,7 +75,7 @@ func (e *environment) names(name string) []string {
 	return strings.Split(text, ",")
 }
 
-// list parses names that must be among those known; unset allows all.
+// list parses a comma-separated list of known names. An unset variable allows all names.
 func (e *environment) list(name string, known []string) []string {
 	names := e.names(name)
 	for _, each := range names {
@@ -86,7 +86,7 @@ func (e *environment) list(name string, known []string) []string {
 	return names
 }
 
-// pairs parses k=v;k=v, the format of Darkroom.
+// pairs parses k=v;k=v, as Darkroom does.
 func (e *environment) pairs(name string) map[string]string {
 	pairs := map[string]string{}
 	for part := range strings.SplitSeq(e.text(name, ""), ";") {
@@ -143,8 +143,7 @@ func level(text string) (level slog.Level, err error) {
 	return level, err
 }
 
-// authorities reads the certificates in a file and adds them to the system's. It returns
-// nil without a file.
+// authorities returns the certificates of the system and those in a file; nil without a file.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // the system's authorities

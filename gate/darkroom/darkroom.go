@@ -1,7 +1,6 @@
-// Package darkroom uses a Darkroom as a transformer of images in memory. Darkroom is
-// configured as a web folder whose base URL is the inner face of the gate. A
-// transformation publishes the original there at an unguessable path for its duration, and
-// requests that path from Darkroom.
+// Package darkroom transforms images in memory with a Darkroom. Darkroom is configured with a web folder as its
+// source, which is the inner face of the gate. During a transformation the original is published there at an
+// unguessable path, which is requested from Darkroom.
 package darkroom
 
 import (
@@ -21,18 +20,18 @@ import (
 )
 
 const (
-	// timeout bounds a transformation. The limits of requests keep it far below.
+	// timeout bounds a transformation. The limits of requests keep transformations far below it.
 	timeout    = 2 * time.Minute
 	retryAfter = 2 * time.Second
 )
 
-// Darkroom is a Darkroom with its inner face. Its methods are safe for concurrent use.
+// Darkroom is a client of Darkroom and a handler for the inner face. Its methods are safe for concurrent use.
 type Darkroom struct {
 	base      *url.URL
 	maxResult int64
 	client    *http.Client
 
-	// published are the originals that are being transformed, by path: *publication.
+	// published has the originals that are being transformed, by path, as *publication.
 	published sync.Map
 }
 
@@ -41,7 +40,7 @@ type publication struct {
 	fetched  atomic.Bool
 }
 
-// New returns the Darkroom at a base URL. Results are refused beyond maxResult bytes.
+// New returns a client for the Darkroom at a base URL. Results larger than maxResult bytes are refused.
 func New(base *url.URL, maxResult int64) *Darkroom {
 	return &Darkroom{
 		base: base, maxResult: maxResult,
@@ -52,7 +51,7 @@ func New(base *url.URL, maxResult int64) *Darkroom {
 	}
 }
 
-// ServeHTTP is the inner face. It serves only what is being transformed.
+// ServeHTTP serves the originals that are being transformed to Darkroom.
 func (d *Darkroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, ok := d.published.Load(r.URL.Path)
 	if !ok || r.Method != http.MethodGet {
@@ -66,9 +65,9 @@ func (d *Darkroom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = bytes.NewReader(p.original).WriteTo(w)
 }
 
-// Transform applies a query string of Darkroom to an original. It does not stop when the
-// client leaves, because Darkroom does not either, and its memory would be counted as
-// free while it is used. All errors are problems.
+// Transform applies a query string of Darkroom to an original. The transformation continues when the client leaves,
+// because Darkroom cannot cancel it, and the memory of Darkroom must be counted until it ends. All errors are
+// problems.
 func (d *Darkroom) Transform(ctx context.Context, original []byte, query string) ([]byte, error) {
 	p := &publication{original: original}
 	path := "/" + rand.Text()

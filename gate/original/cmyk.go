@@ -8,26 +8,27 @@ import (
 
 const (
 	inks, channels = 4, 3
-	// maxCMYKProfile bounds the time for a profile. Ordinary ones have half a megabyte, and 9 to 17 nodes for each ink.
+	// maxCMYKProfile bounds the time to read a profile. Typical profiles have half a megabyte, with 9 to 17 nodes for
+	// each ink.
 	maxCMYKProfile = 4 << 20
-	// CMYKProfileMemory is the memory for each byte of a CMYK profile: for its parts, its numbers and its nodes.
+	// CMYKProfileMemory is the memory for each byte of a CMYK profile while it is read.
 	CMYKProfileMemory = 10
 )
 
-// CMYKProfile converts CMYK to sRGB by the table A2B0 of a profile (ICC), for perceptual rendering.
+// CMYKProfile converts CMYK to sRGB with the table A2B0 (perceptual rendering) of an ICC profile.
 type CMYKProfile struct {
-	// inputs has for each ink the node below an amount, as a number in a row of nodes, and the distance from it.
+	// inputs has, for each ink and amount, the node below the amount and the distance from that node.
 	inputs [inks][256]struct {
 		node     int
 		distance float32
 	}
-	// steps are the distances in nodes of one row, by ink.
+	// steps are the distances between adjacent nodes in nodes, by ink.
 	steps [inks]int
-	// nodes are red, green and blue from 0 to 255, and beyond for colors that sRGB does not have.
+	// nodes are red, green and blue from 0 to 255, or beyond for colors outside of sRGB.
 	nodes [][channels]float32
 }
 
-// CMYK returns the profile of a CMYK file, or nil if it has none that can be used.
+// CMYK returns the profile of a CMYK file, or nil if it has no usable profile.
 func CMYK(body []byte) *CMYKProfile {
 	profile, _ := embedded(body)
 	if len(profile) < 132 || len(profile) > maxCMYKProfile || string(profile[16:20]) != "CMYK" {
@@ -58,7 +59,7 @@ func CMYK(body []byte) *CMYKProfile {
 	return nil
 }
 
-// newCMYK reads a table of type lut8 or lut16; nil if it is of another type, or malformed.
+// newCMYK reads a table of type lut8 or lut16. It returns nil for other types and malformed tables.
 func newCMYK(table []byte, toPCS func(values vector, wide bool) vector) *CMYKProfile {
 	if len(table) < 52 || table[8] != inks || table[9] != channels || table[10] < 2 {
 		return nil
@@ -100,7 +101,7 @@ func newCMYK(table []byte, toPCS func(values vector, wide bool) vector) *CMYKPro
 	return c
 }
 
-// numbers returns bytes, or pairs of them, as numbers from 0 to 1.
+// numbers maps bytes, or pairs of bytes if wide, to 0…1.
 func numbers(data []byte, wide bool) (out []float32) {
 	if !wide {
 		for _, b := range data {
@@ -114,14 +115,14 @@ func numbers(data []byte, wide bool) (out []float32) {
 	return out
 }
 
-// interpolate returns the value of a curve at a place from 0 to 1.
+// interpolate returns the value of a curve at a position from 0 to 1.
 func interpolate(curve []float32, at float32) float32 {
 	at *= float32(len(curve) - 1)
 	i := min(int(at), len(curve)-2)
 	return curve[i] + (curve[i+1]-curve[i])*(at-float32(i))
 }
 
-// light returns XYZ values, which are encoded from 0 to almost 2.
+// light decodes XYZ values, which are encoded from 0 to almost 2.
 func light(v vector, _ bool) vector {
 	for i := range v {
 		v[i] *= 1 + 32767./32768
@@ -129,7 +130,7 @@ func light(v vector, _ bool) vector {
 	return v
 }
 
-// labOf returns the XYZ values of an encoded color of CIE L*a*b*.
+// labOf decodes a color in CIE L*a*b* and converts it to XYZ.
 func labOf(v vector, wide bool) vector {
 	lightness, a, b := v[0]*100, v[1]*255-128, v[2]*255-128
 	if wide { // 0xff00 is 100
@@ -153,7 +154,7 @@ var toSRGB = func() matrix {
 	return inverse
 }()
 
-// screen returns XYZ values as red, green and blue from 0 to 255, or beyond.
+// screen converts XYZ values to red, green and blue from 0 to 255, or beyond.
 func screen(xyz vector) (out [channels]float32) {
 	for i, linear := range toSRGB.times(xyz) {
 		value := 12.92 * linear
@@ -165,7 +166,8 @@ func screen(xyz vector) (out [channels]float32) {
 	return out
 }
 
-// Convert converts an image to another one of the same size. It interpolates between the five nodes around a color.
+// Convert fills an image with the converted colors of another one of the same size. It interpolates between the five
+// nodes around a color.
 func (c *CMYKProfile) Convert(to *image.RGBA, from *image.CMYK) {
 	width := from.Rect.Dx()
 	for y := range from.Rect.Dy() {

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Control is what a source says about keeping an original. The zero value says nothing.
+// Control has the caching rules of a source for an original. The zero value is no rules.
 type Control struct {
-	// NoStore is set for originals that must not be kept.
+	// NoStore forbids to keep the original.
 	NoStore bool
-	// Bounded is set if the original may be kept for MaxAge only, and by browsers for BrowserAge, which is not longer.
+	// Bounded limits the age to MaxAge in the gate, and to BrowserAge, which is not longer, in browsers.
 	Bounded            bool
 	MaxAge, BrowserAge time.Duration
 }
 
-// ParseControl parses the headers of a source as RFC 9111 defines them for shared caches. What its
-// own caches have used of the time is over. What it says to CDNs (RFC 9213) counts before s-maxage.
+// ParseControl parses response headers for shared caches (RFC 9111). The time in caches of the source is subtracted.
+// CDN-Cache-Control (RFC 9213) takes precedence over s-maxage.
 func ParseControl(header http.Header, now time.Time) (c Control) {
 	ages, forCDNs := map[string]time.Duration{}, map[string]time.Duration{}
 	c.NoStore = parseDirectives(header.Values("Cache-Control"), ages)
 	c.NoStore = parseDirectives(header.Values("CDN-Cache-Control"), forCDNs) || c.NoStore
-	for _, name := range []string{"max-age", "s-maxage", "no-cache"} { // the last one counts
+	for _, name := range []string{"max-age", "s-maxage", "no-cache"} { // the last one takes precedence
 		if age, found := forCDNs[name]; found {
 			ages["cdn"] = age
 		}
 	}
-	if strings.Contains(strings.Join(header.Values("Vary"), ","), "*") { // each request may get another image
+	if strings.Contains(strings.Join(header.Values("Vary"), ","), "*") { // each request may get a different image
 		ages["no-cache"] = 0
 	}
 	if expires := header.Get("Expires"); expires != "" {
-		at, _ := http.ParseTime(expires) // zero, which is long ago, for 0 and other values that are no time
+		at, _ := http.ParseTime(expires) // the zero time, in the past, for 0 and other invalid dates
 		if date, err := http.ParseTime(header.Get("Date")); err == nil {
 			now = date
 		}
@@ -54,7 +54,7 @@ func ParseControl(header http.Header, now time.Time) (c Control) {
 	return c
 }
 
-// parseDirectives adds the shortest age of each name, and reports whether keeping is forbidden.
+// parseDirectives adds the lowest age of each name to ages, and reports whether storing is forbidden.
 func parseDirectives(lines []string, ages map[string]time.Duration) (noStore bool) {
 	for directive := range strings.SplitSeq(strings.ToLower(strings.Join(lines, ",")), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
@@ -67,7 +67,7 @@ func parseDirectives(lines []string, ages map[string]time.Duration) (noStore boo
 	return noStore
 }
 
-// seconds parses a number of seconds, and reports whether it is one. A negative one is none at all.
+// seconds parses a number of seconds, and reports whether it is valid. Negative numbers are invalid.
 func seconds(text string) (time.Duration, bool) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	return time.Duration(max(n, 0)) * time.Second, err == nil

@@ -5,22 +5,22 @@ import (
 	"math"
 )
 
-// colors are what a PNG file without a profile says about its colors.
+// colors are the color chunks of a PNG file without a profile.
 type colors struct {
-	// named is set by the chunk sRGB, which takes precedence.
+	// named is set by the chunk sRGB, which takes precedence over other chunks.
 	named, gray bool
-	// gamma is the exponent of encoding; zero if there is none.
+	// gamma is the encoding exponent; zero if unset.
 	gamma float64
 	// white and the primaries are chromaticities.
 	white, red, green, blue [2]float64
 }
 
-// sRGB is what counts without other information.
+// sRGB are the default colors.
 var sRGB = colors{
 	white: [2]float64{.3127, .3290}, red: [2]float64{.64, .33}, green: [2]float64{.3, .6}, blue: [2]float64{.15, .06},
 }
 
-// add reads a chunk.
+// add reads a color chunk.
 func (c *colors) add(kind string, data []byte) {
 	number := func(i int) float64 { return float64(binary.BigEndian.Uint32(data[4*i:])) / 100_000 }
 	switch {
@@ -37,7 +37,7 @@ func (c *colors) add(kind string, data []byte) {
 	}
 }
 
-// isSRGB reports whether nobody sees a difference.
+// isSRGB reports whether the difference to sRGB is invisible.
 func (c *colors) isSRGB() bool {
 	differs := math.Abs(c.gamma-1/2.2) > .01
 	for i, of := range [][2]float64{c.white, c.red, c.green, c.blue} {
@@ -47,7 +47,7 @@ func (c *colors) isSRGB() bool {
 	return c.named || !differs
 }
 
-// profile returns a color profile (ICC, version 2); nil for sRGB, and for what makes no sense.
+// profile returns an ICC profile (version 2); nil for sRGB and for invalid colors.
 func (c *colors) profile() []byte {
 	if c.gamma < .1 || c.gamma > 10 || c.isSRGB() {
 		return nil
@@ -76,10 +76,10 @@ type tag struct {
 	data []byte
 }
 
-// d50 is the white of profiles.
+// d50 is the white point of ICC profiles.
 var d50 = vector{.9642, 1, .8249}
 
-// xyz returns a value as profiles have it.
+// xyz encodes a value as the type XYZ of ICC profiles.
 func xyz(v vector) []byte {
 	out := []byte("XYZ \x00\x00\x00\x00")
 	for _, x := range v {
@@ -88,7 +88,7 @@ func xyz(v vector) []byte {
 	return out
 }
 
-// iccOf returns the file of a profile.
+// iccOf returns a profile file with some tags.
 func iccOf(space string, tags []tag) []byte {
 	header := make([]byte, 128)
 	copy(header[8:], "\x02\x10\x00\x00mntr"+space+"XYZ \x07\xea\x00\x01\x00\x01")
@@ -124,7 +124,7 @@ func cross(a, b vector) vector {
 	return vector{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// inverse returns false for a matrix that has none.
+// inverse returns false for a singular matrix.
 func (m matrix) inverse() (out matrix, ok bool) {
 	first := cross(m[1], m[2])
 	determinant := m[0][0]*first[0] + m[0][1]*first[1] + m[0][2]*first[2]
@@ -136,10 +136,10 @@ func (m matrix) inverse() (out matrix, ok bool) {
 	return out, math.Abs(determinant) > 1e-6
 }
 
-// bradford is the response of cones, in which the white is adapted.
+// bradford is the Bradford matrix for chromatic adaptation.
 var bradford = matrix{{.8951, -.7502, .0389}, {.2664, 1.7135, -.0685}, {-.1614, .0367, 1.0296}}
 
-// colorants returns the primaries, as they are with the white of profiles.
+// colorants returns the primaries adapted to the white point of ICC profiles.
 func (c *colors) colorants() (columns matrix, ok bool) {
 	light := func(of [2]float64) vector { return vector{of[0] / of[1], 1, (1 - of[0] - of[1]) / of[1]} }
 	if c.white[1] == 0 || c.red[1] == 0 || c.green[1] == 0 || c.blue[1] == 0 {
@@ -162,7 +162,7 @@ func (c *colors) colorants() (columns matrix, ok bool) {
 	return columns, ok
 }
 
-// isScreen reports whether a chunk cICP names BT.709 or sRGB, the colors of screens, and no colors of films.
+// isScreen reports whether a cICP chunk has the colors of BT.709 or sRGB rather than of films.
 func isScreen(data []byte) bool {
 	return len(data) == 4 && data[0] == 1 && (data[1] == 1 || data[1] == 13)
 }

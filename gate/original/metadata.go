@@ -10,27 +10,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// JPEG holds properties of a JPEG file.
+// JPEG has the properties of a JPEG file that affect decoding.
 type JPEG struct {
-	// Progressive files need the memory of all coefficients while they are decoded.
+	// Progressive files need memory for all coefficients while they are decoded.
 	Progressive bool
-	// CMYK files have four components.
+	// CMYK is set for files with four components.
 	CMYK bool
-	// Converted is set for files in CMYK or RGB, which are decoded as YCbCr and converted.
+	// Converted is set for CMYK and RGB files, which are decoded as YCbCr and then converted.
 	Converted bool
 	// Scans is the number of passes over the pixels.
 	Scans int
-	// Samples is the number of samples for each pixel: 1.5 for an ordinary photo, whose
-	// colors have half the width and height.
+	// Samples is the number of samples for each pixel: 1.5 for a typical photo, whose colors have half the width and
+	// height.
 	Samples float64
-	// Profile is the length of the color profile.
+	// Profile is the length of the color profile in bytes.
 	Profile int
-	// Length is the length of the image, without what is behind it.
+	// Length is the length of the image in bytes, without trailing data.
 	Length int
 }
 
-// maxScans bounds the work of decoding, as a scan of a few bytes is a pass over all pixels.
-// Progressive files of ordinary programs have about ten scans.
+// maxScans bounds the work of decoding, because a scan of a few bytes is a pass over all pixels. Typical progressive
+// files have about ten scans.
 const maxScans = 100
 
 // Markers of segments, as kinds of parts.
@@ -41,13 +41,13 @@ const (
 	profileData     = "\xe2"
 )
 
-// segments calls each with the segments of a JPEG file up to the end of its image, and returns its
-// length. What follows, such as the video of a motion photo or a second image, is not part of it.
-// A malformed file ends where it cannot be read: decoding it will fail with a better error.
+// segments calls each with the segments of a JPEG file, and returns the length of the image. Trailing data, such as
+// the video of a motion photo or a second image, is not part of the image. A malformed file ends at the first
+// unreadable segment, because the decoder will return a better error.
 func segments(body []byte, each func(kind string, data []byte)) (length int) {
 	const firstFrame, firstRestart, imageEnd, firstScan = 0xc0, 0xd0, 0xd9, 0xda
 	for rest := body[min(2, len(body)):]; ; {
-		// Between segments are the pixels of a scan, in which zero follows 0xff.
+		// Scan data precedes the next segment. In scan data, 0xff is followed by zero.
 		start := bytes.IndexByte(rest, 0xff)
 		if start < 0 || len(rest) < start+2 {
 			return len(body)
@@ -61,7 +61,7 @@ func segments(body []byte, each func(kind string, data []byte)) (length int) {
 		case marker == imageEnd:
 			return len(body) - len(rest) + 2
 		case marker < firstFrame, marker >= firstRestart && marker < firstScan, marker == 0xff, length < 2:
-			rest = rest[1:] // no segment
+			rest = rest[1:] // not a segment
 			continue
 		}
 		segment := rest[:min(2+length, len(rest))]
@@ -70,7 +70,7 @@ func segments(body []byte, each func(kind string, data []byte)) (length int) {
 	}
 }
 
-// scanFrame reads the header of a frame. The first one counts.
+// scanFrame reads a frame header, unless another one was read before.
 func (i *Info) scanFrame(kind string, data []byte) {
 	if i.JPEG.Samples > 0 || len(data) < 6 {
 		return
@@ -80,11 +80,11 @@ func (i *Info) scanFrame(kind string, data []byte) {
 		i.Size = request.Size{Width: int(binary.BigEndian.Uint16(data[3:])), Height: int(binary.BigEndian.Uint16(data[1:]))}
 	}
 	if i.JPEG.Progressive {
-		i.BytesPerPixel *= 5 // the decoder keeps all coefficients, of four bytes each
+		i.BytesPerPixel *= 5 // the decoder keeps all coefficients, with four bytes each
 	}
 }
 
-// samples returns the number of samples for each pixel, of components of three bytes each.
+// samples returns the number of samples for each pixel. Each component has three bytes.
 func samples(components []byte) float64 {
 	var sum, most int
 	for ; len(components) >= 3; components = components[3:] {
@@ -94,8 +94,8 @@ func samples(components []byte) float64 {
 	return float64(sum) / float64(max(most, 1))
 }
 
-// parts calls each with the segments of a JPEG file or the chunks of a PNG or WebP file, which have no kinds in
-// common, and returns the length of the image.
+// parts calls each with the segments of a JPEG file or the chunks of a PNG or WebP file, and returns the length of
+// the image. The kinds of the formats are distinct.
 func parts(body []byte, each func(kind string, data []byte)) (length int) {
 	switch Type(body) {
 	case "image/jpeg":
@@ -121,7 +121,7 @@ func pngChunks(body []byte, each func(kind string, data []byte)) {
 	}
 }
 
-// webpChunks calls each with the chunks of a WebP file, and with what there is of one that is cut.
+// webpChunks calls each with the chunks of a WebP file. The last one may be truncated.
 func webpChunks(body []byte, each func(kind string, data []byte)) {
 	for rest := body[min(12, len(body)):]; len(rest) >= 8; {
 		length, whole := int64(binary.LittleEndian.Uint32(rest[4:])), int64(len(rest))
@@ -130,7 +130,7 @@ func webpChunks(body []byte, each func(kind string, data []byte)) {
 	}
 }
 
-// webpFrame returns the size of the pixels in a chunk of a WebP file. A file may have another one in front of them.
+// webpFrame returns the pixel size in a chunk of a WebP file; zero for chunks without pixels.
 func webpFrame(kind string, data []byte) request.Size {
 	if kind == "VP8L" {
 		config, _ := vp8l.DecodeConfig(bytes.NewReader(data))
@@ -142,11 +142,11 @@ func webpFrame(kind string, data []byte) request.Size {
 	return request.Size{Width: frame.Width, Height: frame.Height}
 }
 
-// upright is the orientation of an image that is shown as it is stored.
+// upright is the orientation of an image that is stored upright.
 const upright = 1
 
-// orientationOf returns the orientation in EXIF data, which begins with the header of a TIFF file:
-// 1 to 8, as EXIF numbers them; 1 if there is none.
+// orientationOf returns the EXIF orientation, 1 to 8, in EXIF data, which starts with a TIFF header; 1 if there is
+// none.
 func orientationOf(tiff []byte) int {
 	const tag, short, entry = 0x0112, 3, 12
 	if len(tiff) < 10 {

@@ -16,32 +16,30 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// Validators identify a version of an original for its source, as the source returned them.
+// Validators identify a version of an original, as returned by its source.
 type Validators struct {
 	ETag, LastModified string
-	// Source is the source that returned them. They mean nothing to another.
+	// Source is the name of the source. Other sources do not know the validators.
 	Source string
 }
 
 // Info describes an image by its header.
 type Info struct {
-	// Format is jpeg, png or webp; empty for other images, which can be served but
-	// not transformed.
+	// Format is jpeg, png or webp; empty for images that can be served but not transformed.
 	Format string
 	// ContentType is the media type, derived from the content.
 	ContentType string
-	// Size is the size of the upright image, in pixels; zero if it is not known.
+	// Size is the size of the upright image in pixels; zero if unknown.
 	Size request.Size
-	// Orientation is 1 for an image that is stored upright, or another one of EXIF.
+	// Orientation is the EXIF orientation; 1 if the image is stored upright.
 	Orientation int
-	// BytesPerPixel is what a decoder needs for each pixel.
+	// BytesPerPixel is the memory that a decoder needs for each pixel.
 	BytesPerPixel float64
-	// JPEG is set for JPEG files.
-	JPEG JPEG
+	JPEG          JPEG
 }
 
-// Inspect reads the header of an image. Content that is not an image is a problem: error
-// pages and scripts of the source are never passed on.
+// Inspect reads the header of an image. Other content, such as an error page or a script, is a problem: it is never
+// passed on.
 func Inspect(body []byte) (Info, error) {
 	info := Info{ContentType: Type(body)}
 	if info.ContentType == "" {
@@ -57,13 +55,14 @@ func Inspect(body []byte) (Info, error) {
 	if !info.scan(body) {
 		info.Format = ""
 	}
-	if info.Orientation > 4 { // a side becomes the top
+	if info.Orientation > 4 { // rotated by 90 or 270 degrees
 		info.Size.Width, info.Size.Height = info.Size.Height, info.Size.Width
 	}
 	return info, nil
 }
 
-// decodeConfig does not leave WebP to the registry of formats, where other decoders may be.
+// decodeConfig decodes the header. It does not look for WebP in the registry of package image, where other decoders
+// may be registered.
 func decodeConfig(body []byte) (config image.Config, format string, err error) {
 	if Type(body) == "image/webp" {
 		config, err = webp.DecodeConfig(bytes.NewReader(body))
@@ -72,8 +71,8 @@ func decodeConfig(body []byte) (config image.Config, format string, err error) {
 	return image.DecodeConfig(bytes.NewReader(body))
 }
 
-// scan adds what the header that Go decodes does not have, and reports whether Darkroom can
-// transform such an image.
+// scan adds the properties that image.DecodeConfig does not return, and reports whether Darkroom can transform such
+// an image.
 func (i *Info) scan(body []byte) bool {
 	possible := i.Format != "" && i.Format != "gif"
 	length := parts(body, func(kind string, data []byte) { possible = i.add(kind, data) && possible })
@@ -86,11 +85,11 @@ func (i *Info) scan(body []byte) bool {
 	return possible && i.JPEG.Scans <= maxScans
 }
 
-// add adds what is in a part, and reports whether Darkroom can transform an image that has it.
+// add adds the properties of a part, and reports whether Darkroom can transform an image that contains it.
 func (i *Info) add(kind string, data []byte) (possible bool) {
 	switch kind {
-	case applicationData, "eXIf", "EXIF": // the first one counts
-		tiff, isEXIF := bytes.CutPrefix(data, []byte("Exif\x00\x00")) // some programs write it to WebP files too
+	case applicationData, "eXIf", "EXIF": // the first one takes precedence
+		tiff, isEXIF := bytes.CutPrefix(data, []byte("Exif\x00\x00")) // some programs write this prefix to WebP files too
 		if i.Orientation == 0 && (isEXIF || kind != applicationData) {
 			i.Orientation = orientationOf(tiff)
 		}
@@ -99,7 +98,7 @@ func (i *Info) add(kind string, data []byte) (possible bool) {
 	case "cICP": // results have no such chunk
 		return isScreen(data)
 	case "IHDR":
-		if len(data) == 13 && data[12] != 0 { // interlaced: each pass is an image of its own, before it is merged
+		if len(data) == 13 && data[12] != 0 { // interlaced: each pass is a separate image before they are merged
 			i.BytesPerPixel *= 2
 		}
 	case "VP8 ", "VP8L":
@@ -116,7 +115,7 @@ func (i *Info) add(kind string, data []byte) (possible bool) {
 	return true
 }
 
-// bytesPerPixel is what the decoder of a format needs for a color model.
+// bytesPerPixel returns the memory that the decoder of a format needs for a color model.
 func bytesPerPixel(format string, model color.Model) float64 {
 	if _, ok := model.(color.Palette); ok {
 		return 1
@@ -128,23 +127,23 @@ func bytesPerPixel(format string, model color.Model) float64 {
 	case jpeg && model == color.GrayModel:
 		return 1
 	case jpeg, model == color.Gray16Model, model == color.RGBA64Model, model == color.NRGBA64Model:
-		return 8 // JPEG files of other models are decoded as YCbCr, and converted
+		return 8 // other JPEG files are decoded as YCbCr, and converted
 	}
-	return 4 // a gray PNG file with a transparent color too
+	return 4 // also a gray PNG file with a transparent color
 }
 
 func gray(model color.Model) bool { return model == color.GrayModel || model == color.Gray16Model }
 
-// Weight returns the memory that Darkroom needs for a transformation, in bytes: the file, the
-// decoded image, its copy with four bytes per pixel from which Darkroom scales, and two
-// copies of the result. Measured with Darkroom v0.4.2, a 12-megapixel JPEG takes 68 MiB; this is an upper bound.
+// Weight returns an upper bound for the memory that Darkroom needs for a transformation, in bytes: the file, the
+// decoded image, a copy with four bytes per pixel, and two copies of the result. Darkroom v0.4.2 needs 68 MiB for a
+// 12-megapixel JPEG file.
 func Weight(info Info, length int64, t request.Transform) int64 {
 	const rgba = 4
-	// Decoders of JPEG files round up to blocks of 32 pixels, which matters for narrow images.
+	// JPEG decoders round up to blocks of 32 pixels, which matters for narrow images.
 	pixels := float64(request.Size{Width: info.Size.Width + 31, Height: info.Size.Height + 31}.Pixels())
 	scaled := t.Scaled(info.Size)
-	// Scaling is done by columns after rows; the image between them has the result's
-	// width and the original's height.
+	// Darkroom scales rows, then columns. The intermediate image has the width of the result and the height of the
+	// original.
 	between := float64(scaled.Width) * float64(info.Size.Height)
 	if scaled == info.Size {
 		between = 0

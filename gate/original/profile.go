@@ -14,12 +14,11 @@ import (
 	"github.com/deepteams/webp/mux"
 )
 
-// maxProfile bounds profiles. Those of screens and cameras have a few hundred bytes to some
-// kilobytes; larger ones describe printers.
+// maxProfile bounds profiles. Profiles of screens and cameras have up to some kilobytes, profiles of printers more.
 const maxProfile = 60 << 10
 
-// Profile returns the color profile of an image (ICC), or one for the gamma and the primaries of a PNG file; nil if it
-// has neither, or they are the ones of sRGB.
+// Profile returns the ICC profile of an image, or a profile for the gamma and primaries of a PNG file; nil if it has
+// neither, or if they are equal to sRGB.
 func Profile(body []byte) []byte {
 	profile, plain := embedded(body)
 	if profile == nil {
@@ -31,7 +30,7 @@ func Profile(body []byte) []byte {
 	return profile
 }
 
-// embedded returns the color profile in an image, and what a PNG file says without one.
+// embedded returns the profile in an image, and the color chunks of a PNG file.
 func embedded(body []byte) (profile []byte, plain colors) {
 	var numbered [][]byte
 	plain = sRGB
@@ -69,8 +68,8 @@ func inflate(data []byte) []byte {
 	return out
 }
 
-// WithProfile adds a color profile to a result, which has none. A profile of other colors than
-// the result, such as CMYK, is left out.
+// WithProfile adds a color profile to a result without one. Profiles for another color space, such as CMYK, are left
+// out.
 func WithProfile(result, profile []byte) []byte {
 	config, format, err := decodeConfig(result)
 	if err != nil || len(profile) < 128 || string(profile[16:20]) != colorsOf(config) {
@@ -86,7 +85,7 @@ func WithProfile(result, profile []byte) []byte {
 		const header = 33
 		data := bytes.NewBufferString("iCCPicc\x00\x00")
 		compress := zlib.NewWriter(data)
-		_, _ = compress.Write(profile) // to memory
+		_, _ = compress.Write(profile) // writes to memory do not fail
 		_ = compress.Close()
 		chunk := binary.BigEndian.AppendUint32(nil, uint32(data.Len()-4)) //nolint:gosec // at most maxProfile
 		chunk = append(chunk, data.Bytes()...)
@@ -98,7 +97,7 @@ func WithProfile(result, profile []byte) []byte {
 	return result
 }
 
-// colorsOf returns the color space of an image as profiles name it.
+// colorsOf returns the ICC name of the color space of an image.
 func colorsOf(config image.Config) string {
 	if gray(config.ColorModel) {
 		return "GRAY"
@@ -106,7 +105,8 @@ func colorsOf(config image.Config) string {
 	return "RGB "
 }
 
-// webpWithProfile returns the result if it is animated, which Darkroom's results are not.
+// webpWithProfile adds a profile to a WebP file. Animated files are returned unchanged; results of Darkroom are not
+// animated.
 func webpWithProfile(result, profile []byte) []byte {
 	file, err := mux.NewDemuxer(result)
 	if err != nil || file.NumFrames() != 1 {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// RepairPNG returns a PNG file as browsers read it, if decoders refuse it for what is not pixels: without chunks of
-// metadata that are damaged or repeated, without a transparent color behind the pixels, and with an end. It is nil if
-// the pixels themselves are damaged.
+// RepairPNG fixes damage outside of the pixels that browsers ignore: it removes damaged or repeated metadata and a
+// transparent color after the pixels, and adds a missing end. It returns nil if the pixels are damaged.
 func RepairPNG(body []byte) []byte {
 	const signature = 8
 	if Type(body) != "image/png" || len(body) < signature {
@@ -27,7 +26,7 @@ func RepairPNG(body []byte) []byte {
 			break
 		}
 		intact := crc32.ChecksumIEEE(chunk[4:8+length]) == binary.BigEndian.Uint32(chunk[8+length:])
-		isMetadata := kind[0]&0x20 != 0 // a bit of its name
+		isMetadata := kind[0]&0x20 != 0 // a bit of the name
 		switch {
 		case !isMetadata && !intact:
 			return nil

@@ -15,14 +15,13 @@ import (
 // SVG is the media type of images that may contain scripts.
 const SVG = "image/svg+xml"
 
-// brands are the brands of the ISO base media file format whose files browsers show.
+// brands maps brands of the ISO base media file format to media types that browsers show.
 var brands = map[string]string{
 	"avif": "image/avif", "avis": "image/avif", "heic": "image/heic", "heix": "image/heic",
 	"hevc": "image/heic", "mif1": "image/heif",
 }
 
-// Type returns the media type of an image, derived from its content; empty if it is not an image
-// that browsers show.
+// Type returns the media type of an image, derived from its content; empty if browsers do not show it as an image.
 func Type(body []byte) string {
 	if len(body) >= 12 && string(body[4:8]) == "ftyp" {
 		return brands[string(body[8:12])]
@@ -39,13 +38,13 @@ func Type(body []byte) string {
 	return ""
 }
 
-// maxProlog bounds what may be in front of the root element of an SVG, and that element.
+// maxProlog bounds the prolog and the root element of an SVG document.
 const maxProlog = 64 << 10
 
 // isSVG reports whether the root element of a document is svg.
 func isSVG(body []byte) bool {
 	document := xml.NewDecoder(bytes.NewReader(asUTF8(body[:min(len(body), maxProlog)])))
-	document.Strict = false // entities are declared in the document
+	document.Strict = false // the document may declare entities
 	document.CharsetReader = func(_ string, ascii io.Reader) (io.Reader, error) { return ascii, nil }
 	for {
 		token, err := document.RawToken()
@@ -67,7 +66,7 @@ func isSVG(body []byte) bool {
 	}
 }
 
-// asUTF8 decodes text that begins with the mark of UTF-16. Other text is in UTF-8, but for what is ignored.
+// asUTF8 decodes text with a UTF-16 byte order mark. Other text is treated as UTF-8.
 func asUTF8(text []byte) []byte {
 	var order binary.ByteOrder = binary.LittleEndian
 	switch {
@@ -83,12 +82,12 @@ func asUTF8(text []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// sizeOf returns the size of an image that Go does not decode, as far as its header has it.
+// sizeOf returns the size of an image that Go cannot decode, if the header has it.
 func sizeOf(contentType string, body []byte) (size request.Size) {
 	if contentType != "image/avif" && contentType != "image/heic" && contentType != "image/heif" {
 		return size
 	}
-	// Parts of an image have sizes too, which are smaller.
+	// Parts of an image have smaller sizes; the largest one is the size of the image.
 	for rest := body[:min(len(body), 64<<10)]; ; {
 		at := bytes.Index(rest, []byte("ispe"))
 		if at < 0 || len(rest) < at+16 {

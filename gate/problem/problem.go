@@ -1,4 +1,5 @@
-// Package problem has the errors that clients see. A problem gets its kind where it arises; serve maps kinds to HTTP.
+// Package problem defines the errors that clients see. A problem gets its kind where it arises; package serve maps
+// kinds to HTTP status codes.
 package problem
 
 import (
@@ -8,44 +9,44 @@ import (
 	"time"
 )
 
-// Kind is what went wrong.
+// Kind is the kind of a problem.
 type Kind string
 
 // Kinds of problems.
 const (
-	// Internal is any error without a kind of its own.
+	// Internal is the kind of all other errors.
 	Internal Kind = "internal"
-	// Invalid requests have no meaning, or demand more of an image than the limits allow.
+	// Invalid: the request is invalid, or exceeds the limits for results.
 	Invalid Kind = "invalid"
-	// URLTooLong and MethodNotAllowed are about the request alone.
+	// URLTooLong and MethodNotAllowed depend on the request alone.
 	URLTooLong       Kind = "URL too long"
 	MethodNotAllowed Kind = "method not allowed"
-	// Forbidden is a signature that is missing or wrong, or an image that the source denies.
+	// Forbidden: the signature is missing or invalid, or the source denies access.
 	Forbidden Kind = "forbidden"
-	// Expired is a signed URL after its time.
+	// Expired: the signed URL has expired.
 	Expired Kind = "expired"
-	// CredentialsRefused is a source that does not accept the credentials of the gate.
+	// CredentialsRefused: the source does not accept the gate's credentials.
 	CredentialsRefused Kind = "credentials refused"
-	// Missing is an image that the source does not have.
+	// Missing: the source does not have the image.
 	Missing Kind = "missing"
-	// TooLarge is an original or a result beyond the limits.
+	// TooLarge: the original or the result exceeds a limit.
 	TooLarge Kind = "too large"
-	// NotAnImage is any other content in place of an image, such as a page about maintenance.
+	// NotAnImage: the source returned other content, such as a maintenance page.
 	NotAnImage Kind = "not an image"
-	// Untransformable is an image that cannot be decoded.
+	// Untransformable: the image cannot be decoded.
 	Untransformable Kind = "untransformable"
-	// Busy is a request for which the gate or Darkroom had no place. Another request may have one.
+	// Busy: the gate or Darkroom has no capacity for the request. Another request may be admitted.
 	Busy Kind = "busy"
-	// SourceBusy is a source that asks to be left alone for a while.
+	// SourceBusy: the source asked to retry later.
 	SourceBusy Kind = "source busy"
-	// UpstreamFailed is a source or a Darkroom that failed, and TimedOut one that did not respond in time.
+	// UpstreamFailed: the source or Darkroom failed. TimedOut: it did not respond in time.
 	UpstreamFailed Kind = "upstream failed"
 	TimedOut       Kind = "timed out"
-	// Loop is a source that leads back to the gate.
+	// Loop: the source leads back to the gate.
 	Loop Kind = "loop"
 )
 
-// IsFailure reports whether a part of the system failed, so that the same request may succeed later.
+// IsFailure reports whether a part of the system failed, so that a retry may succeed.
 func (k Kind) IsFailure() bool {
 	switch k {
 	case Internal, Busy, SourceBusy, UpstreamFailed, TimedOut, Loop:
@@ -54,20 +55,19 @@ func (k Kind) IsFailure() bool {
 	return false
 }
 
-// IsAboutImage reports whether the image is gone, or has become one that is refused. A known result of it is not served
-// any more.
+// IsAboutImage reports whether the image is gone or refused, so that known results must not be served.
 func (k Kind) IsAboutImage() bool {
 	return !k.IsFailure() && k != CredentialsRefused && k != NotAnImage
 }
 
-// Problem is an error that a client sees.
+// Problem is an error that is reported to the client.
 type Problem struct {
 	Kind Kind
-	// Detail is one sentence for people. It must not contain secrets or internal addresses.
+	// Detail is one sentence for users. It must not contain secrets or internal addresses.
 	Detail string
-	// RetryAfter is the time after which a retry may succeed; zero if it is not known.
+	// RetryAfter is the time after which a retry may succeed; zero if unknown.
 	RetryAfter time.Duration
-	// Cause is for the log only.
+	// Cause is logged, and not sent to clients.
 	Cause error
 }
 
@@ -98,8 +98,8 @@ func (p *Problem) Error() string {
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Cause }
 
-// Of returns the problem that err wraps. Any other error is an internal one, whose text is
-// not sent to clients.
+// Of returns the problem that err wraps. Any other error becomes an internal problem, whose text is not sent to
+// clients.
 func Of(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
