@@ -6,7 +6,7 @@ import (
 	"image"
 )
 
-// ErrUnsupported is returned for files that may be valid, but use a coding that this package does not know.
+// ErrUnsupported is returned for files that may be valid, but use an unsupported coding.
 var ErrUnsupported = errors.New("jpeg: unsupported coding")
 
 var (
@@ -14,16 +14,16 @@ var (
 	errNoImage = errors.New("jpeg: the file has no frame header followed by a scan")
 )
 
-// unsupported returns an ErrUnsupported with details.
+// unsupported wraps ErrUnsupported with details.
 func unsupported(format string, arguments ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, arguments...))
 }
 
-// Decode decodes a file with its width and height divided by 1, 2, 4 or 8, and rounded up. It returns an *image.Gray,
-// *image.YCbCr, *image.CMYK or, for files in RGB, *image.RGBA, as image/jpeg does.
+// Decode decodes a file, with width and height divided by 1, 2, 4 or 8 and rounded up. Like image/jpeg, it returns an
+// *image.Gray, *image.YCbCr, *image.CMYK or, for RGB files, *image.RGBA.
 //
-// The memory that it needs follows from the frame header, which the caller must check before. Progressive files need
-// two bytes for each coefficient that is used, and eight for each block, in addition to one plane of the image.
+// The frame header determines the memory, so callers must check it first. Progressive files need two bytes for each
+// used coefficient, and eight for each block, in addition to one plane of the image.
 func Decode(data []byte, denominator int) (image.Image, error) {
 	switch denominator {
 	case 1, 2, 4, 8:
@@ -49,36 +49,36 @@ type decoder struct {
 	frame
 	quantization [4][64]uint16
 	dc, ac       [4]*table
-	// interval is the number of MCUs between two restart markers; 0 without.
+	// interval is the number of MCUs between restart markers; 0 without markers.
 	interval int
-	// block has the dequantized coefficients of one block, and room for those that are not needed.
+	// block has the dequantized coefficients of one block, and a last element for coefficients that are not needed.
 	block [65]int32
-	// run is the number of blocks whose band ends before it starts (G.1.2.2).
+	// run is the number of blocks that end before the band starts (G.1.2.2).
 	run int
 	// decoded is set when a part of a scan has been decoded.
 	decoded bool
 
-	// The color space follows from application data.
+	// Application data determine the color space.
 	jfif, adobe    bool
 	adobeTransform byte
 }
 
-// frame is what the frame header says.
+// frame has the content of the frame header.
 type frame struct {
 	width, height int
 	progressive   bool
 	components    []*component
-	// columns and rows are the number of MCUs, which have all components.
+	// columns and rows are the number of MCUs, which contain all components.
 	columns, rows int
 }
 
-// component is a plane of an image, and what is needed to decode it.
+// component is a plane of an image, with its decoding state.
 type component struct {
 	id byte
 	// horizontal and vertical are the sampling factors: the number of blocks in an MCU.
 	horizontal, vertical int
 	quantization         byte
-	// columns and rows are the number of blocks that have a part in the image.
+	// columns and rows are the number of blocks that overlap the image.
 	columns, rows int
 
 	// samples has whole MCUs.
@@ -91,8 +91,8 @@ type component struct {
 	dc, ac    *table
 	predicted int32
 
-	// coefficients of progressive files: the needed ones of each block.
+	// coefficients has the needed coefficients of each block, for progressive files.
 	coefficients []int16
-	// nonzero has a bit for each coefficient of a block that is not zero, in zigzag order.
+	// nonzero has a bit for each nonzero coefficient of a block, in zigzag order.
 	nonzero []uint64
 }

@@ -1,21 +1,21 @@
-// Package jpeg decodes JPEG files (ITU-T T.81) at a half, a quarter or an eighth of their size, or whole, and encodes
+// Package jpeg decodes JPEG files (ITU-T T.81) at full size or at a half, a quarter or an eighth of it, and encodes
 // images with optimal Huffman tables.
 //
-// A block of a file has 64 coefficients, sorted by frequency. The lowest 4x4, 2x2 or 1x1 of them are the block at the
-// smaller size, so that a thumbnail of a large photograph needs neither the time nor the memory of its pixels. What
-// remains is Huffman decoding, which takes most of the time:
+// A block of a file has 64 coefficients, sorted by frequency. The lowest 4x4, 2x2 or 1x1 coefficients are the block
+// at a smaller size, so a thumbnail of a large photo needs neither the time nor the memory for its pixels. Most of
+// the time is spent on Huffman decoding:
 //
-//   - reader.go holds the next bits of a scan in a register,
-//   - huffman.go decodes a code and the bits of its value with one look-up,
+//   - reader.go keeps the next bits of a scan in a register,
+//   - huffman.go decodes a code and its value with one lookup,
 //   - header.go reads the segments before and between scans,
-//   - scan.go goes through the blocks of a scan and continues at restart markers behind damaged data,
+//   - scan.go iterates over the blocks of a scan, and resumes at restart markers after damaged data,
 //   - sequential.go and progressive.go decode the coefficients of a block,
-//   - transform.go turns them into samples,
+//   - transform.go and inverse.go transform coefficients to samples,
 //   - output.go returns the samples as an image,
-//   - encode.go replaces the Huffman tables of a file that image/jpeg has written.
+//   - encode.go replaces the Huffman tables of a file from image/jpeg.
 //
-// Baseline, extended sequential and progressive files with 8 bits per sample are decoded, in all samplings that package
-// image has names for. Other files are ErrUnsupported: the caller can try image/jpeg.
+// Baseline, extended sequential and progressive files with 8 bits per sample are supported, with all subsampling
+// ratios of package image. Other files return ErrUnsupported, and can be tried with image/jpeg.
 //
-// Damaged and incomplete files are decoded as browsers do: what cannot be read is gray.
+// Damaged and incomplete files are decoded as in browsers: unreadable parts are gray.
 package jpeg

@@ -28,7 +28,7 @@ const (
 	adobeTransformPosition = 11
 )
 
-// readSegments reads the file up to its end, or what there is of it. Segments that are not understood are skipped.
+// readSegments reads the file, as far as it goes. Unknown segments are skipped.
 func (d *decoder) readSegments() error {
 	if !bytes.HasPrefix(d.data, []byte{0xff, startOfImage}) {
 		return errNotJPEG
@@ -39,7 +39,7 @@ func (d *decoder) readSegments() error {
 		switch {
 		case !ok || marker == endOfImage || marker == startOfImage:
 			return nil
-		case firstRestart <= marker && marker <= lastRestart: // of a scan that had too much data
+		case firstRestart <= marker && marker <= lastRestart: // of a scan with excess data
 			continue
 		case isFrame(marker) && d.components != nil: // of another image
 			return nil
@@ -54,7 +54,7 @@ func (d *decoder) readSegments() error {
 	}
 }
 
-// segment returns the content of the segment whose marker was read. It must be complete.
+// segment returns the content of the segment after a marker, and whether it is complete.
 func (d *decoder) segment() ([]byte, bool) {
 	rest := d.data[d.position:]
 	if len(rest) < 2 {
@@ -123,9 +123,9 @@ func (d *decoder) readFrame(marker byte, body []byte) error {
 	return d.layOut()
 }
 
-// layOut derives the number of blocks of each component (A.1.1, A.2) from the sampling factors.
+// layOut computes the number of blocks of each component from the sampling factors (A.1.1, A.2).
 func (d *decoder) layOut() error {
-	if len(d.components) == 1 { // its factors have no meaning
+	if len(d.components) == 1 { // its factors are ignored
 		d.components[0].horizontal, d.components[0].vertical = 1, 1
 	}
 	if !d.supportsSampling() {

@@ -1,20 +1,20 @@
 package jpeg
 
-// lookup is the number of bits that select an entry of a table. Most codes with the bits of their value fit.
+// lookup is the number of bits that index a table. Most codes fit, together with their values.
 const lookup = 10
 
 // table decodes Huffman codes.
 type table struct {
 	entries [1 << lookup]entry
 	skips   [1 << lookup]skip
-	// limits and offsets are for codes with more bits: those with n bits are less than limits[n], if bits follow them
-	// up to 16, and have their symbol at the code plus offsets[n].
+	// limits and offsets decode longer codes: a code with n bits, left-aligned in 16 bits, is less than limits[n],
+	// and its symbol is at the code plus offsets[n].
 	limits  [17]uint32
 	offsets [17]int32
 	symbols [256]byte
 }
 
-// entry is what follows from the next bits: a code with the value that follows it, or else a code alone, or none.
+// entry is the result of a lookup: a code with its value, a code without its value, or none.
 type entry uint32
 
 func valueEntry(value int32, symbol byte, length uint) entry {
@@ -25,19 +25,19 @@ func codeEntry(symbol byte, length uint) entry {
 	return entry(uint32(symbol)<<8 | uint32(length)) //nolint:gosec // at most 10 bits
 }
 
-// value is not zero if the entry has a value.
+// value is the decoded value; zero if the entry has none.
 func (e entry) value() int32 { return int32(e) >> 16 } //nolint:gosec // the sign is meant
 
 // run is the number of zeros before the value.
 func (e entry) run() int { return int(e >> 8 & 15) }
 
-// length is the number of bits of the code, including its value if there is one; 0 for longer codes.
+// length is the number of bits of the code and of its value if there is one; 0 for longer codes.
 func (e entry) length() uint { return uint(e & 63) }
 
-// symbol is the symbol of a code alone.
+// symbol is the symbol of an entry without a value.
 func (e entry) symbol() byte { return byte(e >> 8) } //nolint:gosec // the lower bits are meant
 
-// skip is how many coefficients, and what length, the codes that are complete in the next bits have together.
+// skip has the number of coefficients, and the number of bits, of all codes that are complete in the indexed bits.
 type skip uint16
 
 const endOfBlock skip = 1 << 15
@@ -45,8 +45,7 @@ const endOfBlock skip = 1 << 15
 func (s skip) length() uint { return uint(s & 15) }
 func (s skip) zigzag() int  { return int(s >> 4 & 127) }
 
-// newTable returns a table from the number of codes of each length, and symbols. Codes that are not possible are left
-// out.
+// newTable returns a table for the number of codes of each length, and their symbols. Impossible codes are left out.
 func newTable(counts, symbols []byte) *table {
 	t := new(table)
 	copy(t.symbols[:], symbols)
@@ -68,7 +67,7 @@ func newTable(counts, symbols []byte) *table {
 	return t
 }
 
-// enter adds the entries of all bits that start with a code.
+// enter adds the entries for all bits that start with a code.
 func (t *table) enter(code int, length uint, symbol byte) {
 	free := lookup - length
 	size := uint(symbol & 15)
@@ -81,7 +80,7 @@ func (t *table) enter(code int, length uint, symbol byte) {
 	}
 }
 
-// skipOf returns the codes in bits together.
+// skipOf returns the skip for some bits.
 func (t *table) skipOf(bits int) skip {
 	var length uint
 	zigzag := 0
@@ -95,7 +94,7 @@ func (t *table) skipOf(bits int) skip {
 		case e.value() != 0:
 			next = e.run() + 1
 		case symbol&15 != 0:
-			next = 64 // its value is not in the bits
+			next = 64 // the value is incomplete
 		case symbol != zeroRun:
 			return skip(length+e.length()) | skip(zigzag)<<4 | endOfBlock //nolint:gosec // at most 10 and 63
 		}
@@ -108,10 +107,11 @@ func (t *table) skipOf(bits int) skip {
 	return skip(length) | skip(zigzag)<<4
 }
 
-// zeroRun is the symbol of 16 zeros.
+// zeroRun is the symbol for 16 zeros.
 const zeroRun = 0xf0
 
-// next decodes a code and its value. Value is 0 for codes without one: zeroRun has run 15, the end of a block 0.
+// next decodes a code and its value. The value is 0 for codes without one: zeroRun has run 15, and the end of a block
+// has run 0.
 func (r *reader) next(t *table) (run int, value int32) {
 	if r.count < 32 {
 		r.fill()
@@ -133,8 +133,7 @@ func (r *reader) next(t *table) (run int, value int32) {
 	return int(symbol >> 4), value
 }
 
-// find returns the symbol at the start of 16 bits, and the length of its code, which is longer than lookup. Codes that
-// do not exist are symbol 0.
+// find decodes a code that is longer than lookup, from the start of 16 bits. Codes that do not exist are symbol 0.
 func (t *table) find(bits uint32) (symbol byte, length uint) {
 	for length = lookup + 1; length <= 16; length++ {
 		if bits < t.limits[length] {
@@ -144,8 +143,7 @@ func (t *table) find(bits uint32) (symbol byte, length uint) {
 	return 0, 16
 }
 
-// extend returns the value of the given number of bits, 1 to 15, at the start of others. Values that start with 0
-// are negative (F.2.2.1).
+// extend returns the signed value of the first size bits, 1 to 15. Values that start with 0 are negative (F.2.2.1).
 func extend(reservoir uint64, size uint) int32 {
 	value := int32(reservoir >> (64 - size&63))                           //nolint:gosec // at most 15 bits
 	return value + int32(^(int64(reservoir)>>63))&(1-int32(1)<<(size&31)) //nolint:gosec // a mask

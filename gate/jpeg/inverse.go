@@ -1,7 +1,7 @@
 package jpeg
 
-// Factors of the transform of eight points by Arai, Agui and Nakajima, with precision bits. The other ones are a part
-// of the factors of a component.
+// Factors of the eight-point transform by Arai, Agui and Nakajima, with precision fractional bits. The other factors
+// are included in the factors of components.
 const (
 	root2     = 92682  // √2
 	double1   = 121095 // 2 cos(π/8)
@@ -12,15 +12,15 @@ const (
 
 func times(value, factor int) int { return value * factor >> precision }
 
-// even8 returns the sums of the even frequencies 0, 2, 4 and 6 at the first four of eight points. They are the same
-// at the others, from the last one on.
+// even8 returns the sums of the even frequencies 0, 2, 4 and 6 at the first four of eight points. The sums at the
+// other points are the same in reverse order.
 func even8(f0, f2, f4, f6 int) (e0, e1, e2, e3 int) {
 	sum := f2 + f6
 	difference := times(f2-f6, root2) - sum
 	return f0 + f4 + sum, f0 - f4 + difference, f0 - f4 - difference, f0 + f4 - sum
 }
 
-// odd8 returns the sums of the odd frequencies. They have the opposite sign at the other points.
+// odd8 returns the sums of the odd frequencies. The sums at the other points have the opposite sign.
 func odd8(f1, f3, f5, f7 int) (o0, o1, o2, o3 int) {
 	outer, outerDifference := f1+f7, f1-f7
 	inner, innerDifference := f5+f3, f5-f3
@@ -32,7 +32,7 @@ func odd8(f1, f3, f5, f7 int) (o0, o1, o2, o3 int) {
 	return o0, o1, o2, o3
 }
 
-// inverse8 transforms columns, then rows. A single point is the mean of its block, which needs no transform (grid).
+// inverse8 transforms columns, then rows. A single point is the mean of its block and needs no transform.
 func inverse8(b *[65]int32, samples []byte, stride int) {
 	for x := range 8 {
 		e0, e1, e2, e3 := even8(int(b[x]), int(b[x+16]), int(b[x+32]), int(b[x+48]))

@@ -5,20 +5,21 @@ import (
 	"image/draw"
 )
 
-// ratios are the names of how often chroma is sampled less than luma, horizontally and vertically.
+// ratios maps horizontal and vertical chroma subsampling to the constants of package image.
 var ratios = map[[2]int]image.YCbCrSubsampleRatio{
 	{1, 1}: image.YCbCrSubsampleRatio444, {1, 2}: image.YCbCrSubsampleRatio440,
 	{2, 1}: image.YCbCrSubsampleRatio422, {2, 2}: image.YCbCrSubsampleRatio420,
 	{4, 1}: image.YCbCrSubsampleRatio411, {4, 2}: image.YCbCrSubsampleRatio410,
 }
 
-// subsampling returns by how much the second component is sampled less than the first; 0 if it is not less.
+// subsampling returns how much less often the second component is sampled than the first; 0 if it is sampled more
+// often.
 func (f *frame) subsampling() [2]int {
 	luma, chroma := f.components[0], f.components[1]
 	return [2]int{luma.horizontal / chroma.horizontal, luma.vertical / chroma.vertical}
 }
 
-// allocate makes the planes, or room for the coefficients of progressive files.
+// allocate allocates planes, or coefficients for progressive files.
 func (d *decoder) allocate() {
 	for _, c := range d.components {
 		c.stride = d.columns * c.horizontal * d.size
@@ -34,7 +35,7 @@ func (d *decoder) allocate() {
 	}
 }
 
-// allocateSamples makes a plane, gray.
+// allocateSamples allocates a gray plane.
 func (d *decoder) allocateSamples(c *component) {
 	c.samples = make([]byte, c.stride*d.rows*c.vertical*d.size)
 	c.samples[0] = 128
@@ -75,7 +76,7 @@ func (d *decoder) isRGB() bool {
 	return d.adobe && d.adobeTransform == 0 || c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B'
 }
 
-// rgb returns an image whose components are red, green and blue.
+// rgb converts planes of red, green and blue.
 func (d *decoder) rgb(planes *image.YCbCr) *image.RGBA {
 	out := image.NewRGBA(planes.Rect)
 	d.eachPixel(planes, func(to, first, others int) {
@@ -85,7 +86,7 @@ func (d *decoder) rgb(planes *image.YCbCr) *image.RGBA {
 	return out
 }
 
-// cmyk returns an image whose components are cyan, magenta, yellow and black. With Adobe's marker, 255 is no ink.
+// cmyk converts planes of cyan, magenta, yellow and black. Adobe's marker inverts them: 255 is no ink.
 func (d *decoder) cmyk(planes *image.YCbCr) *image.CMYK {
 	out := image.NewCMYK(planes.Rect)
 	black := d.components[3].samples
@@ -97,7 +98,7 @@ func (d *decoder) cmyk(planes *image.YCbCr) *image.CMYK {
 	return out
 }
 
-// ycck returns an image whose components are inverted cyan, magenta and yellow, as YCbCr, and inverted black.
+// ycck converts planes of inverted black, and of inverted cyan, magenta and yellow in YCbCr.
 func (d *decoder) ycck(planes *image.YCbCr) *image.CMYK {
 	inverted := image.NewRGBA(planes.Rect)
 	draw.Draw(inverted, planes.Rect, planes, image.Point{}, draw.Src)
@@ -106,8 +107,8 @@ func (d *decoder) ycck(planes *image.YCbCr) *image.CMYK {
 	return &image.CMYK{Pix: inverted.Pix, Stride: inverted.Stride, Rect: inverted.Rect}
 }
 
-// eachPixel calls visit for each pixel with its number, and its offsets in the planes of the first and the last
-// component, and of others.
+// eachPixel calls visit for each pixel with its number, its offset in the first and last component, and its offset in
+// the others.
 func (d *decoder) eachPixel(planes *image.YCbCr, visit func(to, first, others int)) {
 	to := 0
 	for y := range planes.Rect.Max.Y {

@@ -2,8 +2,8 @@ package jpeg
 
 import "math/bits"
 
-// progression returns the function that decodes the blocks of a scan of a progressive file (G.1.2). It keeps the
-// coefficients that are needed, and of the others whether they are zero, because this decides what later scans have.
+// progression returns the function that decodes the blocks of a scan of a progressive file (G.1.2). It stores the
+// needed coefficients. For the others it stores whether they are zero, because later scans depend on that.
 func (d *decoder) progression(s *scan) func(c *component, column, row int) {
 	decode := d.firstBits
 	switch {
@@ -48,11 +48,11 @@ func (d *decoder) firstBits(s *scan, c *component, block int) {
 	}
 }
 
-// endOfBand returns the number of blocks, with the current one, whose band ends here.
+// endOfBand returns the number of blocks, including this one, whose band ends here.
 func (d *decoder) endOfBand(size int) int { return 1<<size | int(d.take(uint(size))) }
 
-// refineBits adds a bit to the coefficients of a band of a block (G.1.2.3). Those that were zero before and are not
-// now are in the data as in firstBits, with the bits of others, which they pass, behind them.
+// refineBits adds a bit to the coefficients of a band of a block (G.1.2.3). New nonzero coefficients are coded as in
+// firstBits, followed by the bits of the nonzero coefficients that are skipped.
 func (d *decoder) refineBits(s *scan, c *component, block int) {
 	k := s.first
 	for d.run == 0 && k <= s.last {
@@ -89,7 +89,7 @@ func (d *decoder) set(c *component, block, k int, value int32) {
 	}
 }
 
-// refine adds the next bit to a coefficient that is not zero.
+// refine adds the next bit to a nonzero coefficient.
 func (d *decoder) refine(s *scan, c *component, block, k int) {
 	bit, position := d.take(1), d.positions[k]
 	if bit == 0 || position == unneeded {
@@ -103,7 +103,7 @@ func (d *decoder) refine(s *scan, c *component, block, k int) {
 	}
 }
 
-// transformAll transforms the blocks of a progressive file, and drops the coefficients of each component that is done.
+// transformAll transforms the blocks of a progressive file, and frees the coefficients of each completed component.
 func (d *decoder) transformAll() {
 	for _, c := range d.components {
 		d.allocateSamples(c)

@@ -5,27 +5,27 @@ import (
 	"encoding/binary"
 )
 
-// reader reads a file. In entropy-coded segments, which end at a marker, it holds the next bits in a reservoir. Behind
-// their end it supplies zeros.
+// reader reads a file. In entropy-coded segments, which end at a marker, it keeps the next bits in a reservoir. After
+// the end of a segment it returns zeros.
 type reader struct {
 	data []byte
 	// position of the next byte that is not in the reservoir.
 	position int
-	// reservoir has the next bits, from the most significant one on. The first count of them are valid; others are zero
-	// or equal to the bits that follow in the file.
+	// reservoir has the next bits, most significant first. The first count bits are valid; the rest are zero or equal
+	// to the following bits of the file.
 	reservoir uint64
 	count     uint
-	// padding is the number of bits that were supplied behind the end.
+	// padding is the number of bits that were added after the end.
 	padding uint
 }
 
 // start empties the reservoir.
 func (r *reader) start() { r.reservoir, r.count, r.padding = 0, 0, 0 }
 
-// overdrawn reports whether bits behind the end were used.
+// overdrawn reports whether bits after the end were used.
 func (r *reader) overdrawn() bool { return r.count < r.padding }
 
-// fill fills the reservoir with at least 56 bits.
+// fill fills the reservoir to at least 56 bits.
 func (r *reader) fill() {
 	if r.position+8 <= len(r.data) {
 		next := binary.BigEndian.Uint64(r.data[r.position:])
@@ -40,7 +40,7 @@ func (r *reader) fill() {
 	r.fillSlowly()
 }
 
-// fillSlowly does it with single bytes. A zero behind 0xff is left out: it says that 0xff is not a marker.
+// fillSlowly fills the reservoir byte by byte. A zero after 0xff is skipped: it marks 0xff as data.
 func (r *reader) fillSlowly() {
 	for ; r.count < 56; r.count += 8 {
 		var next byte
@@ -75,8 +75,8 @@ func (r *reader) drop(n uint) {
 	r.count -= n
 }
 
-// nextMarker skips data up to the next marker and returns it. What follows 0xff in damaged data, but does not start
-// a segment of an image, is data too.
+// nextMarker skips data until the next marker and returns it. 0xff in damaged data counts as data unless a valid
+// marker follows.
 func (r *reader) nextMarker() (marker byte, ok bool) {
 	for {
 		at := bytes.IndexByte(r.data[min(r.position, len(r.data)):], 0xff)

@@ -2,20 +2,19 @@ package jpeg
 
 import "slices"
 
-// scan is what a scan header says.
+// scan has the content of a scan header.
 type scan struct {
 	components []*component
 	// first and last are the band of coefficients, in zigzag order.
 	first, last int
-	// low is the number of bits of coefficients that are left to later scans; refine is set for those scans, which
-	// add a single bit.
+	// low is the number of low bits that are left to later scans. refine is set for these scans, which add one bit.
 	low    uint
 	refine bool
-	// decode reads the next block, which is a block of a component.
+	// decode decodes the next block of a component.
 	decode func(c *component, column, row int)
 }
 
-// readScan reads a scan header (B.2.3) and the entropy-coded segments that follow it. A scan that cannot be decoded is
+// readScan reads a scan header (B.2.3) and the entropy-coded segments after it. Scans that cannot be decoded are
 // skipped.
 func (d *decoder) readScan(header []byte) {
 	s := d.newScan(header)
@@ -27,13 +26,13 @@ func (d *decoder) readScan(header []byte) {
 	}
 	if d.size == 1 && s.first > 0 {
 		d.decoded = true
-		return // the next marker that is not for a restart follows its data
+		return // the next marker other than a restart marker follows the data
 	}
 	for _, c := range s.components {
 		d.setFactors(c)
 	}
 	columns, rows := d.columns, d.rows
-	if len(s.components) == 1 { // an MCU is a block, and there are none behind the edge (A.2.2)
+	if len(s.components) == 1 { // each MCU is one block that overlaps the image (A.2.2)
 		columns, rows = s.components[0].columns, s.components[0].rows
 	}
 	interval, mcus := d.interval, columns*rows
@@ -51,7 +50,7 @@ func (d *decoder) readScan(header []byte) {
 	}
 }
 
-// newScan returns the scan of a header; nil if the decoder cannot decode it with the tables it has.
+// newScan returns the scan of a header, or nil if it cannot be decoded with the current tables.
 func (d *decoder) newScan(header []byte) *scan {
 	if len(header) < 6 || len(header) < 4+2*int(header[0]) || len(d.components) == 0 {
 		return nil
@@ -77,7 +76,8 @@ func (d *decoder) newScan(header []byte) *scan {
 	return s
 }
 
-// canDecode reports whether the scan has its tables and, in progressive files, a band that is allowed (G.1.1.1.1).
+// canDecode reports whether all tables of the scan exist and, for progressive files, whether the band is valid
+// (G.1.1.1.1).
 func (d *decoder) canDecode(s *scan) bool {
 	average := s.first == 0
 	if s.last > 63 || s.last < s.first || d.progressive && average && s.last > 0 {
@@ -91,7 +91,7 @@ func (d *decoder) canDecode(s *scan) bool {
 	return average || len(s.components) == 1
 }
 
-// decodeInterval decodes the MCUs from start to end, as far as there are data for them.
+// decodeInterval decodes the MCUs from start to end, until the data end.
 func (d *decoder) decodeInterval(s *scan, start, end, columns int) {
 	d.start()
 	d.run = 0
@@ -118,8 +118,8 @@ func (d *decoder) decodeInterval(s *scan, start, end, columns int) {
 	}
 }
 
-// restart goes to the restart marker with a number, modulo eight. If there are up to two later ones instead, it reports
-// how many intervals are missing. It is not ok if the scan has ended.
+// restart skips to the restart marker with a number (modulo 8). If one of the two markers after it comes first,
+// restart returns the number of missing intervals. If ok is false, the scan has ended.
 func (d *decoder) restart(number int) (missing int, ok bool) {
 	for {
 		before := d.position
@@ -131,7 +131,7 @@ func (d *decoder) restart(number int) (missing int, ok bool) {
 		switch missing = (int(marker) - firstRestart - number) & 7; missing {
 		case 1, 2:
 			return missing, true
-		case 6, 7: // comes too late
+		case 6, 7: // a delayed marker
 		default:
 			return 0, true
 		}

@@ -1,6 +1,6 @@
 package jpeg
 
-// sequential decodes a block with all of its coefficients (F.2.2) and transforms it.
+// sequential decodes a block with all its coefficients (F.2.2) and transforms it.
 func (d *decoder) sequential(c *component, column, row int) {
 	clear(d.block[:d.size*d.size])
 	_, difference := d.next(c.dc)
@@ -12,8 +12,8 @@ func (d *decoder) sequential(c *component, column, row int) {
 	}
 }
 
-// coefficients decodes the other coefficients of a block, dequantizes those that are needed, and returns the place of
-// the last one in zigzag order.
+// coefficients decodes the AC coefficients of a block and dequantizes the needed ones. It returns the index of the
+// last one in zigzag order.
 func (d *decoder) coefficients(c *component) (last int) {
 	reservoir, count := d.reservoir, d.count
 	table, factors, positions := c.ac, &c.factors, &d.positions
@@ -46,7 +46,7 @@ func (d *decoder) coefficients(c *component) (last int) {
 	return last
 }
 
-// skipCoefficients goes to the end of a block. The coefficient at k in zigzag order is next.
+// skipCoefficients skips to the end of a block, starting with coefficient k in zigzag order.
 func (d *decoder) skipCoefficients(table *table, k int) {
 	for k < 64 {
 		if d.count < 32 {

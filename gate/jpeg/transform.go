@@ -3,18 +3,18 @@ package jpeg
 import "math"
 
 const (
-	// precision is the number of bits behind the point of dequantized coefficients.
+	// precision is the number of fractional bits of dequantized coefficients.
 	precision = 16
-	// zigzagLength is the length of tables in zigzag order. Damaged data can have up to 15 coefficients too many.
+	// zigzagLength is the length of tables in zigzag order. Damaged data can exceed a block by up to 15 coefficients.
 	zigzagLength = 64 + 15
-	// unneeded is the position of coefficients that are not needed, behind a block.
+	// unneeded is the position of coefficients that are not needed, after the block.
 	unneeded = 64
 )
 
 // zigzag is the order of the coefficients in a file: 8 * row + column.
 var zigzag = newZigzag()
 
-// newZigzag goes through the diagonals of a block up and down (figure A.6).
+// newZigzag traverses the diagonals of a block up and down (figure A.6).
 func newZigzag() (order [64]int) {
 	k := 0
 	for diagonal := range 15 {
@@ -30,13 +30,13 @@ func newZigzag() (order [64]int) {
 	return order
 }
 
-// grid is the size of a decoded block, and what is needed for it.
+// grid has the size of a decoded block, and tables for it.
 type grid struct {
 	// size is the number of rows and columns: 8, 4, 2 or 1.
 	size int
 	// positions of coefficients in a block of this size, in zigzag order.
 	positions [zigzagLength]uint8
-	// last is the last coefficient, in zigzag order, that is needed.
+	// last is the last needed coefficient, in zigzag order.
 	last int
 }
 
@@ -52,7 +52,7 @@ func newGrid(size int) grid {
 	return g
 }
 
-// setFactors combines quantization with the multiplications that the inverse transform starts with.
+// setFactors combines quantization with the first multiplications of the inverse transform.
 func (d *decoder) setFactors(c *component) {
 	for k, at := range zigzag {
 		if d.positions[k] != unneeded {
@@ -62,8 +62,8 @@ func (d *decoder) setFactors(c *component) {
 	}
 }
 
-// weight of a frequency, horizontally or vertically: the weight in the inverse transform (A.3.3) with as many points as the
-// grid has, over the weight of frequency 0, and with what inverse8 and inverse4 leave out.
+// weight returns the weight of a frequency in one direction: its weight in the inverse transform (A.3.3) with as many
+// points as the grid has, relative to frequency 0, times the factors that inverse8 and inverse4 leave out.
 func (g grid) weight(frequency int) float64 {
 	switch {
 	case g.size == 8 && frequency > 0:
@@ -74,7 +74,7 @@ func (g grid) weight(frequency int) float64 {
 	return 1
 }
 
-// transform writes the samples of a block, whose coefficients behind last are zero.
+// transform writes the samples of a block. The coefficients after last are zero.
 func (d *decoder) transform(c *component, column, row, last int) {
 	samples := c.samples[(row*c.stride+column)*d.size:]
 	d.block[0] += 128<<precision + 1<<(precision-1)
@@ -99,7 +99,7 @@ func (d *decoder) transform(c *component, column, row, last int) {
 func clamp(value int) byte {
 	value >>= precision
 	if uint(value) > 255 {
-		return byte(^value >> 63) //nolint:gosec // 0 for negative ones, else 255
+		return byte(^value >> 63) //nolint:gosec // 0 for negative values, else 255
 	}
 	return byte(value) //nolint:gosec // at most 255
 }

@@ -12,44 +12,44 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// result is the file of a transformed image. It is late if it should have been WebP, and is not.
+// result is the file of a transformed image. It is late if it is not WebP because it waited too long.
 type result struct {
 	body []byte
 	late bool
 }
 
-// rendering is a result that the gate makes.
+// rendering is a result that the gate renders.
 type rendering struct {
 	plan render.Plan
-	// ready is closed when the other fields are set.
+	// ready is closed when the result or the error is set.
 	ready chan struct{}
 	result
 	err error
 }
 
-// batch is what is made of an original after one decoding.
+// batch has results that are rendered from one decoded original.
 type batch struct {
 	renderings []*rendering
-	// most is the memory that results which join may need; zero when it has begun.
+	// most is the maximum memory of the batch; zero when rendering has started.
 	most int64
 }
 
-// maxTogether bounds the results of a batch, which has one turn.
+// maxTogether limits the results of a batch, because a batch takes one turn in the queue.
 const maxTogether = 8
 
-// patience is the time after which WebP is not encoded any more, which takes longer than JPEG or PNG: who waits
-// behind it would be refused.
+// patience is the waiting time after which a result is not encoded as WebP, which takes longer than JPEG or PNG.
+// Otherwise requests behind it would time out.
 const patience = 15 * time.Second
 
 // wish is a request that waits for an original.
 type wish struct {
 	asked source.Request
 	request.Request
-	// known is the version of the original whose result is known.
+	// known is the version of the original that the cached result was made from.
 	known string
 }
 
-// gather lets the results that wait for an original be made together.
+// gather plans all results that wait for an original, so that they share one decoding.
 func (p *Pipeline) gather(of *flight, asked source.Request) {
 	if of.info.Format == "" || of.ctx.Err() != nil {
 		return
@@ -71,7 +71,7 @@ func (p *Pipeline) gather(of *flight, asked source.Request) {
 	}
 }
 
-// plansOf returns the plans of renderings, and more.
+// plansOf returns the plans of renderings, appended to more.
 func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
 	for _, r := range renderings {
 		more = append(more, r.plan)
@@ -79,8 +79,9 @@ func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
 	return more
 }
 
-// join returns the rendering of a plan: one that there is, or one in a batch that waits and has the memory for it, or in
-// a new batch. The caller holds the lock of the original, and no batch begins before it is released.
+// join returns the rendering of a plan. It reuses an existing rendering, or adds one to a waiting batch that has the
+// memory for it, or to a new batch. The caller holds the lock of the flight; batches do not start before it is
+// released.
 func (p *Pipeline) join(of *flight, plan render.Plan) (r *rendering, found bool) {
 	var joined *batch
 	for _, b := range of.batches {
@@ -103,7 +104,7 @@ func (p *Pipeline) join(of *flight, plan render.Plan) (r *rendering, found bool)
 	return r, false
 }
 
-// reserve returns the memory for a batch. Results that need more cannot join it any more.
+// reserve returns the memory of a batch. Results that need more can no longer join.
 func (f *flight) reserve(b *batch, least int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +112,7 @@ func (f *flight) reserve(b *batch, least int64) int64 {
 	return b.most
 }
 
-// begin returns the results of a batch, the smallest first. No other ones can join it any more.
+// begin starts a batch and returns its results, the smallest first. No results can join afterwards.
 func (f *flight) begin(b *batch) []*rendering {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +121,7 @@ func (f *flight) begin(b *batch) []*rendering {
 	return b.renderings
 }
 
-// end lets results that could not be made fail, and later requests try again.
+// end fails the unfinished results of a batch, and lets later requests try again.
 func (f *flight) end(b *batch, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,8 +136,7 @@ func (f *flight) end(b *batch, err error) {
 	}
 }
 
-// renderInBatch makes what is planned for an original, after one decoding for all results that wait, and returns when
-// it is ready.
+// renderInBatch renders a plan together with other results of the original, and returns the result when it is ready.
 func (p *Pipeline) renderInBatch(ctx context.Context, of *flight, plan render.Plan) (result, error) {
 	if start := time.Now(); !timing.Same(ctx, of.ctx) {
 		defer func() { timing.Add(ctx, "shared", time.Since(start)) }()
@@ -150,22 +150,22 @@ func (p *Pipeline) renderInBatch(ctx context.Context, of *flight, plan render.Pl
 		case <-ctx.Done():
 			return result{}, ctx.Err()
 		}
-		// A batch that others began may have waited for too long before.
+		// The batch of another request may have been refused before this request joined it.
 		if !found || again || !problem.Is(r.err, problem.Busy) {
 			return r.result, r.err
 		}
 	}
 }
 
-// makeBatch makes the results of a batch.
+// makeBatch renders a batch.
 func (p *Pipeline) makeBatch(of *flight, b *batch) {
 	if err := p.renderAll(of.ctx, of, b); err != nil {
 		of.end(b, err)
 	}
 }
 
-// renderAll makes the results of a batch when there is the memory for it, or those that are quicker to make than WebP
-// if it is too late.
+// renderAll renders the results of a batch when there is memory for it. After a long wait, it encodes in the format
+// of the original instead of WebP.
 func (p *Pipeline) renderAll(ctx context.Context, of *flight, b *batch) (err error) {
 	asked := time.Now()
 	release, err := p.queues.renders.Acquire(ctx, of.reserve(b, p.queues.lightestRender))

@@ -15,28 +15,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// flight is an original on its way through the gate. It is fetched once, and decoded once for all results that wait.
+// flight is an original in use. It is fetched once and decoded once for all results that wait for it.
 type flight struct {
-	// unchanged is set if the source has confirmed the known version; there is no body.
+	// unchanged is set if the source confirmed the known version. There is no body then.
 	unchanged bool
 	body      []byte
 	info      original.Info
 	cache.Origin
 	release admission.Release
-	// ctx ends when no request needs the original any more.
-	ctx context.Context //nolint:containedctx // of all requests that hold the original
+	// ctx is canceled when no request needs the original any more.
+	ctx context.Context //nolint:containedctx // for all requests that use the original
 
-	// mu guards batches and what they have.
+	// mu guards batches and their fields.
 	mu      sync.Mutex
 	batches []*batch
 }
 
-// firstRead bounds what is reserved for an original of unknown length. If it is longer, it is
-// requested again with a place for the longest that is allowed: waiting for more memory while
-// holding some could wait forever.
+// firstRead limits the memory reserved for an original of unknown length. A longer original is requested again with
+// the maximum reserved, because waiting for more memory while holding some could deadlock.
 const firstRead = 8 << 20
 
-// fetch reads an original within the limits of the gate's memory, and inspects it.
+// fetch reads an original when there is memory for it, and inspects it.
 func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err error) {
 	leave, err := p.queues.fetches.Acquire(ctx, 1)
 	if err != nil {
@@ -73,10 +72,10 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err 
 	return f, nil
 }
 
-// errLonger is returned for an original of unknown length that exceeds what was reserved.
+// errLonger is returned for an original of unknown length that exceeds its reservation.
 var errLonger = errors.New("the original is longer than was reserved")
 
-// read requests an original and reads it. For one of unknown length it reserves what is given.
+// read requests an original and reads it. If the length is unknown, the given number of bytes is reserved.
 func (p *Pipeline) read(ctx context.Context, r source.Request, f *flight, reserved int64) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,6 +113,6 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, f *flight, reserv
 		}
 		return err
 	}
-	f.release(int64(cap(f.body))) // without a length, more was reserved
+	f.release(int64(cap(f.body))) // more was reserved if the length was unknown
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// load asks the source, and makes an entry if the original has changed or none is known.
+// load fetches the original of a request, conditionally if an entry is known, and returns the known entry or a new
+// one.
 func (p *Pipeline) load(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
 ) (_ response, err error) {
@@ -32,7 +33,7 @@ func (p *Pipeline) load(
 	defer done()
 	if err != nil {
 		if problem.Of(err).Kind.IsAboutImage() {
-			p.confirm(r, cache.Origin{Validated: time.Now()}) // for the other results of the original
+			p.confirm(r, cache.Origin{Validated: time.Now()}) // invalidates other results of the original
 		}
 		return p.fallBack(r.Original(), key, known, err)
 	}
@@ -53,7 +54,7 @@ func (p *Pipeline) load(
 	switch {
 	case fetched.Control.NoStore:
 		p.cache.Remove(key)
-	case transformed.late: // the next request may get WebP
+	case transformed.late: // a later request may get WebP
 		entry.Control = original.Control{Bounded: true}
 	default:
 		p.cache.Put(key, entry)
@@ -61,14 +62,14 @@ func (p *Pipeline) load(
 	return response{entry, Miss}, nil
 }
 
-// confirm records that the source has an original; the zero value is none, or one that is refused.
+// confirm records the state of an original at the source; the zero value is a missing or refused original.
 func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
-	of.Source = original.Validators{} // of any length
+	of.Source = original.Validators{} // their length is unbounded
 	_, _ = p.versions.Set(r.Original(), of)
 }
 
-// renew returns an entry whose original the source still has, with what the source says now. That may be
-// another name of the same original, or another source, which does not know the validators of the former.
+// renew returns a known entry with the current caching rules and validators of an unchanged original. The original
+// may have come from another source, which does not know the previous validators.
 func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *flight) *cache.Entry {
 	renewed := *known
 	renewed.Validated, renewed.Source = fetched.Validated, fetched.Source
@@ -87,8 +88,8 @@ func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetc
 	return &renewed
 }
 
-// fallBack remembers a failure by a name, and returns the known entry if it may be served for it. That there was
-// no place for a request is remembered only to serve known entries meanwhile: respond asks for others.
+// fallBack remembers a failure under a name, and returns the known entry if it may be served instead. A refusal for
+// lack of capacity is remembered only if a known entry is served, because the next request may be admitted.
 func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (response, error) {
 	if errors.Is(err, context.Canceled) {
 		return response{state: Miss}, err
@@ -104,7 +105,7 @@ func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (re
 	return stale, err
 }
 
-// fail returns the known entry if it may be served for a failure, or else the failure.
+// fail returns the known entry if it may be served instead of a failure, or the failure.
 func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (response, error) {
 	switch {
 	case failure.Kind.IsAboutImage():
@@ -115,7 +116,7 @@ func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem
 	return response{state: Miss}, failure
 }
 
-// failed returns a recent failure of a request or of its original.
+// failed returns a recent failure of a request or its original.
 func (p *Pipeline) failed(r request.Request) *problem.Problem {
 	failure, ok := p.failures.GetIfPresent(r.Original())
 	if !ok {
@@ -124,7 +125,7 @@ func (p *Pipeline) failed(r request.Request) *problem.Problem {
 	return failure
 }
 
-// recovered turns a panic into an error with its stack, for the log.
+// recovered converts a panic to an error with a stack trace.
 func recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())

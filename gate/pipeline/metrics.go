@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// Metrics of the gate. No label contains a path or anything else that clients choose.
+// Metrics of the gate. No label has values that clients choose, such as paths.
 type Metrics struct {
 	Registry *prometheus.Registry
 
@@ -31,7 +31,7 @@ type Metrics struct {
 	waits      *prometheus.HistogramVec
 	evictions  *prometheus.CounterVec
 	diskErrors prometheus.Counter
-	// untransformed counts by media type; there are a dozen.
+	// untransformed counts by media type, of which there are a dozen.
 	untransformed *prometheus.CounterVec
 	signatures    *prometheus.CounterVec
 	fallbacks     *prometheus.CounterVec
@@ -86,7 +86,7 @@ func (m *Metrics) Evicted(tier string) { m.evictions.WithLabelValues(tier).Inc()
 // Verified counts a request by its signature.
 func (m *Metrics) Verified(result string) { m.signatures.WithLabelValues(result).Inc() }
 
-// FellBack counts originals of a fallback.
+// FellBack counts originals that were read from a fallback.
 func (m *Metrics) FellBack(name string, originals float64) {
 	m.fallbacks.WithLabelValues(name).Add(originals)
 }
@@ -125,7 +125,7 @@ func (m *Metrics) newQueue(name string, capacity, forClient int64) *admission.Qu
 	return q
 }
 
-// since measures a part of a request until it is called.
+// since measures a part of a request until the returned function is called.
 func since(ctx context.Context, part string, durations *prometheus.HistogramVec) func(error) {
 	start := time.Now()
 	return func(err error) {
@@ -135,7 +135,7 @@ func since(ctx context.Context, part string, durations *prometheus.HistogramVec)
 	}
 }
 
-// outcome counts a missing image as a success of the source.
+// outcome returns the label of a result. A missing image is not an error of the source.
 func outcome(err error) string {
 	if err != nil && problem.Of(err).Kind.IsFailure() {
 		return "error"
@@ -143,8 +143,8 @@ func outcome(err error) string {
 	return "ok"
 }
 
-// Responded counts a response; sent is the entry that it is of, if any. Parts of it and responses without a
-// body save nothing.
+// Responded counts a response. Sent is the entry that was sent, if any. Partial responses and responses without a
+// body count as no savings.
 func (m *Metrics) Responded(state State, sent *cache.Entry, response httpsnoop.Metrics) {
 	if sent != nil && response.Code == http.StatusOK && response.Written == int64(len(sent.Body)) {
 		m.saved.Add(float64(max(sent.OriginalBytes-response.Written, 0)))

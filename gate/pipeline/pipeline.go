@@ -1,5 +1,6 @@
-// Package pipeline makes responses: from the cache, or by fetching, checking and transforming the original. Requests at
-// the same time share the response to equal ones (responses), and an original with its pixels (flights).
+// Package pipeline creates responses from the cache, or fetches, checks and transforms the original. Concurrent equal
+// requests share one response (responses). Concurrent requests for the same original share the original and its
+// decoded pixels (flights).
 package pipeline
 
 import (
@@ -20,34 +21,34 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// State is how a response came about; it is a label of metrics.
+// State is the origin of a response; it is a label of metrics.
 type State string
 
 // States of the cache for a request.
 const (
 	Hit         State = "hit"
 	Miss        State = "miss"
-	Revalidated State = "revalidated" // the source is asked whether it is valid, usually behind the response
-	Stale       State = "stale"       // the source fails
-	None        State = "none"        // the cache is not asked
+	Revalidated State = "revalidated" // the source is asked for changes, usually in the background
+	Stale       State = "stale"       // served because the source fails
+	None        State = "none"        // the cache is not used
 )
 
 // Options configure a Pipeline.
 type Options struct {
 	Source source.Source
 	Rules  request.Rules
-	// MaxSourcePixels and MaxSourceBytes bound originals.
+	// MaxSourcePixels and MaxSourceBytes limit originals.
 	MaxSourcePixels, MaxSourceBytes int64
-	// Revalidate is the age from which the source is asked whether an entry is still valid,
-	// which is served meanwhile. StaleIfError is the additional age up to which it is served.
+	// Revalidate is the age from which the source is asked for changes. Meanwhile the entry is served, up to an
+	// additional age of StaleIfError.
 	Revalidate, StaleIfError time.Duration
-	// OnlyDarkroom leaves all transformations to Darkroom, also those that the gate can do itself.
+	// OnlyDarkroom leaves all transformations to Darkroom, even plain ones.
 	OnlyDarkroom bool
-	// Memory is the memory limit of the gate, and DarkroomMemory the limit of Darkroom, in bytes.
+	// Memory and DarkroomMemory are the memory limits of the gate and of Darkroom, in bytes.
 	Memory, DarkroomMemory int64
 }
 
-// Pipeline makes responses. Its methods are safe for concurrent use.
+// Pipeline creates responses. Its methods are safe for concurrent use.
 type Pipeline struct {
 	Options
 	transformer *darkroom.Darkroom
@@ -57,15 +58,16 @@ type Pipeline struct {
 
 	responses share.Group[string, response]
 	flights   share.Group[source.Request, *flight]
-	// wishes has the requests that wait for originals.
+	// wishes has the requests that wait for originals, as *wish.
 	wishes sync.Map
-	// refreshing has the originals that are checked behind responses.
+	// refreshing has the originals that are being revalidated in the background.
 	refreshing sync.Map
-	// versions are those that the source has confirmed, by original, without their validators; the zero value is that it
-	// has none. An entry of the same version is as fresh. Without it each result of an original is revalidated by itself.
+	// versions has the last state of each original that the source confirmed, without validators. The zero value is a
+	// missing original. An entry of the same version is as fresh, so one request revalidates all results of an
+	// original.
 	versions *otter.Cache[string, cache.Origin]
-	// failures are kept for seconds, so that a source that fails, or has no image, is not asked
-	// by each client. They are kept by the keys of requests and of originals.
+	// failures has recent problems by the keys of requests and originals. They expire after seconds, and save the
+	// source from repeated requests while it fails or has no image.
 	failures *otter.Cache[string, *problem.Problem]
 }
 
@@ -76,15 +78,15 @@ type response struct {
 
 const (
 	failureLifetime = 3 * time.Second
-	// staleLifetime is the time for which a source that fails is not asked for a known image.
+	// staleLifetime is the time without requests to a failing source while a known image is served.
 	staleLifetime = 10 * time.Second
-	// minLifetime is the age below which the source is not asked again, whatever it says.
+	// minLifetime is the minimum age for revalidation, whatever the source demands.
 	minLifetime = time.Second
 )
 
-// New returns a pipeline that keeps results in a cache, and counts in metrics.
+// New returns a pipeline that stores results in a cache and reports to metrics.
 func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, metrics *Metrics) *Pipeline {
-	// A larger one would not fit into the memory for originals.
+	// A larger original would not fit into the memory for originals.
 	options.MaxSourceBytes = min(options.MaxSourceBytes, options.OriginalsMemory())
 	failures := remembered[*problem.Problem](options.Memory)
 	failures.ExpiryCalculator = otter.ExpiryWriting[string, *problem.Problem](failureLifetime)
@@ -97,7 +99,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 	return p
 }
 
-// remembered returns what bounds the memory of small values, whose keys have any length.
+// remembered returns options that bound the memory of small values with keys of any length.
 func remembered[V any](memory int64) *otter.Options[string, V] {
 	const each = 512
 	return &otter.Options[string, V]{
@@ -107,11 +109,10 @@ func remembered[V any](memory int64) *otter.Options[string, V] {
 	}
 }
 
-// Metrics returns the metrics of New.
+// Metrics returns the metrics that were passed to New.
 func (p *Pipeline) Metrics() *Metrics { return p.metrics }
 
-// Get returns the response to a request. All errors are problems, except the errors of the
-// context.
+// Get returns the response to a request. All errors are problems, except errors of the context.
 func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*cache.Entry, State, error) {
 	key := r.Key()
 	if known := p.cache.Recent(key); known != nil {
@@ -126,13 +127,13 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 	case err != nil:
 		return nil, Miss, err
 	case !first && shared.state == Miss:
-		shared.state = Hit // one miss per request of the source
+		shared.state = Hit // only the first request is a miss
 	}
 	return shared.entry, shared.state, nil
 }
 
-// doShared shares what others make at the same time. A place in a queue belongs to the client that began: if it was
-// lost, this one tries again.
+// doShared runs create once for concurrent callers with the same key. If the run of another client was refused a
+// place in a queue, create runs again for this client.
 func doShared[K comparable, V any](
 	ctx context.Context, group *share.Group[K, V], key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {
@@ -149,7 +150,7 @@ func doShared[K comparable, V any](
 	return value, first, done, err
 }
 
-// respond returns an entry of the cache, with a refresh behind it if it is old, or makes one.
+// respond returns an entry of the cache, or creates one. It refreshes an outdated entry in the background.
 func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (response, error) {
 	known, freshness := p.lookUp(r) //nolint:contextcheck // reads of the disk do not take long
 	if freshness == fresh {
@@ -164,7 +165,7 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		if _, running := p.refreshing.LoadOrStore(r.Original(), nil); !running {
 			go func() {
 				defer p.refreshing.Delete(r.Original())
-				_, _ = p.load(context.WithoutCancel(ctx), key, r, known) // what fails is remembered
+				_, _ = p.load(context.WithoutCancel(ctx), key, r, known) // failures are remembered
 			}()
 		}
 		return response{known, Revalidated}, nil
@@ -176,14 +177,14 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 type freshness int
 
 const (
-	// unusable entries are too old, must not be kept any longer, or are of an original that the source has replaced.
+	// unusable entries are too old, must not be stored, or have been replaced at the source.
 	unusable freshness = iota
-	// outdated entries are served while the source is asked.
+	// outdated entries are served while the source is asked for changes.
 	outdated
 	fresh
 )
 
-// lookUp returns an entry of the cache and its freshness, or nil.
+// lookUp returns an entry of the cache with its freshness, or nil.
 func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, freshness) {
 	if found := p.cache.Get(r.Key()); found != nil {
 		return p.assess(r, found)
@@ -191,9 +192,9 @@ func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, freshness) {
 	return nil, unusable
 }
 
-// assess returns an entry with what the source has said last, for this result of the original or another one, and its
-// freshness. An entry of an original that the source no longer has is removed, and nil.
-// What this process has not confirmed, such as a file of an earlier one, is not fresh.
+// assess updates an entry with the last response of the source for its original, and returns its freshness. If the
+// source no longer has the original, the entry is removed and nil is returned. Entries that this process has not
+// confirmed, such as files of an earlier process, are not fresh.
 func (p *Pipeline) assess(r request.Request, known *cache.Entry) (*cache.Entry, freshness) {
 	now, found := p.versions.GetIfPresent(r.Original())
 	switch {
@@ -203,7 +204,7 @@ func (p *Pipeline) assess(r request.Request, known *cache.Entry) (*cache.Entry, 
 		return nil, unusable
 	case now.Original != known.Original:
 		replaced := *known
-		replaced.Source = original.Validators{} // a time of modification may be the same for the next original
+		replaced.Source = original.Validators{} // the next original may have the same modification time
 		return &replaced, unusable
 	case now.Control != known.Control || !now.Validated.Equal(known.Validated):
 		confirmed := *known
@@ -219,13 +220,13 @@ func (p *Pipeline) assess(r request.Request, known *cache.Entry) (*cache.Entry, 
 	return known, outdated
 }
 
-// servable reports whether an entry may be served while the source is asked, or fails.
+// servable reports whether an entry may be served while the source is asked for changes, or fails.
 func (p *Pipeline) servable(known *cache.Entry) bool {
 	return !known.Control.NoStore && p.age(known) < p.lifetime(known)+p.StaleIfError
 }
 
-// age returns the time since the source has confirmed the original of an entry. A time in the
-// future, of a clock that was ahead, counts as old.
+// age returns the time since the last validation of an entry. Times in the future, from a clock that was ahead, count
+// as old.
 func (p *Pipeline) age(known *cache.Entry) time.Duration {
 	if age := time.Since(known.Validated); age >= 0 {
 		return age
@@ -233,7 +234,7 @@ func (p *Pipeline) age(known *cache.Entry) time.Duration {
 	return p.lifetime(known)
 }
 
-// lifetime returns the age from which the source is asked.
+// lifetime returns the age from which an entry is outdated.
 func (p *Pipeline) lifetime(known *cache.Entry) time.Duration {
 	if known.Control.Bounded {
 		return min(p.Revalidate, max(known.Control.MaxAge, minLifetime))

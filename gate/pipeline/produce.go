@@ -9,8 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// transform applies the transformation of a request to an original, or passes it on. Default parameters
-// never refuse: what they make impossible is done without them.
+// transform applies the transformation of a request to an original, or passes the original on. Default parameters
+// that cannot be applied are ignored.
 func (p *Pipeline) transform(ctx context.Context, of *flight, r request.Request) (result, error) {
 	transformed, err := p.apply(ctx, of, r.Transform, r.WebP)
 	if problem.Is(err, problem.Invalid, problem.TooLarge) && r.Own != r.Transform {
@@ -23,8 +23,8 @@ func (p *Pipeline) transform(ctx context.Context, of *flight, r request.Request)
 	return result{body: of.body}, nil
 }
 
-// passesOn reports whether an original is the response to a request that cannot be fulfilled: one without parameters of
-// its own, or an image that cannot be transformed, within the limits of results.
+// passesOn reports whether a request that cannot be fulfilled gets the original instead. This is the case for
+// requests without parameters, and for images within the limits that cannot be transformed.
 func (p *Pipeline) passesOn(of *flight, r request.Request, why problem.Kind) bool {
 	switch {
 	case why.IsFailure():
@@ -37,8 +37,8 @@ func (p *Pipeline) passesOn(of *flight, r request.Request, why problem.Kind) boo
 		size.Width <= p.Rules.MaxWidth && size.Height <= p.Rules.MaxHeight && int64(len(of.body)) <= p.PassedOnMemory()
 }
 
-// apply returns the result of a transformation, as WebP if that is asked for and possible. The gate renders plain
-// transformations, and Darkroom does what only it knows, and what the gate has not the memory for.
+// apply returns the result of a transformation, as WebP if requested and possible. The gate renders plain
+// transformations. Darkroom does the rest, and what exceeds the memory of the gate.
 func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, webp bool) (result, error) {
 	if of.info.Format == "" {
 		if t == (request.Transform{}) {
@@ -75,7 +75,7 @@ func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, w
 	return p.asWebP(ctx, &flight{body: body, info: info, ctx: of.ctx}, t.Quality, webp)
 }
 
-// planned returns a transformation with its sizes, and how the gate makes the result by itself, or nil if it does not.
+// planned resolves the sizes of a transformation, and returns a plan if the gate can render it, or nil.
 func (p *Pipeline) planned(
 	info original.Info, t request.Transform, webp bool,
 ) (request.Transform, *render.Plan, error) {
@@ -99,7 +99,7 @@ func (p *Pipeline) planned(
 	return t, &plan, nil
 }
 
-// webpOf returns the plan for an image as WebP, or nil if that is not asked for or not possible.
+// webpOf returns the plan to convert an image to WebP, or nil if this is not requested or not possible.
 func (p *Pipeline) webpOf(info original.Info, quality int, asked bool) *render.Plan {
 	if !asked || info.Format == "" {
 		return nil
@@ -111,7 +111,7 @@ func (p *Pipeline) webpOf(info original.Info, quality int, asked bool) *render.P
 	return &plan
 }
 
-// asWebP returns an image as WebP of a quality if that is asked for, possible and smaller.
+// asWebP converts an image to WebP if this is requested, possible and saves bytes.
 func (p *Pipeline) asWebP(ctx context.Context, of *flight, quality int, asked bool) (result, error) {
 	plan := p.webpOf(of.info, quality, asked)
 	if plan == nil {
@@ -124,11 +124,11 @@ func (p *Pipeline) asWebP(ctx context.Context, of *flight, quality int, asked bo
 	return encoded, err
 }
 
-// askUpright lets Darkroom transform an original, which it gets upright, and in sRGB instead of CMYK.
+// askUpright lets Darkroom transform an upright copy of an original, in sRGB instead of CMYK.
 func (p *Pipeline) askUpright(ctx context.Context, of *flight, t request.Transform) ([]byte, error) {
 	info, body := of.info, of.body
 	if info.JPEG.Length > 0 {
-		body = body[:info.JPEG.Length] // Darkroom looks for an orientation in all of it
+		body = body[:info.JPEG.Length] // Darkroom searches all of the file for an orientation
 	}
 	if info.Orientation != 1 || info.JPEG.CMYK && render.Upright(info).Weight <= p.RenderMemory() {
 		var err error
@@ -147,7 +147,7 @@ func (p *Pipeline) askUpright(ctx context.Context, of *flight, t request.Transfo
 	return p.ask(ctx, repaired, info, t)
 }
 
-// upright returns an original as a file that Darkroom can read.
+// upright returns an upright copy of an original that Darkroom can decode.
 func (p *Pipeline) upright(ctx context.Context, of *flight) ([]byte, original.Info, error) {
 	plan := render.Upright(of.info)
 	if plan.Weight > p.RenderMemory() {
@@ -162,7 +162,7 @@ func (p *Pipeline) upright(ctx context.Context, of *flight) ([]byte, original.In
 	return turned.body, info, err
 }
 
-// ask lets Darkroom transform an image when it has the memory for it.
+// ask lets Darkroom transform an image when Darkroom has the memory for it.
 func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t request.Transform) ([]byte, error) {
 	weight := original.Weight(info, int64(len(body)), t)
 	if weight > p.queues.heaviest {

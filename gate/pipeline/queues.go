@@ -6,22 +6,22 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// queues bound what is worked on. A request passes them in the order of the fields and
-// never returns to an earlier one while it holds a place, so they cannot deadlock.
+// queues bound the work in progress. A request passes them in the order of the fields and never returns to an earlier
+// one while it holds a place, so there are no deadlocks.
 type queues struct {
-	// fetches counts open requests of the source. A client can have half of them: a source
-	// that redirects back to the gate would otherwise take all places with one request.
+	// fetches counts open requests to the source. A client can have half of them. Otherwise a source that redirects
+	// back to the gate could take all of them with one request.
 	fetches *admission.Queue
-	// originals weighs originals in memory. A client can have all but a ninth: an image of another one does not wait until
-	// photos of the first one are done.
+	// originals weighs originals in memory. A client can have all but a ninth, so that other clients need not wait
+	// until its photos are done.
 	originals *admission.Queue
-	// renders weighs images that are decoded, resized and encoded. The lightest weight bounds their number: more than
-	// processors would only wait for one, with their pixels in memory.
+	// renders weighs images that are decoded, resized and encoded. The minimum weight limits their number to one for
+	// each processor, because more would wait for a processor with their pixels in memory.
 	renders        *admission.Queue
 	lightestRender int64
-	// transforms weighs the memory of Darkroom. The lightest weight of a transformation bounds
-	// their number: more than two for each processor only share its time, and their results need
-	// memory of the gate. The heaviest may run alone.
+	// transforms weighs transformations by the memory that Darkroom needs. The minimum weight limits their number to
+	// two for each processor, because more share its time and need memory of the gate for their results. A
+	// transformation with the maximum weight runs alone.
 	transforms         *admission.Queue
 	lightest, heaviest int64
 }
@@ -29,34 +29,35 @@ type queues struct {
 const (
 	maxFetches    = 128
 	maxTransforms = 16
-	// maxWaiting bounds the requests in each queue.
+	// maxWaiting limits the waiting requests of each queue.
 	maxWaiting = 1024
-	// darkroomIdle is the memory of Darkroom without requests.
+	// darkroomIdle is the memory of an idle Darkroom.
 	darkroomIdle = 32 << 20
 )
 
-// The memory limit of the gate is divided as follows. The rest is left for results and connections.
+// The memory limit of the gate is divided as follows. The rest is left for connections and bookkeeping.
 
-// OriginalsMemory is the memory for the originals of one client, or for one original. All clients have an eighth more.
+// OriginalsMemory is the memory for the originals of one client, or for one original. All clients together have an
+// eighth more.
 func (o *Options) OriginalsMemory() int64 { return o.Memory / 5 }
 
-// RenderMemory is the memory for decoding, resizing and encoding several results, or one.
+// RenderMemory is the memory for decoding, resizing and encoding.
 func (o *Options) RenderMemory() int64 { return o.Memory / 5 }
 
-// CacheMemory is the memory for the cache, which needs a quarter more to read from the disk.
+// CacheMemory is the memory for the cache. Reads from disk need a quarter more.
 func (o *Options) CacheMemory() int64 { return o.Memory / 4 }
 
 // ResponseMemory is the memory for responses that are being sent.
 func (o *Options) ResponseMemory() int64 { return o.Memory / 10 }
 
-// PassedOnMemory bounds a result of Darkroom, and an original that is passed on instead of a result.
+// PassedOnMemory limits results of Darkroom, and originals that are passed on instead of a result.
 func (o *Options) PassedOnMemory() int64 { return o.Memory / 16 }
 
 // newQueues returns the queues for the memory of the gate and of Darkroom.
 func newQueues(o Options, metrics *Metrics) queues {
 	usable := o.DarkroomMemory - darkroomIdle
-	// Darkroom's garbage collector lets the heap grow to about one and a half times what is in
-	// use before 70 % of the limit are reached.
+	// The garbage collector of Darkroom lets the heap grow to one and a half times the memory in use, up to 70 % of
+	// the limit.
 	budget := usable * 45 / 100
 	return queues{
 		fetches:        metrics.newQueue("fetch", maxFetches, maxFetches/2),

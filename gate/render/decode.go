@@ -13,8 +13,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
 
-// decode returns the pixels of an original, and those that can be read of a damaged one: *image.Gray, *image.YCbCr,
-// *image.CMYK or *image.RGBA.
+// decode decodes an original, as far as a damaged one can be read, to *image.Gray, *image.YCbCr, *image.CMYK or
+// *image.RGBA.
 func decode(body []byte, info original.Info, denominator int) (image.Image, error) {
 	img, err := decodeFile(body, info, denominator)
 	if err != nil {
@@ -50,14 +50,15 @@ func decodeFile(body []byte, info original.Info, denominator int) (image.Image, 
 	return img, err
 }
 
-// margins are how much larger than the result an image is decoded, by denominator. A pixel at an eighth is the average
-// of a block, which needs another filter behind it.
+// margins are the minimum sizes of decoded images relative to the result, by denominator. A pixel at an eighth is the
+// average of a block, and needs further filtering.
 var margins = []struct {
 	denominator int
 	margin      float64
 }{{8, 1.5}, {4, 1.2}, {2, 1.2}}
 
-// jpegDenominator returns the denominator at which a JPEG file is decoded: the largest with which enough pixels remain.
+// jpegDenominator returns the largest denominator at which the JPEG file can be decoded with enough pixels for the
+// result.
 func (p Plan) jpegDenominator() int {
 	size := p.stored()
 	ratio := min(math.Abs(p.area.X1-p.area.X0)/float64(size.Width), math.Abs(p.area.Y1-p.area.Y0)/float64(size.Height))
@@ -69,13 +70,13 @@ func (p Plan) jpegDenominator() int {
 	return 1
 }
 
-// drawn returns a copy of an image with other colors.
+// drawn draws an image onto another one and returns it.
 func drawn(to draw.Image, from image.Image) image.Image {
 	draw.Draw(to, to.Bounds(), from, from.Bounds().Min, draw.Src)
 	return to
 }
 
-// converted returns an image in sRGB, by its profile if there is one.
+// converted converts an image to sRGB, with its profile if it has one.
 func converted(from *image.CMYK, profile *original.CMYKProfile) *image.RGBA {
 	to := image.NewRGBA(from.Rect)
 	if profile == nil {
@@ -86,7 +87,7 @@ func converted(from *image.CMYK, profile *original.CMYKProfile) *image.RGBA {
 	return to
 }
 
-// widen converts the limited range of video, which lossy WebP files have and their decoder leaves, to the full range.
+// widen converts the limited range of lossy WebP files, which the decoder keeps, to the full range.
 func widen(img *image.YCbCr) {
 	var luma, chroma [256]byte
 	for i := range luma {

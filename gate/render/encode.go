@@ -14,20 +14,21 @@ import (
 )
 
 const (
-	// maxPixels bounds the time of an encoding as WebP: a megapixel takes about 0.3 s of a processor.
+	// maxPixels limits the time to encode WebP, which takes about 0.3 s of processor time for each megapixel.
 	maxPixels = 8_000_000
-	// The encoder of WebP needs 15 bytes for each pixel, and 80 for noise as alpha, as measured.
+	// Memory of the WebP encoder for each pixel. Measured: 15 bytes without alpha, and 80 with noise as alpha.
 	opaqueBytes, alphaBytes = 16, 86
 )
 
-// fitsWebP reports whether the result can be encoded as WebP. The unchanged colors of a CMYK file cannot.
+// fitsWebP reports whether the result can be encoded as WebP. CMYK files that are not resized keep their colors and
+// cannot.
 func (p Plan) fitsWebP() bool {
 	whole := p.info.JPEG.CMYK && p.size == p.info.Size
 	return p.info.Format != "webp" && !whole && p.size.Pixels() <= maxPixels &&
 		max(p.size.Width, p.size.Height) <= webp.MaxDimension
 }
 
-// encoderBytes returns what the encoder of WebP needs for each pixel.
+// encoderBytes returns the memory of the WebP encoder for each pixel.
 func (p Plan) encoderBytes() float64 {
 	if p.info.Format == "jpeg" || p.info.Format == "webp" && p.info.BytesPerPixel == 3 {
 		return opaqueBytes
@@ -35,7 +36,7 @@ func (p Plan) encoderBytes() float64 {
 	return alphaBytes
 }
 
-// encode returns the file of a result in the best format, or the original if that is as good.
+// encode encodes a result in the best format, or returns the original if it is equivalent and not larger.
 func (p Plan) encode(img image.Image, body []byte) (best []byte, err error) {
 	profile := original.Profile(body)
 	for _, format := range p.formats(img, profile) {
@@ -57,9 +58,9 @@ func (p Plan) encode(img image.Image, body []byte) (best []byte, err error) {
 	return best, nil
 }
 
-// formats returns the formats for a result. A further one is tried only if the file is larger than the original.
+// formats returns formats to try for a result. The next one is tried if the file is larger than the original.
 func (p Plan) formats(img image.Image, profile []byte) (formats []string) {
-	if _, gray := img.(*image.Gray); p.webp && !(gray && profile != nil) { // WebP has no profile of shades of gray
+	if _, gray := img.(*image.Gray); p.webp && !(gray && profile != nil) { // WebP has no grayscale profiles
 		formats = []string{"webp"}
 	}
 	switch opaque := isOpaque(img); {
@@ -67,7 +68,7 @@ func (p Plan) formats(img image.Image, profile []byte) (formats []string) {
 		return append(formats, "jpeg")
 	case p.forDarkroom || !opaque && p.info.Format == "png":
 		return append(formats, "png")
-	case p.info.Format == "png": // Darkroom makes JPEG of what is opaque
+	case p.info.Format == "png": // Darkroom encodes opaque images as JPEG
 		return append(formats, "jpeg", "png")
 	}
 	return []string{"webp"}
@@ -94,10 +95,10 @@ func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
 	}
 	options := webp.DefaultOptions()
 	options.Quality = float32(quality)
-	options.Segments = 1 // with more, the encoder turns off the filter that removes the edges of blocks
+	options.Segments = 1 // with more segments, the encoder turns off the deblocking filter
 	switch _, isRGBA := img.(*image.RGBA); {
 	case !isRGBA:
-		img = drawn(image.NewRGBA(img.Bounds()), img) // the encoder is slow for others
+		img = drawn(image.NewRGBA(img.Bounds()), img) // the encoder is slow for other types
 	case !isOpaque(img):
 		img = drawn(image.NewNRGBA(img.Bounds()), img)
 	}

@@ -1,5 +1,5 @@
-// Package render makes the result of a plain transformation: it decodes an original at the scale that the result needs,
-// turns it upright, crops and resizes it, and encodes it once.
+// Package render creates the results of plain transformations. It decodes an original at the scale that the result
+// needs, rotates it upright, crops, resizes, and encodes once.
 //
 //   - render.go plans a result and its memory,
 //   - decode.go decodes originals,
@@ -22,26 +22,26 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// Plan describes a result.
+// Plan describes a result and how to render it.
 type Plan struct {
 	info original.Info
 	// size is the size of the upright result.
 	size request.Size
-	// area is the part of the image, as it is stored, that the result shows. It is mirrored if it ends before it starts.
+	// area is the visible part of the stored image. It is mirrored if it ends before it starts.
 	area resample.Area
-	// denominator divides the width and height at which a JPEG file is decoded.
+	// denominator divides the width and height when a JPEG file is decoded.
 	denominator int
 	quality     int
 	webp        bool
-	// lossless and whole files are for Darkroom.
+	// forDarkroom is set for an upright copy of the original for Darkroom. It is never replaced by the original.
 	forDarkroom bool
-	// asItIs results are WebP, or the original.
+	// asItIs is set if the original is the result unless it is encoded as WebP.
 	asItIs bool
-	// Weight is the memory that is needed, in bytes.
+	// Weight is the memory for rendering, in bytes.
 	Weight int64
 }
 
-// New returns the plan for a transformation, which request.Rules.Resolve has returned, as WebP if that is possible.
+// New returns the plan for a transformation from request.Rules.Resolve, as WebP if requested and possible.
 func New(info original.Info, t request.Transform, webp bool) Plan {
 	scaled := t.Scaled(info.Size)
 	p := Plan{info: info, size: scaled, quality: t.Quality}
@@ -62,7 +62,7 @@ func New(info original.Info, t request.Transform, webp bool) Plan {
 	return p
 }
 
-// Upright returns the plan for a file of the whole image for Darkroom, upright and without damage.
+// Upright returns the plan for an upright and undamaged copy of the original for Darkroom.
 func Upright(info original.Info) Plan {
 	p := New(info, request.Transform{Quality: 95}, false)
 	p.forDarkroom = true
@@ -70,33 +70,33 @@ func Upright(info original.Info) Plan {
 	return p
 }
 
-// AsWebP returns the plan for the same image as WebP, and false if that is not possible.
+// AsWebP returns the plan to convert an image to WebP, and reports whether this is possible.
 func AsWebP(info original.Info, quality int) (Plan, bool) {
 	p := New(info, request.Transform{Quality: quality}, true)
 	p.asItIs = true
 	return p, p.webp
 }
 
-// IsWebP reports whether the result may be a WebP file in place of another format.
+// IsWebP reports whether the result may be a WebP file.
 func (p Plan) IsWebP() bool { return p.webp }
 
-// Compare orders plans by the pixels of their results.
+// Compare orders plans by the number of pixels of their results.
 func (p Plan) Compare(other Plan) int { return cmp.Compare(p.size.Pixels(), other.size.Pixels()) }
 
-// WithoutWebP returns the plan for the format of the original.
+// WithoutWebP returns the plan without conversion to WebP.
 func (p Plan) WithoutWebP() Plan {
 	p.webp = false
 	return p
 }
 
-// at returns the plan for pixels of another scale.
+// at returns the plan with another denominator.
 func (p Plan) at(denominator int) Plan {
 	p.denominator = denominator
 	p.Weight = p.weigh()
 	return p
 }
 
-// Weight returns the memory that is needed to make results of the same original one after another, in bytes.
+// Weight returns the memory for rendering several results of one original one after another, in bytes.
 func Weight(plans []Plan) (most int64) {
 	denominator := leastDenominator(plans)
 	for _, p := range plans {
@@ -105,7 +105,7 @@ func Weight(plans []Plan) (most int64) {
 	return most
 }
 
-// leastDenominator returns the scale at which all results can be made.
+// leastDenominator returns the denominator that has enough pixels for all results.
 func leastDenominator(plans []Plan) int {
 	return slices.MinFunc(plans, func(a, b Plan) int { return a.denominator - b.denominator }).denominator
 }
@@ -114,11 +114,11 @@ func leastDenominator(plans []Plan) int {
 type Pixels struct {
 	img         image.Image
 	denominator int
-	// profile is set for CMYK files that have one.
+	// profile is set for CMYK files with a profile.
 	profile *original.CMYKProfile
 }
 
-// Decode returns the pixels for results of the same original. The error is a problem of the kind Untransformable.
+// Decode decodes an original for several results. The error is a problem of the kind Untransformable.
 func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
 	defer measure(ctx, "decode")()
 	denominator := leastDenominator(plans)
@@ -133,8 +133,8 @@ func Decode(ctx context.Context, body []byte, plans []Plan) (Pixels, error) {
 	return pixels, nil
 }
 
-// Make returns a result, with the color profile of the original. An original that is as good, and not larger, is
-// returned itself.
+// Make renders a result with the color profile of the original. If the original is equivalent and not larger, it is
+// returned instead.
 func (from Pixels) Make(ctx context.Context, body []byte, p Plan) ([]byte, error) {
 	if p.asItIs && !p.webp {
 		return body, nil
@@ -149,13 +149,13 @@ func (from Pixels) Make(ctx context.Context, body []byte, p Plan) ([]byte, error
 	return p.encode(resized, body)
 }
 
-// measure adds to the time of a part until it is called.
+// measure measures a part of a request until the returned function is called.
 func measure(ctx context.Context, part string) func() {
 	start := time.Now()
 	return func() { timing.Add(ctx, part, time.Since(start)) }
 }
 
-// offset returns where a part begins, for the length that is cut off.
+// offset returns the start of the cropped part, given the number of pixels to cut off.
 func offset(crop, first, last string, rest int) int {
 	switch {
 	case strings.Contains(crop, first):
@@ -166,10 +166,10 @@ func offset(crop, first, last string, rest int) int {
 	return rest / 2
 }
 
-// storedArea returns where an area of the upright image is stored.
+// storedArea returns the stored part of the image for an area of the upright image.
 func storedArea(a resample.Area, info original.Info) resample.Area {
 	width, height := float64(info.Size.Width), float64(info.Size.Height)
-	if info.Orientation > 4 { // rows are columns
+	if info.Orientation > 4 { // rotated by 90 or 270 degrees
 		a = resample.Area{X0: a.Y0, Y0: a.X0, X1: a.Y1, Y1: a.X1}
 		width, height = height, width
 	}
@@ -184,7 +184,7 @@ func storedArea(a resample.Area, info original.Info) resample.Area {
 	return a
 }
 
-// stored returns the size of the result as it is stored, before it is turned by a quarter.
+// stored returns the size of the result before it is rotated by 90 or 270 degrees.
 func (p Plan) stored() request.Size {
 	if p.info.Orientation > 4 {
 		return request.Size{Width: p.size.Height, Height: p.size.Width}
@@ -195,10 +195,10 @@ func (p Plan) stored() request.Size {
 // weigh returns the memory for decoding, resizing and encoding.
 func (p Plan) weigh() int64 {
 	const rgba = 4
-	// Decoders of JPEG files round up to blocks of 32 pixels.
+	// JPEG decoders round up to blocks of 32 pixels.
 	pixels := float64(request.Size{Width: p.info.Size.Width + 31, Height: p.info.Size.Height + 31}.Pixels())
 	result := float64(p.size.Pixels())
-	each := 2. * rgba // a copy is turned, or converted
+	each := 2. * rgba // with a rotated or converted copy
 	decoder, decoded := 0., pixels*(p.info.BytesPerPixel+rgba)
 	if p.info.Format == "jpeg" {
 		part := pixels / float64(p.denominator*p.denominator)
@@ -206,7 +206,7 @@ func (p Plan) weigh() int64 {
 		if p.info.JPEG.Converted {
 			decoded, each = decoded+rgba*part, 3*rgba
 		}
-		if p.info.JPEG.Progressive { // coefficients have two bytes, and blocks eight; the first plane is as large as others
+		if p.info.JPEG.Progressive { // two bytes for each coefficient, eight for each block, and the first plane
 			decoder = p.info.JPEG.Samples*(2*part+pixels/8) + part
 		}
 		if p.info.JPEG.CMYK {

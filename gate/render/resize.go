@@ -6,8 +6,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/resample"
 )
 
-// resize returns the upright result of a decoded image: *image.Gray, *image.YCbCr with half the colors in each
-// direction, *image.CMYK or *image.RGBA.
+// resize returns the upright result of a decoded image as *image.Gray, *image.YCbCr (4:2:0), *image.CMYK or
+// *image.RGBA.
 func (p Plan) resize(img image.Image) image.Image {
 	bounds := image.Rect(0, 0, p.size.Width, p.size.Height)
 	whole := image.Pt(1, 1)
@@ -38,7 +38,7 @@ func planeOf(pix []byte, stride int, bounds image.Rectangle, channels int) resam
 	return resample.Plane{Pix: pix, Stride: stride, Width: bounds.Dx(), Height: bounds.Dy(), Channels: channels}
 }
 
-// chromaOf returns the bounds of the planes of colors, and how many pixels each of their samples has.
+// chromaOf returns the bounds of the chroma planes, and the number of pixels for each sample.
 func chromaOf(img *image.YCbCr) (bounds image.Rectangle, ratio image.Point) {
 	last := img.COffset(img.Rect.Max.X-1, img.Rect.Max.Y-1)
 	bounds = image.Rect(0, 0, last%img.CStride+1, last/img.CStride+1)
@@ -57,8 +57,8 @@ func chromaOf(img *image.YCbCr) (bounds image.Rectangle, ratio image.Point) {
 	return bounds, image.Pt(1, 1)
 }
 
-// fill resizes a plane of the decoded image to one of the result, whose samples have several pixels each. It turns what
-// is stored on its side.
+// fill resizes a plane of the decoded image to a plane of the result, and rotates it if necessary. The ratios are the
+// pixels of each sample.
 func (p Plan) fill(to, from resample.Plane, toRatio, fromRatio image.Point) {
 	turned, stored := to, p.stored()
 	onItsSide := p.info.Orientation > 4
@@ -66,7 +66,7 @@ func (p Plan) fill(to, from resample.Plane, toRatio, fromRatio image.Point) {
 		turned.Width, turned.Height, turned.Stride = to.Height, to.Width, to.Height*to.Channels
 		turned.Pix = make([]byte, turned.Stride*turned.Height)
 	}
-	// The last sample may have pixels beyond the image.
+	// The last sample may extend beyond the image.
 	along := func(start, end float64, length, stored, toRatio, fromRatio int) (from, to float64) {
 		each := (end - start) / float64(stored)
 		unit := float64(p.denominator * fromRatio)
@@ -81,7 +81,7 @@ func (p Plan) fill(to, from resample.Plane, toRatio, fromRatio image.Point) {
 	}
 }
 
-// transpose exchanges rows and columns.
+// transpose swaps rows and columns.
 func transpose(to, from resample.Plane) {
 	for y := range to.Height {
 		line, at := to.Pix[y*to.Stride:], y*to.Channels

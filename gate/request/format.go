@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// DefaultQuality is the quality of a JPEG or WebP result without the parameter q.
+	// DefaultQuality is the quality of JPEG and WebP results without the parameter q.
 	DefaultQuality = 75
 	maxQuality     = 100
 )
 
-// Negotiate returns the request of a client that sends a header Accept, with WebP in place of
-// auto=format if the client names that type, and reports whether the response depends on the header.
+// Negotiate resolves auto=format for a client with an Accept header: it sets WebP if the client accepts it. It
+// reports whether the response depends on the header.
 func (r Request) Negotiate(accept []string) (negotiated Request, varies bool) {
 	varies = r.Transform.format()
 	r.WebP = varies && accepts(accept, "image/webp")
@@ -23,14 +23,14 @@ func (r Request) Negotiate(accept []string) (negotiated Request, varies bool) {
 
 func (t Transform) format() bool { return strings.HasSuffix(t.Auto, "format") }
 
-// withoutFormat returns the transformation in any format. Darkroom's auto=format never changes the format.
+// withoutFormat returns the transformation without auto=format, which never changes the format in Darkroom.
 func (t Transform) withoutFormat() Transform {
 	t.Auto = strings.TrimSuffix(strings.TrimSuffix(t.Auto, "format"), ",")
 	return t
 }
 
-// accepts reports whether a header Accept names a media type. Wildcards do not count: clients that
-// do not know the type send them too.
+// accepts reports whether an Accept header names a media type. Wildcards do not count, because clients send them for
+// types that they do not support.
 func accepts(header []string, wanted string) bool {
 	for entry := range strings.SplitSeq(strings.Join(header, ","), ",") {
 		name, parameters, err := mime.ParseMediaType(entry)

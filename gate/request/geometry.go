@@ -6,7 +6,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// maxBlurWork bounds pixels times radius of a blur: about two and a half seconds of one processor.
+// maxBlurWork limits pixels times radius of a blur, to about 2.5 seconds of processor time.
 const maxBlurWork = 100_000_000
 
 // Size is a width and a height in pixels.
@@ -15,15 +15,15 @@ type Size struct{ Width, Height int }
 // Pixels returns the number of pixels.
 func (s Size) Pixels() int64 { return int64(s.Width) * int64(s.Height) }
 
-// Resolve returns the transformation of an original of this size as Darkroom knows it: without DPR,
-// which is reduced to what the limits allow, and with a Fit of Darkroom.
+// Resolve resolves a transformation for an original of a size: it applies DPR, as far as the limits allow, and
+// replaces values of Fit that Darkroom does not know.
 func (r Rules) Resolve(t Transform, original Size) Transform {
 	if t.DPR > 0 {
 		width, height := float64(t.Width)*t.DPR, float64(t.Height)*t.DPR
 		t.Width, t.Height, t.DPR = side(width), side(height), 0
 	}
 	t = r.within(t)
-	switch { // a side that is not given follows the other one
+	switch { // a missing side follows the other one
 	case t.Width > 0 && t.Height == 0:
 		t.Width = min(t.Width, max(1, r.MaxHeight*original.Width/original.Height))
 	case t.Height > 0 && t.Width == 0:
@@ -41,13 +41,13 @@ func (r Rules) Resolve(t Transform, original Size) Transform {
 		t.Width, t.Height = side(float64(t.Width)*part), side(float64(t.Height)*part)
 	}
 	scaled := t.Scaled(original)
-	if t.Fit == "" && max(t.Width, t.Height) > 0 && min(scaled.Width, scaled.Height) == 1 { // Darkroom's size may be zero
+	if t.Fit == "" && max(t.Width, t.Height) > 0 && min(scaled.Width, scaled.Height) == 1 { // Darkroom may round the size to zero
 		t.Fit, t.Width, t.Height = FitScale, min(scaled.Width, r.MaxWidth), min(scaled.Height, r.MaxHeight)
 	}
 	return t
 }
 
-// reduce returns a transformation within the limits. If the result has the shape of width and height, that is kept.
+// reduce reduces a transformation to the limits. It keeps the aspect ratio of width and height if the result has it.
 func (r Rules) reduce(t Transform) Transform {
 	if t.Fit != "" && t.Fit != FitMax {
 		return r.within(t)
@@ -56,14 +56,14 @@ func (r Rules) reduce(t Transform) Transform {
 	return t
 }
 
-// within returns a transformation within the limits, with the shape of width and height.
+// within reduces width and height to the limits with their aspect ratio.
 func (r Rules) within(t Transform) Transform {
 	part := min(1, float64(r.MaxWidth)/float64(max(t.Width, 1)), float64(r.MaxHeight)/float64(max(t.Height, 1)))
 	t.Width, t.Height = side(float64(t.Width)*part), side(float64(t.Height)*part)
 	return t
 }
 
-// side rounds a side. Zero means that it is not given.
+// side rounds a side to at least 1. Zero stays zero, for a missing side.
 func side(of float64) int {
 	if of == 0 {
 		return 0
@@ -71,7 +71,7 @@ func side(of float64) int {
 	return max(1, int(math.Round(of)))
 }
 
-// Sized returns a transformation, which Resolve has returned, that names both sides. Darkroom rounds others down.
+// Sized sets both sides of a resolved transformation, because Darkroom rounds missing sides down.
 func (t Transform) Sized(original Size) Transform {
 	if t.Fit == "" && max(t.Width, t.Height) > 0 {
 		scaled := t.Scaled(original)
@@ -80,8 +80,7 @@ func (t Transform) Sized(original Size) Transform {
 	return t
 }
 
-// Scaled returns the size that an image is scaled to: the size of the result, or with FitCrop the size of the image
-// from which the result is cropped.
+// Scaled returns the size to which an image is scaled, before it is cropped with FitCrop.
 func (t Transform) Scaled(original Size) Size {
 	byWidth := Size{t.Width, scaleSide(t.Width, original.Height, original.Width)}
 	switch {
@@ -97,13 +96,12 @@ func (t Transform) Scaled(original Size) Size {
 	return Size{scaleSide(t.Height, original.Width, original.Height), t.Height}
 }
 
-// scaleSide returns a side that is not given, rounded.
+// scaleSide returns a missing side, rounded.
 func scaleSide(of, numerator, denominator int) int {
 	return side(float64(of) * float64(numerator) / float64(denominator))
 }
 
-// Check refuses a transformation whose cost or result, for an original of this size,
-// exceeds the limits.
+// Check returns a problem for a transformation whose cost or result exceeds the limits for an original of this size.
 func (r Rules) Check(t Transform, original Size, maxPixels int64) error {
 	scaled := t.Scaled(original)
 	resized := t.Width != 0 || t.Height != 0

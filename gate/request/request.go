@@ -1,5 +1,5 @@
-// Package request parses the URL of an image into its canonical form, which is the key of
-// the cache, and refuses what exceeds the limits before any work is done.
+// Package request parses the URL of an image into a canonical form, which is the cache key, and refuses requests
+// beyond the limits.
 package request
 
 import (
@@ -21,14 +21,14 @@ import (
 // MaxURL is the maximum length of a path and of a query string, in bytes.
 const MaxURL = 2048
 
-// Rules are the settings that requests are checked against.
+// Rules are the settings for parsing and checking requests.
 type Rules struct {
-	// MaxWidth and MaxHeight bound the result, in pixels.
+	// MaxWidth and MaxHeight limit results, in pixels.
 	MaxWidth, MaxHeight int
-	// Parameters are the names of Darkroom's parameters that may be used; nil allows all.
+	// Parameters are the allowed parameters of Darkroom; nil allows all.
 	Parameters []string
-	// Defaults are parameters of every request. A parameter of the request replaces the
-	// default of the same name, except for auto, whose values are combined.
+	// Defaults are added to every request. A parameter of the request replaces the default of the same name, except
+	// for auto, whose values are combined.
 	Defaults map[string]string
 	// Presets are named sets of parameters.
 	Presets map[string]map[string]string
@@ -36,23 +36,23 @@ type Rules struct {
 	OnlyPresets bool
 }
 
-// Request is an image request in canonical form: two requests for the same image with the
-// same transformation are equal.
+// Request is an image request in canonical form: equivalent requests are equal.
 type Request struct {
 	// Path is unescaped, clean, and starts with a slash.
 	Path string
-	// Via has the names of the gates that a client says its request came through. The source gets them, and may respond
+	// Via has the names of gates in the header of the client. They are forwarded to the source, which may respond
 	// differently.
 	Via string
 	// Transform is the requested transformation; zero means the original.
 	Transform Transform
-	// Own is the transformation without default parameters, for an original that they cannot be applied to.
+	// Own is the transformation without default parameters. It applies to originals for which the defaults are not
+	// possible.
 	Own Transform
-	// WebP is set for a client that accepts a result in that format.
+	// WebP is set if the client accepts WebP and auto=format is requested.
 	WebP bool
 }
 
-// Original identifies the original. Names of gates may be many, and are digested.
+// Original returns the key of the original. Names of gates are hashed, because there may be many.
 func (r Request) Original() string {
 	if r.Via == "" {
 		return r.Path
@@ -61,7 +61,7 @@ func (r Request) Original() string {
 	return hex.EncodeToString(sum[:16]) + " " + r.Path
 }
 
-// Key identifies the response. A path may have any characters; what is in front of it has no spaces.
+// Key returns the key of the response. The path may contain any characters; the parts before it contain no spaces.
 func (r Request) Key() string {
 	key := r.Transform.Query()
 	if r.Own != r.Transform {
@@ -73,8 +73,8 @@ func (r Request) Key() string {
 	return key + " " + r.Original()
 }
 
-// Parse returns the canonical form of a URL. All errors are problems. Default parameters never lead
-// to one: those that do not go with the parameters of the request are left out.
+// Parse parses a URL. All errors are problems. Default parameters cause no errors: they are dropped if they conflict
+// with parameters of the request.
 func (r Rules) Parse(u *url.URL) (Request, error) {
 	clean, err := cleanPath(u)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	if err := malformed(u.RawQuery); err != nil {
 		return Request{}, err
 	}
-	params, err := r.own(u.Query()) // without the pairs that are malformed, as Darkroom reads it
+	params, err := r.own(u.Query()) // drops malformed pairs, as Darkroom does
 	if err != nil {
 		return Request{}, err
 	}
@@ -95,14 +95,14 @@ func (r Rules) Parse(u *url.URL) (Request, error) {
 	switch {
 	case allErr != nil:
 		all = own
-	case err != nil: // such as fit=scale with w, to which a default has h
+	case err != nil: // such as fit=scale with w, and a default for h
 		own, err = all, nil
 	}
 	return Request{Path: clean, Transform: all, Own: own}, err
 }
 
-// Validate returns an error for a parameter of a setting that is invalid, or would be reduced or ignored in a request.
-// Others than Darkroom's have no effect.
+// Validate checks parameters in settings. It returns an error for invalid parameters, and for parameters that would
+// be reduced or ignored in a request. Unknown parameters are ignored.
 func (r Rules) Validate(parameters map[string]string) error {
 	if _, err := r.parseParameters(parameters); err != nil {
 		return err
@@ -132,8 +132,8 @@ func (r Rules) Validate(parameters map[string]string) error {
 	return nil
 }
 
-// malformed returns a problem if a parameter of Darkroom is escaped in a way that nothing can read.
-// A semicolon is no longer a separator, and makes a pair that everything ignores.
+// malformed returns a problem if a parameter of Darkroom is escaped incorrectly. Pairs with a semicolon, which used
+// to be a separator, are ignored everywhere.
 func malformed(query string) error {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -159,7 +159,7 @@ func cleanPath(u *url.URL) (string, error) {
 	return clean, nil
 }
 
-// withDefaults adds the default parameters to the parameters of a request.
+// withDefaults adds default parameters to the parameters of a request.
 func (r Rules) withDefaults(own map[string]string) map[string]string {
 	params := maps.Clone(r.Defaults)
 	for name, value := range own {
@@ -168,7 +168,7 @@ func (r Rules) withDefaults(own map[string]string) map[string]string {
 	return params
 }
 
-// merge sets a parameter, and adds the values of auto to those before.
+// merge sets a parameter. Values of auto are combined.
 func merge(params map[string]string, name, value string) {
 	if name == "auto" && params[name] != "" {
 		value = params[name] + "," + value
@@ -176,8 +176,7 @@ func merge(params map[string]string, name, value string) {
 	params[name] = value
 }
 
-// own merges preset and the parameters of the request. Parameters that Darkroom does not know,
-// such as ?v=2, are ignored.
+// own returns the parameters of the request and its preset. Unknown parameters, such as ?v=2, are ignored.
 func (r Rules) own(values url.Values) (map[string]string, error) {
 	params := map[string]string{}
 	chosen := values.Get("preset")

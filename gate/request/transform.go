@@ -10,17 +10,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// Parameters are the URL parameters of Darkroom v0.4, and those that client libraries add: dpr and q.
+// Parameters are the URL parameters of Darkroom v0.4, and dpr and q, which client libraries add.
 var Parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "q", "rot", "w"}
 
 const (
-	// leastDPR and maxDPR bound the density of a screen.
+	// leastDPR and maxDPR limit the pixel density of a screen.
 	leastDPR, maxDPR = 0.01, 5
-	// maxSide is beyond all limits.
+	// maxSide is larger than all limits.
 	maxSide = math.MaxInt32
 )
 
-// MaxBlur bounds the radius of a blur, in pixels. The cost of a blur grows with it.
+// MaxBlur is the maximum radius of a blur, in pixels. The cost of a blur grows with its radius.
 const MaxBlur = 100
 
 // Values of Transform.Fit. Darkroom knows the first two.
@@ -33,7 +33,7 @@ const (
 
 // Transform lists the operations on an image. The zero value leaves it unchanged.
 type Transform struct {
-	// Width and Height are in pixels; zero means not given.
+	// Width and Height are in pixels; zero if missing.
 	Width, Height int
 	// DPR multiplies width and height; zero means 1.
 	DPR float64
@@ -41,7 +41,7 @@ type Transform struct {
 	Fit string
 	// Crop is the part to keep with FitCrop and FitMin; empty means the center.
 	Crop string
-	// Mono converts to shades of gray.
+	// Mono converts to grayscale.
 	Mono bool
 	// Blur is the radius of a Gaussian blur in pixels, at most MaxBlur.
 	Blur float64
@@ -51,11 +51,11 @@ type Transform struct {
 	Rotate float64
 	// Auto is empty, compress, format or both, separated by a comma.
 	Auto string
-	// Quality of a JPEG or WebP result, from 1 to 100; zero means DefaultQuality. Darkroom has no such parameter.
+	// Quality of a JPEG or WebP result, from 1 to 100; zero means DefaultQuality. Darkroom does not support it.
 	Quality int
 }
 
-// Query returns the transformation as a query string of Darkroom, sorted by name.
+// Query returns the query string for Darkroom, sorted by name.
 func (t Transform) Query() string {
 	query := url.Values{}
 	set := func(name, value string) {
@@ -128,7 +128,7 @@ func (r Rules) parseParameters(params map[string]string) (t Transform, err error
 	return t, nil
 }
 
-// simplify removes what has no effect and refuses combinations without a result.
+// simplify removes parameters without effect, and refuses invalid combinations.
 func (t Transform) simplify() (Transform, error) {
 	partial := t.Width == 0 || t.Height == 0
 	if t.Fit == FitScale && partial {
@@ -154,19 +154,19 @@ func (t Transform) simplify() (Transform, error) {
 	return t, nil
 }
 
-// Plain reports whether a transformation has none of the operations that only Darkroom knows.
+// Plain reports whether a transformation needs no operations that only Darkroom supports.
 func (t Transform) Plain() bool { return !t.Mono && t.Blur == 0 && t.Flip == "" && t.Rotate == 0 }
 
-// WithoutQuality returns what Darkroom is asked for.
+// WithoutQuality returns the transformation for Darkroom, which does not support quality.
 func (t Transform) WithoutQuality() Transform {
 	t.Quality = 0
 	return t
 }
 
-// parseInteger rounds a number of at least one half.
+// parseInteger parses a number of at least 0.5 and rounds it.
 func parseInteger(name, value string) (int, error) {
 	f, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(f >= 0.5) { // nor NaN
+	if err != nil || !(f >= 0.5) { // also refuses NaN
 		return 0, problem.New(problem.Invalid, "parameter %s must be a number from 1", name)
 	}
 	return int(math.Round(min(f, maxSide))), nil
@@ -177,7 +177,7 @@ func parseNumber(name, value string, least, most float64) (float64, error) {
 	if err != nil || !(f >= least && f <= most) {
 		return 0, problem.New(problem.Invalid, "parameter %s must be a number from %g to %g", name, least, most)
 	}
-	// Two digits are enough for pixels and degrees, and bound the number of variants. Zero has no sign.
+	// Two decimals are enough for pixels and degrees, and limit the number of variants. Zero has no sign.
 	return math.Abs(math.Round(f*100) / 100), nil
 }
 
@@ -195,7 +195,7 @@ var (
 	}
 )
 
-// parseCrop returns the sides in the order in which Darkroom names them; empty if there are none, or opposite ones.
+// parseCrop returns the sides in Darkroom's order; empty if there are none, or if they are opposite.
 func parseCrop(value string) string {
 	crop := known(value, crops[:4])
 	if first, second, both := strings.Cut(crop, ","); both && !slices.Contains(crops, crop) {
@@ -207,7 +207,7 @@ func parseCrop(value string) string {
 	return crop
 }
 
-// known returns the entries of a list that are among the choices, sorted. Client libraries send others too.
+// known returns the entries of a list that are among the choices, sorted. Client libraries send unknown entries too.
 func known(value string, choices []string) string {
 	parts := slices.DeleteFunc(strings.Split(value, ","), func(part string) bool { return !slices.Contains(choices, part) })
 	slices.Sort(parts)

@@ -1,9 +1,9 @@
-// Package resample scales planes of an image with Lanczos' filter of three lobes, widened when it shrinks, as
-// ImageMagick and libvips do. It works on the bytes as they are: gamma-encoded, with alpha premultiplied, and in the
-// image's own color space, so that the planes of a JPEG are scaled without a conversion.
+// Package resample scales the planes of an image with a three-lobed Lanczos filter, which is widened for downscaling,
+// as in ImageMagick and libvips. It scales the bytes as stored: gamma-encoded, with premultiplied alpha, and in the
+// color space of the image, so that planes of a JPEG file need no conversion.
 //
-// Rows are scaled horizontally once, and kept as long as the filter reaches them, so that besides the result it needs
-// the memory of some rows.
+// Each row is scaled horizontally once and kept while the filter needs it, so that only a few rows are in memory in
+// addition to the result.
 package resample
 
 import (
@@ -11,26 +11,27 @@ import (
 	"slices"
 )
 
-// Plane is a part of an image: a component, or all of them side by side.
+// Plane is one component of an image, or all components interleaved.
 type Plane struct {
 	Pix                   []byte
 	Stride, Width, Height int
-	// Channels is the number of bytes of a pixel: 1, or 4 for *image.RGBA and *image.CMYK.
+	// Channels is the number of bytes for each pixel: 1, or 4 for *image.RGBA and *image.CMYK.
 	Channels int
 }
 
-// Area is a part of a plane, in pixels, which need not be whole. If it ends before it starts, the result is mirrored.
+// Area is a part of a plane, in fractional pixels. If it ends before it starts, the result is mirrored.
 type Area struct{ X0, Y0, X1, Y1 float64 }
 
 const (
 	lobes = 3
-	// precision is the number of bits behind the point of weights, and extra the number for values between the two
-	// directions, which have a sign and overshoot.
+	// precision is the number of fractional bits of weights, and extra the number for intermediate values, which are
+	// signed and overshoot.
 	precision = 14
 	extra     = 6
 )
 
-// Scale fills a plane with an area of another one, which has as many channels. It uses no pixel beyond the area.
+// Scale fills a plane with the scaled area of another plane, which must have the same number of channels. Pixels
+// outside of the area are not used.
 func Scale(to, from Plane, area Area) {
 	columns := weigh(to.Width, from.Width, min(area.X0, area.X1), max(area.X0, area.X1))
 	if area.X1 < area.X0 {
@@ -67,7 +68,7 @@ func Scale(to, from Plane, area Area) {
 	}
 }
 
-// add adds a row to sums.
+// add adds a weighted row to sums.
 func add(sums []int32, row []int16, weight int32) {
 	row = row[:len(sums)]
 	for i := range sums {
@@ -79,7 +80,7 @@ func clamp(value int32) byte {
 	return byte(max(0, min(value, 255)))
 }
 
-// single scales a row of single bytes.
+// single scales a row of one-byte pixels.
 func (w weights) single(to []int16, from []byte) {
 	for x, t := range w.taps {
 		var sum int32
@@ -91,7 +92,7 @@ func (w weights) single(to []int16, from []byte) {
 	}
 }
 
-// four scales a row of pixels of four bytes.
+// four scales a row of four-byte pixels.
 func (w weights) four(to []int16, from []byte) {
 	for x, t := range w.taps {
 		var a, b, c, d int32
@@ -108,25 +109,26 @@ func (w weights) four(to []int16, from []byte) {
 	}
 }
 
-// round leaves the extra bits of a sum of weighted bytes.
+// round reduces a sum of weighted bytes to extra fractional bits.
 func round(sum int32) int16 {
 	return int16((sum + 1<<(precision-extra-1)) >> (precision - extra)) //nolint:gosec // about 256 << extra
 }
 
-// weights has what each pixel of a result is made of, in one direction.
+// weights has the filter for each pixel of a result, in one direction.
 type weights struct {
 	taps []tap
-	// longest is the largest number of weights of a pixel.
+	// longest is the maximum number of weights of a pixel.
 	longest int
 }
 
-// tap is the weights of pixels, from the first one on.
+// tap has the weights of consecutive pixels.
 type tap struct {
 	first   int
 	weights []int32
 }
 
-// weigh returns the weights for a number of pixels that are made of those from start to end, of a number of others.
+// weigh returns the weights for a number of pixels, which are made of the pixels from start to end, out of a number
+// of others.
 func weigh(pixels, others int, start, end float64) (w weights) {
 	scale := (end - start) / float64(pixels)
 	width := max(1, scale)
@@ -142,14 +144,14 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 			sum += exact[j]
 		}
 		t := tap{first: first, weights: make([]int32, len(exact))}
-		// The running total is rounded instead of each weight, so that the weights add up to 1.
+		// Round the running total instead of each weight, so that the weights add up to 1.
 		done, before := 0.0, int32(0)
 		for j, weight := range exact {
 			done += weight / sum
 			until := int32(math.Round(done * (1 << precision)))
 			t.weights[j], before = until-before, until
 		}
-		if only := slices.Index(t.weights, 1<<precision); only >= 0 { // it is copied, such as an image that is only turned
+		if only := slices.Index(t.weights, 1<<precision); only >= 0 { // a copy, as in an image that is only rotated
 			t = tap{first: t.first + only, weights: t.weights[only : only+1]}
 		}
 		w.taps = append(w.taps, t)

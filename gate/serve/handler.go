@@ -1,4 +1,4 @@
-// Package serve answers requests over HTTP.
+// Package serve serves images, health checks and metrics over HTTP.
 package serve
 
 import (
@@ -24,20 +24,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// Handler is the public face.
+// Handler serves images to clients.
 type Handler struct {
 	Pipeline *pipeline.Pipeline
-	// Rules check and complete the parameters of requests.
+	// Rules parse and check requests.
 	Rules request.Rules
-	// ID is the name of the gate among proxies; see source.Loop.
+	// ID is the name of the gate in the header source.Loop.
 	ID string
-	// Signing verifies URLs; nil serves all.
+	// Signing verifies signatures; nil accepts all URLs.
 	Signing *signing.Verifier
-	// CacheTTL is the time for which browsers and CDNs may keep an image.
+	// CacheTTL is the max-age of responses.
 	CacheTTL time.Duration
-	// ServerTiming tells browsers how long the parts of a request take.
+	// ServerTiming sends the header Server-Timing.
 	ServerTiming bool
-	// CrossOrigin lets pages of other origins read images and their times.
+	// CrossOrigin allows pages of other origins to read images and their timing.
 	CrossOrigin bool
 	// AccessLog logs each request.
 	AccessLog bool
@@ -47,13 +47,13 @@ type Handler struct {
 }
 
 const (
-	// statusClientClosed is for metrics and the log only: the client has left.
+	// statusClientClosed marks clients that have left, in metrics and the access log.
 	statusClientClosed = 499
-	// minRate is the slowest reader that is waited for, in bytes per second.
+	// minRate is the minimum rate at which a client must read, in bytes per second.
 	minRate = 16 << 10
 )
 
-// traceparent is the trace of a client, by W3C Trace Context.
+// traceparent matches a trace ID (W3C Trace Context).
 var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}`)
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve responds, with the entry that it returns, or returns a problem or the error of the context.
+// serve sends an entry and returns it, or returns a problem or the error of the context.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, pipeline.State, error) {
 	if h.CrossOrigin {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -128,20 +128,20 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) (*cache.Entry, p
 	return entry, state, nil
 }
 
-// allow responds to a request of another method than GET and HEAD, or returns a problem.
+// allow responds to methods other than GET and HEAD, or returns a problem.
 func (h *Handler) allow(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Allow", "GET, HEAD")
 	if !h.CrossOrigin || r.Method != http.MethodOptions {
 		return problem.New(problem.MethodNotAllowed, "only GET and HEAD are supported")
 	}
-	// Browsers ask before requests with unusual headers.
+	// Browsers send a preflight request before requests with unusual headers.
 	w.Header().Set("Access-Control-Allow-Headers", "*")
 	w.Header().Set("Access-Control-Max-Age", "86400")
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-// send responds with an entry, or with a part of it.
+// send sends an entry, or a part of it.
 func send(w http.ResponseWriter, r *http.Request, entry *cache.Entry) {
 	header := w.Header()
 	header.Set("Content-Type", entry.ContentType)
@@ -150,26 +150,25 @@ func send(w http.ResponseWriter, r *http.Request, entry *cache.Entry) {
 	if entry.ContentType == original.SVG {
 		header.Set("Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'")
 	}
-	// Only GET has ranges, and units other than bytes are unknown: net/http would serve and refuse them.
+	// Ignore ranges of HEAD and in unknown units, which net/http would serve or refuse.
 	unit, ranges, _ := strings.Cut(r.Header.Get("Range"), "=")
 	if r.Header.Set("Range", "bytes="+ranges); r.Method != http.MethodGet || !strings.EqualFold(unit, "bytes") {
 		r.Header.Del("Range")
 	}
-	// Ranges, conditional requests and HEAD.
 	http.ServeContent(&content{ResponseWriter: w, request: r}, r, "", time.Time{}, bytes.NewReader(entry.Body))
 }
 
-// content is a response of http.ServeContent. The connection has no file to send: without its ReadFrom, headers
-// and a small image are one write.
+// content is the response writer for http.ServeContent. It hides ReadFrom, so that headers and a small image are sent
+// in one write.
 type content struct {
 	http.ResponseWriter
 	request *http.Request
-	// failed is set when a problem was sent in place of the text that follows.
+	// failed is set when a problem was sent instead of the body.
 	failed bool
 }
 
-// WriteHeader sends problems for conditions and ranges of one client that have failed (412, 416), which no CDN
-// may store as the image.
+// WriteHeader sends a problem if a condition or range failed (412, 416). CDNs must not store these in place of the
+// image.
 func (c *content) WriteHeader(status int) {
 	switch c.failed = status >= http.StatusBadRequest; {
 	case status == http.StatusRequestedRangeNotSatisfiable:
@@ -193,7 +192,7 @@ func (c *content) Write(body []byte) (int, error) {
 	return c.ResponseWriter.Write(body)
 }
 
-// verify checks the signature of a URL, and returns the time for which responses may be kept.
+// verify verifies the signature of a URL, and returns the maximum age of the response.
 func (h *Handler) verify(u *url.URL) (maxAge time.Duration, err error) {
 	if h.Signing == nil {
 		return h.CacheTTL, nil
@@ -205,8 +204,8 @@ func (h *Handler) verify(u *url.URL) (maxAge time.Duration, err error) {
 	return min(h.CacheTTL, max(time.Until(expires), 0)), err
 }
 
-// cacheControl returns what browsers and CDNs may do with a response: no more than the source allows,
-// and not for long while the source is asked or fails.
+// cacheControl returns the Cache-Control header of a response. The rules of the source limit the age; stale responses
+// and responses that are being revalidated are stored briefly.
 func cacheControl(entry *cache.Entry, state pipeline.State, maxAge time.Duration) string {
 	if entry.Control.NoStore {
 		return "private, no-store"
@@ -234,15 +233,14 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Kind.IsFailure() {
 		h.Log.Warn("Request failed", "path", r.URL.Path, "status", statusOf(p.Kind), "error", p)
 	}
-	// That for the response may be over when the request has waited in several queues.
+	// The deadline may have passed while the request waited.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 	sendProblem(w, r, p)
 }
 
-// clientOf returns the address that a request came from, for fairness and the access log.
-// In a cluster connections come from the ingress controller, which appends the client's
-// address to X-Forwarded-For. An IPv6 client counts by its network, because it has all
-// addresses.
+// clientOf returns the address of the client, for fairness and the access log. In a cluster, connections come from
+// the ingress controller, which appends the client's address to X-Forwarded-For. An IPv6 client is identified by its
+// /64 network, because it can use all addresses in it.
 func clientOf(r *http.Request) string {
 	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -254,7 +252,7 @@ func clientOf(r *http.Request) string {
 		last := strings.TrimSpace(list[len(list)-1])
 		if client, err := netip.ParseAddr(last); err == nil {
 			peer = client.Unmap()
-		} else if client, err := netip.ParseAddrPort(last); err == nil { // as Azure's gateways write it
+		} else if client, err := netip.ParseAddrPort(last); err == nil { // written by Azure gateways
 			peer = client.Addr().Unmap()
 		}
 	}

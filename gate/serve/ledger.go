@@ -9,13 +9,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// ledger bounds the memory of entries that are being sent, which slow clients can keep after
-// the cache has dropped them. An entry counts once, however many clients read it. When there
-// is no memory left, the client that keeps most of it loses its oldest responses.
+// ledger limits the memory of entries that are being sent, because slow clients can keep entries alive after the
+// cache has dropped them. An entry counts once, even if several clients read it. When the memory is used up, the
+// oldest response of the client with the most memory is ended.
 type ledger struct {
 	mu       sync.Mutex
 	total    int64
-	sendings []*sending // the oldest first
+	sendings []*sending // oldest first
 }
 
 type sending struct {
@@ -24,8 +24,8 @@ type sending struct {
 	cut    func()
 }
 
-// add counts a response until release is called. The error is a problem. If others need the
-// memory, cut is called, which must end the response.
+// add counts a response until release is called. If others need the memory, cut is called and must end the response.
+// The error is a problem.
 func (l *ledger) add(client string, e *cache.Entry, budget int64, cut func()) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,8 +51,8 @@ func (l *ledger) add(client string, e *cache.Entry, budget int64, cut func()) (r
 	}, nil
 }
 
-// oldestOfLargest returns the oldest response of the client that keeps most, provided that it
-// keeps more than another one would with a response of this size.
+// oldestOfLargest returns the oldest response of the client with the most memory, unless the other client would have
+// more with a response of the given size.
 func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 	kept := map[string]int64{other: size}
 	for _, s := range l.sendings {
@@ -67,8 +67,7 @@ func (l *ledger) oldestOfLargest(other string, size int64) (oldest *sending) {
 	return oldest
 }
 
-// keeps reports whether the body of an entry is being sent. Entries of the same body may differ in what the
-// source says.
+// keeps reports whether the body of an entry is being sent. Several entries can share one body.
 func (l *ledger) keeps(e *cache.Entry) bool {
 	return slices.ContainsFunc(l.sendings, func(s *sending) bool {
 		return s.entry == e || e.Size() > 0 && s.entry.Size() > 0 && &s.entry.Body[:1][0] == &e.Body[:1][0]
@@ -78,7 +77,7 @@ func (l *ledger) keeps(e *cache.Entry) bool {
 func (l *ledger) drop(s *sending) {
 	at := slices.Index(l.sendings, s)
 	if at < 0 {
-		return // cut before
+		return // it was cut
 	}
 	l.sendings = slices.Delete(l.sendings, at, at+1)
 	if !l.keeps(s.entry) {

@@ -10,10 +10,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// missingLifetime is the time for which it may be kept that an image is missing.
+// missingLifetime is the max-age of 404 responses.
 const missingLifetime = 5 * time.Second
 
-// statuses has the HTTP status of each kind of problem. All others are 500.
+// statuses maps kinds of problems to HTTP status codes. The default is 500.
 var statuses = map[problem.Kind]int{
 	problem.Invalid:            http.StatusBadRequest,
 	problem.URLTooLong:         http.StatusRequestURITooLong,
@@ -36,7 +36,7 @@ func statusOf(k problem.Kind) int { return cmp.Or(statuses[k], http.StatusIntern
 
 // sendProblem responds with a problem.
 func sendProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
-	if p.Kind == problem.Missing { // so that CDNs respond when many request what is missing
+	if p.Kind == problem.Missing { // lets CDNs absorb requests for missing images
 		w.Header().Set("Cache-Control", "public, max-age="+strconv.Itoa(int(missingLifetime/time.Second)))
 	} else {
 		w.Header().Set("Cache-Control", "no-store")

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// maxConnections bounds the connections of each face.
+	// maxConnections is the maximum number of connections of each face.
 	maxConnections = 4096
-	// drainTimeout is the time for requests that are under way at SIGTERM.
+	// drainTimeout is the time for requests in progress after SIGTERM.
 	drainTimeout = 25 * time.Second
 )
 
-// newServer returns a server with time limits and a bounded number of connections.
+// newServer returns a server with timeouts and a limited number of connections.
 func newServer(handler http.Handler, log *slog.Logger, maxConnections int) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -39,16 +39,16 @@ func newServer(handler http.Handler, log *slog.Logger, maxConnections int) *http
 	}
 }
 
-// slowRequest is the time of a request after which its connection may be closed for a new one.
+// slowRequest is the time after which the connection of a request may be closed in favor of a new one.
 const slowRequest = 30 * time.Second
 
-// connections closes the connection that is idle for longest when there are too many, and the
-// new one if none is idle. A connection that has not sent a whole request is idle too.
+// connections closes the connection that has been idle for longest when there are too many, or the new one if none is
+// idle. A connection without a complete request is idle.
 type connections struct {
 	max int
 
 	mu sync.Mutex
-	// since has the times since when connections may be closed.
+	// since has the time from which each connection may be closed.
 	since map[net.Conn]time.Time
 }
 
@@ -69,7 +69,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 			_ = oldest.Close()
 		}
 		c.since[conn] = now
-	case http.StateActive: // the whole request has been read
+	case http.StateActive: // a complete request has been read
 		c.since[conn] = now.Add(slowRequest)
 	case http.StateIdle:
 		c.since[conn] = now
@@ -78,9 +78,8 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// NewHealth serves /healthz, /readyz and /metrics, on a port that is not public. The gate is
-// ready once Darkroom has responded to a ping, and stays ready while Darkroom restarts, because
-// cached images are still served.
+// NewHealth serves /healthz, /readyz and /metrics on an internal port. The gate becomes ready when Darkroom has
+// responded to a ping, and stays ready while Darkroom restarts, because it still serves cached images.
 func NewHealth(metrics *pipeline.Metrics, ping func(context.Context) bool) http.Handler {
 	var started atomic.Bool
 	mux := http.NewServeMux()
@@ -99,15 +98,14 @@ func NewHealth(metrics *pipeline.Metrics, ping func(context.Context) bool) http.
 	return mux
 }
 
-// Face is what the gate serves at an address.
+// Face is a handler with the address at which it is served.
 type Face struct {
 	Name, Address string
 	Handler       http.Handler
 }
 
-// Run serves all faces until ctx is done. It then drains the first one, the public face,
-// before it closes the others: requests that are under way need them. Kubernetes has taken
-// the pod out of the Service by then.
+// Run serves all faces until ctx is done. It drains the first face, which is public, before it closes the others,
+// because requests in progress need them. By then Kubernetes has removed the pod from the Service.
 func Run(ctx context.Context, log *slog.Logger, faces ...Face) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var servers []*http.Server

@@ -1,4 +1,4 @@
-// Package share lets requests that need the same value at the same time share one run of creating it.
+// Package share runs a function once for concurrent callers with the same key.
 package share
 
 import (
@@ -8,10 +8,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// Group creates values and keeps each one while requests hold it. The zero value is ready to use,
-// and its methods are safe for concurrent use.
+// Group creates values by key, and keeps each one while it is used. The zero value is ready to use, and the methods
+// are safe for concurrent use.
 type Group[K comparable, V any] struct {
-	// Drop is called once with each value that was created, when nobody holds it any more.
+	// Drop, if set, is called once with each created value when it is no longer used.
 	Drop func(V)
 
 	mu   sync.Mutex
@@ -25,13 +25,13 @@ type run[V any] struct {
 	err    error
 	cancel context.CancelFunc
 	join   func(context.Context)
-	// holders wait for the value or hold it.
+	// holders is the number of callers that wait for the value or use it.
 	holders int
 }
 
-// Do returns the value of a key, and first for one that was created by this call. If nobody waits for the value
-// or holds it, it is created, in a context that ends when all have left, and in which it waits in the turns of
-// their clients. The value may be used until done is called; after an error that has no effect.
+// Do returns the value of a key, and whether this call created it. Without a current value it calls create, with a
+// context that is canceled when all callers have left, and that waits in the turns of all their clients. The value
+// may be used until done is called. After an error done has no effect.
 func (g *Group[K, V]) Do(
 	ctx context.Context, key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {
@@ -50,7 +50,7 @@ func (g *Group[K, V]) Do(
 			defer close(r.ready)
 			if r.value, r.err = create(shared); r.err != nil {
 				g.mu.Lock()
-				g.forget(key, r) // who asks from now on tries again
+				g.forget(key, r) // later callers try again
 				g.mu.Unlock()
 			}
 		}()
@@ -96,11 +96,11 @@ func (g *Group[K, V]) leave(key K, r *run[V]) {
 	case <-r.ready:
 		drop()
 	default:
-		go drop() // what was canceled still ends
+		go drop() // a canceled run has not ended yet
 	}
 }
 
-// forget lets the next request for a key begin a run of its own. The caller holds the lock.
+// forget makes the next caller start a new run. The caller holds the lock.
 func (g *Group[K, V]) forget(key K, r *run[V]) {
 	if g.runs[key] == r {
 		delete(g.runs, key)

@@ -25,36 +25,34 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// The schemes. Imgix also accepts the signatures that client libraries of imgix make: the MD5 digest
-// of key, path and query as they are sent.
+// Schemes. Imgix also accepts signatures of imgix client libraries: the MD5 digest of key, path and query as sent.
 const (
 	SHA256 = "sha256"
 	Imgix  = "imgix"
 )
 
-// The modes. Report serves all requests.
+// Modes. Report serves all requests.
 const (
 	Require = "Require"
 	Report  = "Report"
 )
 
 const (
-	// minKey is the shortest key, in bytes.
+	// minKey is the minimum length of a key, in bytes.
 	minKey = 16
-	// reread is the age from which the keys are read again: Kubernetes changes the file when the
-	// Secret changes.
+	// reread is the interval for reading the keys again. Kubernetes updates the file when the Secret changes.
 	reread = 5 * time.Second
-	// maxYears bounds the time until a URL expires: a time in milliseconds is never meant.
+	// maxYears limits the time until a URL expires, to detect times in milliseconds.
 	maxYears = 100
 )
 
 // Options configure a Verifier.
 type Options struct {
-	// File has the keys, one in each line.
+	// File has one key in each line.
 	File string
-	// Mode and Scheme are among the constants.
+	// Mode and Scheme are constants of this package.
 	Mode, Scheme string
-	// Public is the path and query of a request that needs no signature, the one for the probe.
+	// Public is the path and query of the probe, which needs no signature.
 	Public string
 	// Count is called with the result of each verification: valid, missing, invalid or expired.
 	Count func(result string)
@@ -67,7 +65,7 @@ type Verifier struct {
 
 	mu   sync.Mutex
 	keys [][]byte
-	// read is the time when the keys were read.
+	// read is the time of the last read of the file.
 	read time.Time
 }
 
@@ -77,7 +75,7 @@ func New(options Options) (*Verifier, error) {
 	return &Verifier{options: options, keys: keys, read: time.Now()}, err
 }
 
-// readKeys never has a part of a key in its error.
+// readKeys reads a file of keys. Its errors never contain a part of a key.
 func readKeys(file string) (keys [][]byte, err error) {
 	content, err := os.ReadFile(file) //nolint:gosec // a setting
 	if err != nil {
@@ -98,7 +96,7 @@ func readKeys(file string) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// current returns the keys. Those of before remain if the file cannot be read.
+// current returns the keys. If the file cannot be read, the previous keys remain valid.
 func (v *Verifier) current() [][]byte {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -113,13 +111,13 @@ func (v *Verifier) current() [][]byte {
 	return v.keys
 }
 
-// Verify returns a problem for a URL that may not be served, and the time at which it expires; zero
-// for never.
+// Verify verifies the signature and expiry of a URL. It returns the time at which the URL expires, or zero, and a
+// problem if the URL must not be served.
 func (v *Verifier) Verify(u *url.URL) (expires time.Time, err error) {
 	if v.options.Public != "" && u.Path+"?"+u.RawQuery == v.options.Public {
 		return time.Time{}, nil
 	}
-	query, malformed := url.ParseQuery(u.RawQuery) // a signature does not bind what cannot be parsed
+	query, malformed := url.ParseQuery(u.RawQuery) // the signature does not cover malformed pairs
 	result, refusal := "valid", error(nil)
 	switch expires, err = expiry(query.Get("expires")); {
 	case !query.Has("s"):
@@ -150,7 +148,7 @@ func expiry(value string) (time.Time, error) {
 	return time.Unix(seconds, 0), nil
 }
 
-// signed reports whether one of the keys made the signature.
+// signed reports whether the signature matches one of the keys.
 func (v *Verifier) signed(u *url.URL, query url.Values) bool {
 	given := query["s"]
 	if len(given) != 1 {
@@ -164,7 +162,7 @@ func (v *Verifier) signed(u *url.URL, query url.Values) bool {
 	})
 }
 
-// sign returns the signature of a path and parameters, but for s.
+// sign returns the signature of a path and of all parameters except s.
 func sign(key []byte, of string, query url.Values) string {
 	bound := url.Values{}
 	for name, values := range query {
@@ -177,7 +175,7 @@ func sign(key []byte, of string, query url.Values) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// signImgix returns the signature of a URL as it is sent.
+// signImgix returns the imgix signature of a URL as sent.
 func signImgix(key []byte, u *url.URL) string {
 	pairs := slices.DeleteFunc(strings.Split(u.RawQuery, "&"),
 		func(pair string) bool { return strings.HasPrefix(pair, "s=") })

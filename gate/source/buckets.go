@@ -18,7 +18,7 @@ import (
 // emptyDigest is the SHA-256 digest of a request without a body.
 const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// newS3 returns a source of a bucket of AWS S3 or a compatible service, addressed by path.
+// newS3 returns a source for a bucket of AWS S3 or a compatible service, with path-style URLs.
 func newS3(c Config) (Source, error) {
 	switch {
 	case c.Bucket == "":
@@ -42,7 +42,7 @@ func newS3(c Config) (Source, error) {
 		if err != nil {
 			return fmt.Errorf("request credentials: %w", err)
 		}
-		// S3 takes a plus sign for a space.
+		// S3 decodes a plus sign as a space.
 		r.URL.RawPath = s3utils.EncodePath(r.URL.Path)
 		r.Header.Set("X-Amz-Content-Sha256", emptyDigest)
 		*r = *signer.SignV4(*r, key.AccessKeyID, key.SecretAccessKey, key.SessionToken, c.Region)
@@ -51,8 +51,8 @@ func newS3(c Config) (Source, error) {
 	return w, nil
 }
 
-// together returns a function with which requests wait for the same credentials, each until its context ends. One
-// after the other would wait for a service that does not respond.
+// together returns a function that shares one concurrent call of get between requests. Each request waits until its
+// own context ends. One call at a time would make requests queue for a service that does not respond.
 func together[T any](get func() (T, error)) func(context.Context) (T, error) {
 	var group singleflight.Group
 	return func(ctx context.Context) (value T, err error) {
@@ -68,8 +68,7 @@ func together[T any](get func() (T, error)) func(context.Context) (T, error) {
 
 const gcsScope = "https://www.googleapis.com/auth/devstorage.read_only"
 
-// newGCS returns a source of a bucket of Google Cloud Storage, which is public if there are no
-// credentials.
+// newGCS returns a source for a bucket of Google Cloud Storage. The bucket is public if there are no credentials.
 func newGCS(c Config) (Source, error) {
 	if c.Bucket == "" {
 		return nil, c.invalid("BUCKET_NAME", "is required")

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// forbidden are networks that are never connected to: the networks of metadata services, which
-// hand out the credentials of the node, and addresses that belong to no host. The
-// NetworkPolicy of the chart has the metadata services too.
+// forbidden has the networks that the gate never connects to: networks of metadata services, which hand out
+// credentials of the node, and addresses that are not hosts. The NetworkPolicy of the chart also blocks the metadata
+// services.
 var forbidden = []string{
 	"0.0.0.0/8",          // this network
 	"169.254.0.0/16",     // link-local; metadata of AWS, Google Cloud, Azure and others
@@ -32,18 +32,17 @@ var forbidden = []string{
 	"fd00:42::/32",       // metadata of Scaleway
 }
 
-// nat64 are networks whose addresses end with the IPv4 address that they lead to.
+// nat64 has networks whose addresses end with an embedded IPv4 address.
 var nat64 = []string{"64:ff9b::/96", "64:ff9b:1::/48"}
 
 var errForbidden = errors.New("address is not allowed")
 
-// guard checks addresses when a connection is made, after names are resolved, so that it
-// also covers redirects and names that change. Private addresses are allowed, because
-// sources are often in the same cluster.
+// guard checks addresses after names are resolved, when a connection is made, so it also covers redirects and changed
+// names. Private addresses are allowed, because sources are often in the same cluster.
 type guard struct {
-	// loopback is allowed for sources that are configured with such an address.
+	// loopback allows loopback addresses, for sources configured with one.
 	loopback bool
-	// only has the addresses that are allowed; nil allows all that are not forbidden.
+	// only has the allowed addresses; nil allows all addresses that are not forbidden.
 	only []netip.Addr
 }
 

@@ -15,15 +15,14 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The addresses at which a cloud gives pods credentials of their own. Only the requests for these credentials may
-// connect to these addresses, and they may connect to nothing else.
+// Addresses at which clouds hand out credentials to pods. Only requests for these credentials may connect to these
+// addresses, and they may connect to no others.
 var (
 	podIdentityAgent  = []netip.Addr{netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::23")}
 	gkeMetadataServer = []netip.Addr{netip.MustParseAddr("169.254.169.254")}
 )
 
-// newIdentityClient returns a client that follows no redirects, and takes no proxy to addresses
-// that are given.
+// newIdentityClient returns a client that does not follow redirects, and uses no proxy for the given addresses.
 func newIdentityClient(c Config, g guard) *http.Client {
 	transport := newTransport(c, g)
 	if g.only != nil {
@@ -32,8 +31,8 @@ func newIdentityClient(c Config, g guard) *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: stay, Timeout: headerTimeout}
 }
 
-// awsIdentity returns the credentials of a pod's ServiceAccount on EKS, by IAM Roles for Service
-// Accounts or EKS Pod Identity. It never asks for the node's.
+// awsIdentity returns the credentials of the pod's ServiceAccount on EKS, from IAM Roles for Service Accounts or EKS
+// Pod Identity. It never requests the credentials of the node.
 func awsIdentity(c Config) (*credentials.Credentials, error) {
 	iam := &credentials.IAM{Region: c.Region}
 	switch {
@@ -55,7 +54,7 @@ func awsIdentity(c Config) (*credentials.Credentials, error) {
 	return credentials.New(iam), nil
 }
 
-// gkeIdentity requests tokens of a pod's ServiceAccount from the metadata server of GKE.
+// gkeIdentity requests tokens of the pod's ServiceAccount from the metadata server of GKE.
 type gkeIdentity struct{ metadata *metadata.Client }
 
 func (g gkeIdentity) Token() (*oauth2.Token, error) {

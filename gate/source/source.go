@@ -23,47 +23,47 @@ import (
 
 // Source opens originals.
 type Source interface {
-	// Open requests an original. If it is the one that is known, the response has no body. All errors are
-	// problems, except the errors of the context.
+	// Open requests an original. If the known original is unchanged, the response has no body. All errors are
+	// problems, except errors of the context.
 	Open(ctx context.Context, r Request) (*Response, error)
 }
 
-// Request is all that decides what a source responds.
+// Request has everything that determines the response of a source.
 type Request struct {
 	Path string
-	// Via has the names of the gates that the request came through.
+	// Via has the names of the gates that forwarded the request.
 	Via string
-	// Known are the validators of the original that is known.
+	// Known are the validators of the known original.
 	Known original.Validators
 }
 
-// Config selects a source.
+// Config configures a source.
 type Config struct {
 	// Name of an additional source in messages and metrics; empty for the first source.
 	Name string
-	// Variables is the prefix of the variables that the source is configured with; empty means SOURCE_.
+	// Variables is the prefix of the environment variables of the source; empty means SOURCE_.
 	Variables string
-	// Path is that below which the source has the images; empty means all. StripPath removes it from what
-	// the source is asked for.
+	// Path is the path below which the source has images; empty means all. StripPath removes it from requests to the
+	// source.
 	Path      string
 	StripPath bool
-	// Fallback is set for a source that is asked only for what those before it do not have.
+	// Fallback is set for a source that is asked only for images that the sources before it do not have.
 	Fallback bool
-	// PathPrefix restricts what the source is asked for. It is not stripped.
+	// PathPrefix restricts the paths that are requested from the source. It is not stripped.
 	PathPrefix string
-	// Kind is one of those that Darkroom documents, in lower case.
+	// Kind is one of Darkroom's kinds, in lower case.
 	Kind string
 	// BaseURL is the folder of a webfolder, or the URL of a cloudfront distribution.
 	BaseURL string
 	// Bucket and Region describe a bucket.
 	Bucket, Region string
-	// Endpoint is the URL of a service that is compatible with the service of the kind.
+	// Endpoint is the URL of a compatible service.
 	Endpoint string
-	// AccessKey and SecretKey are the credentials of s3.
+	// AccessKey and SecretKey are the credentials for s3.
 	AccessKey, SecretKey string
-	// CredentialsJSON is the key of a service account of gcs.
+	// CredentialsJSON is the key of a service account for gcs.
 	CredentialsJSON string
-	// WorkloadIdentity replaces credentials of s3 and gcs by the identity of the pod's ServiceAccount.
+	// WorkloadIdentity uses the identity of the pod's ServiceAccount instead of credentials for s3 and gcs.
 	WorkloadIdentity bool
 	// Authorities are trusted for TLS; nil means the authorities of the system.
 	Authorities *x509.CertPool
@@ -71,7 +71,7 @@ type Config struct {
 	Gate string
 }
 
-// GateOf returns the name by which the gates of some sources recognize their own requests (RFC 8586).
+// GateOf returns the name by which gates with these sources recognize their own requests (RFC 8586).
 func GateOf(sources []Config) string {
 	hash := sha256.New()
 	for _, c := range sources {
@@ -82,16 +82,16 @@ func GateOf(sources []Config) string {
 
 var gateName = regexp.MustCompile(`darkroom-gate-[0-9a-f]{16}`)
 
-// Loop is the header in which proxies name themselves.
+// Loop is the header in which proxies add their names.
 const Loop = "CDN-Loop"
 
-// Via returns the names of gates in the header Loop. They show each loop that leads through a gate. Names of
-// others would only make a CDN that is both in front of the gate and before its source refuse the request.
+// Via returns the names of gates in the header Loop, which detect every loop through a gate. Names of other proxies
+// are dropped, because a CDN that is in front of both the gate and its source would refuse the request.
 func Via(header http.Header) string {
 	return strings.Join(gateName.FindAllString(strings.Join(header.Values(Loop), ","), -1), ", ")
 }
 
-// New returns a source. Its errors name the variables that the gate is configured with.
+// New returns a source. Errors name the environment variables.
 func New(c Config) (Source, error) {
 	switch c.Kind {
 	case "webfolder":
@@ -112,31 +112,31 @@ func (c Config) invalid(variable, reason string, args ...any) error {
 		append([]any{cmp.Or(c.Variables, "SOURCE_"), variable}, args...)...)
 }
 
-// Response is the answer of a source. Its body must be closed.
+// Response is the response of a source. Its body must be closed.
 type Response struct {
-	// Unchanged reports that the original is the one of the known validators.
+	// Unchanged is set if the known validators are still valid.
 	Unchanged bool
 	Body      io.ReadCloser
 	// Length of the body according to the source; -1 if unknown.
 	Length int64
 	// Validators of the original.
 	Validators original.Validators
-	// Control is what the source says about keeping it; if it says nothing of an unchanged original, what it has
-	// said before counts.
+	// Control has the caching rules of the source. If they are missing for an unchanged original, the previous rules
+	// apply.
 	Control original.Control
 }
 
 const (
-	// Timeout is the time for a response to begin, and then for its body.
+	// Timeout limits the time until a response starts, and then the time to read its body.
 	Timeout = 30 * time.Second
-	// retryAfter is suggested to clients while the source fails.
+	// retryAfter is sent to clients while the source fails.
 	retryAfter = 10 * time.Second
 )
 
-// maxRetryAfter bounds the time for which a source may ask clients to stay away.
+// maxRetryAfter limits the Retry-After of a source.
 const maxRetryAfter = time.Hour
 
-// statusProblem returns the problem for the response of a source, or nil for one that has the whole original.
+// statusProblem returns the problem for the status of a response, or nil if the response has the whole original.
 func statusProblem(response *http.Response) *problem.Problem {
 	switch status := response.StatusCode; status {
 	case http.StatusOK, http.StatusNonAuthoritativeInfo:
@@ -161,14 +161,14 @@ func statusProblem(response *http.Response) *problem.Problem {
 		Retry(retryAfter)
 }
 
-// isWhole reports whether a range is all of what it is a part of.
+// isWhole reports whether a Content-Range covers all bytes.
 func isWhole(contentRange string) bool {
 	var last, length int64
 	n, err := fmt.Sscanf(contentRange, "bytes 0-%d/%d", &last, &length)
 	return n == 2 && err == nil && last == length-1
 }
 
-// Failure returns the problem for a request or a body that failed.
+// Failure returns the problem for a failed request or body.
 func Failure(err error) error {
 	var timeout net.Error
 	switch {
@@ -183,7 +183,7 @@ func Failure(err error) error {
 		Because(err).Retry(retryAfter)
 }
 
-// Read reads the body of a response, at most maxBytes. One of unknown length takes up to twice its memory.
+// Read reads the body of a response, up to maxBytes. A body of unknown length needs up to twice its size in memory.
 func (r *Response) Read(maxBytes int64) ([]byte, error) {
 	tooLarge := problem.New(problem.TooLarge, "the original exceeds %d bytes", maxBytes)
 	if r.Length > maxBytes {

@@ -11,10 +11,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// table chooses among sources by the path of an image.
+// table chooses sources by the path of an image.
 type table struct {
 	rows []row
-	// served counts originals of a fallback.
+	// served counts the originals of fallbacks.
 	served func(name string, originals float64)
 }
 
@@ -23,10 +23,10 @@ type row struct {
 	source Source
 }
 
-// NewTable returns a source that reads each original from one of several. The first one has all paths that no
-// other has: from the one with the longest path that contains it, or, if that does not have it, from the fallbacks in
-// their order. A fallback does not have what a longer path than its own leads to. Originals of fallbacks
-// are counted in served.
+// NewTable returns a source that reads each original from one of several sources: the source with the longest
+// matching path, or, if it does not have the original, the fallbacks in their order. The first source matches all
+// paths. Fallbacks are not asked for originals with a longer path than their own. Served counts the originals of
+// fallbacks.
 func NewTable(configs []Config, served func(name string, originals float64)) (Source, error) {
 	t := table{served: served}
 	var errs []error
@@ -70,7 +70,7 @@ func (t table) Open(ctx context.Context, asked Request) (*Response, error) {
 	return nil, missing
 }
 
-// candidates returns the sources that may have an original, in the order in which they are asked.
+// candidates returns the sources that may have an original, in the order of requests.
 func (t table) candidates(path string) []row {
 	found := t.rows[:1:1]
 	for _, r := range t.rows[1:] {
@@ -88,7 +88,7 @@ func (t table) candidates(path string) []row {
 
 func (r row) contains(path string) bool { return r.Path == "" || strings.HasPrefix(path, r.Path+"/") }
 
-// open asks a source with the validators that it returned itself.
+// open requests an original from a source, with validators only if they are from that source.
 func (r row) open(ctx context.Context, asked Request) (*Response, error) {
 	if r.StripPath {
 		asked.Path = strings.TrimPrefix(asked.Path, r.Path)

@@ -23,7 +23,7 @@ const (
 	maxRedirects   = 5
 )
 
-// web reads below a URL: from a folder of a web server, a CloudFront distribution, or a bucket.
+// web reads originals below a URL of a web server, a CloudFront distribution, or a bucket.
 type web struct {
 	base   *url.URL
 	client *http.Client
@@ -33,7 +33,7 @@ type web struct {
 	authorize func(*http.Request) error
 }
 
-// newWeb returns a source below the absolute URL of a variable and the bucket, which may be empty.
+// newWeb returns a source below the URL in a variable, which must be absolute, and the bucket, which may be empty.
 func newWeb(variable, baseURL string, c Config) (*web, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
@@ -44,8 +44,8 @@ func newWeb(variable, baseURL string, c Config) (*web, error) {
 	return &web{base: base, client: client, id: c.Gate}, nil
 }
 
-// newTransport never connects to addresses that are refused. Responses are decompressed: some sources store drawings
-// compressed, and send them so to all.
+// newTransport returns a transport that refuses forbidden addresses. It decompresses responses, because some sources
+// store and send compressed drawings.
 func newTransport(c Config, g guard) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout, ControlContext: g.control}).DialContext
@@ -56,7 +56,7 @@ func newTransport(c Config, g guard) *http.Transport {
 	return transport
 }
 
-// checkRedirect follows a few redirects, never from HTTPS to HTTP.
+// checkRedirect follows a few redirects, but never from HTTPS to HTTP.
 func checkRedirect(next *http.Request, previous []*http.Request) error {
 	if len(previous) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -67,7 +67,7 @@ func checkRedirect(next *http.Request, previous []*http.Request) error {
 	return nil
 }
 
-// stay follows no redirect.
+// stay refuses redirects.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
@@ -91,9 +91,9 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 			return nil, problem.New(problem.UpstreamFailed, "the gate cannot authenticate at the source").
 				Because(err).Retry(retryAfter)
 		}
-		client.CheckRedirect = stay // credentials are for nobody else
+		client.CheckRedirect = stay // do not send credentials to another host
 	}
-	// It is not signed, because proxies before the source add their names.
+	// The header is not signed, because proxies before the source add their names to it.
 	request.Header.Set(Loop, strings.TrimPrefix(r.Via+", "+w.id, ", "))
 	response, err := client.Do(request)
 	if err != nil {
@@ -120,8 +120,8 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 	}, nil
 }
 
-// refusesCredentials reports whether a response is about the credentials or the clock of the gate. S3 says so in
-// the body of a 403. Bodies of others have a code too, such as NoSuchKey.
+// refusesCredentials reports whether a response rejects the credentials or the clock of the gate. S3 returns this as
+// a code in the body of a 403, like other errors, such as NoSuchKey.
 func refusesCredentials(response *http.Response) bool {
 	if response.StatusCode != http.StatusForbidden {
 		return response.StatusCode == http.StatusUnauthorized

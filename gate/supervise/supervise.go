@@ -1,6 +1,6 @@
-// Package supervise keeps Darkroom running in its container. A pod is not ready while one of its
-// containers does not run, so a crash of Darkroom would also make the gate unreachable, which
-// serves cached images without it. Each crash in a row would double that time.
+// Package supervise restarts Darkroom in its container. A pod is not ready while one of its containers is down, so a
+// crash of Darkroom would also make the gate unreachable, which can serve cached images meanwhile. With each crash,
+// Kubernetes would double the time until the restart.
 package supervise
 
 import (
@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// minUptime is the time after which a crash is an incident. A program that ends earlier cannot
-// run; the container ends with it, so that Kubernetes reports it and backs off.
+// minUptime is the minimum uptime for a restart. If the program ends earlier, the container ends with it, so that
+// Kubernetes reports the failure and backs off.
 const minUptime = 5 * time.Second
 
-// Run starts a program, restarts it when it ends, and forwards the end of ctx as SIGTERM.
+// Run runs a program and restarts it when it ends. When ctx is done, it sends SIGTERM to the program.
 func Run(ctx context.Context, log *slog.Logger, program string, args ...string) error {
 	for {
 		started := time.Now()
@@ -37,23 +37,22 @@ func Run(ctx context.Context, log *slog.Logger, program string, args ...string) 
 	}
 }
 
-// LimitMemory bounds the memory of this process and its children, each, to less than the limit
-// of the container in bytes. Beyond the limit of the container, the kernel kills the container.
-// A container with less than 256 MiB is left to the kernel.
+// LimitMemory limits the memory of this process, and of each child, to less than the limit of the container in bytes.
+// Beyond the limit, the kernel kills the whole container. Containers with less than 256 MiB are left to the kernel.
 func LimitMemory(container string) error {
 	limit, err := strconv.ParseUint(container, 10, 64)
 	if err != nil {
 		return fmt.Errorf("memory limit of the container: %w", err)
 	}
-	// Programs of older Go releases map 64 MiB at a time, which is too much for a small container.
+	// Older Go programs map 64 MiB at a time, too much for a small container.
 	if limit < 256<<20 {
 		return nil
 	}
-	limit -= 32 << 20 // for this process, and for what is not counted as its data
+	limit -= 32 << 20 // for this process, and for memory outside of the data segment
 	return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: limit, Max: limit})
 }
 
-// Install copies this program to a path, for a container whose image does not have it.
+// Install copies this program to a path, for a container whose image does not contain it.
 func Install(path string) error {
 	program, err := os.ReadFile("/proc/self/exe")
 	if err != nil {

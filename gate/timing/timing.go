@@ -1,4 +1,4 @@
-// Package timing records how long the parts of a request take, for the header Server-Timing.
+// Package timing records the duration of the parts of a request, for the header Server-Timing.
 package timing
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Record has the times of one request. Work that requests share counts for the one that has begun it.
-// Its methods are safe for concurrent use.
+// Record has the times of one request. Shared work counts for the request that started it. Its methods are safe for
+// concurrent use.
 type Record struct {
 	mu    sync.Mutex
 	parts []part
@@ -24,7 +24,7 @@ type part struct {
 
 type key struct{}
 
-// With returns a context whose work is recorded.
+// With returns a context with a new record.
 func With(ctx context.Context) (context.Context, *Record) {
 	r := &Record{}
 	return context.WithValue(ctx, key{}, r), r
