@@ -20,19 +20,19 @@ const (
 	Deleted  = "deleted"
 )
 
-// Change is a change of one Darkroom; of a deleted one it has the last state.
+// Change is a change of one Darkroom. A deletion has the last state.
 type Change struct {
 	Kind     string
 	Darkroom *v1alpha1.Darkroom
 }
 
-// Darkrooms holds the current Darkrooms. Its objects are shared by all readers and never modified.
+// Darkrooms holds the current Darkrooms. All readers share the objects, which are never modified.
 type Darkrooms struct {
 	measure func(*v1alpha1.Darkroom) int
 
 	mu    sync.Mutex
 	known map[types.NamespacedName]entry
-	// watches are those that were not stopped.
+	// watches are the running watches.
 	watches map[*Watch]bool
 }
 
@@ -42,7 +42,7 @@ type entry struct {
 	size int
 }
 
-// NewDarkrooms returns no Darkrooms. measure returns the size of the response for a Darkroom, in bytes.
+// NewDarkrooms returns an empty set. measure returns the size of the response for a Darkroom, in bytes.
 func NewDarkrooms(measure func(*v1alpha1.Darkroom) int) *Darkrooms {
 	return &Darkrooms{
 		measure: measure,
@@ -51,7 +51,6 @@ func NewDarkrooms(measure func(*v1alpha1.Darkroom) int) *Darkrooms {
 	}
 }
 
-// KeyOf returns the key of a Darkroom.
 func KeyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
 	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 }
@@ -61,7 +60,7 @@ func CompareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// Put records the current state of a Darkroom.
+// Put adds or replaces a Darkroom.
 func (d *Darkrooms) Put(darkroom *v1alpha1.Darkroom) {
 	size := d.measure(darkroom)
 	d.mu.Lock()
@@ -74,7 +73,7 @@ func (d *Darkrooms) Put(darkroom *v1alpha1.Darkroom) {
 	}
 }
 
-// Remove records that a Darkroom is gone.
+// Remove removes a Darkroom.
 func (d *Darkrooms) Remove(key types.NamespacedName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,7 +83,7 @@ func (d *Darkrooms) Remove(key types.NamespacedName) {
 	}
 }
 
-// tell marks a Darkroom as changed in all watches. It needs the lock.
+// tell marks a Darkroom as changed in all watches. The lock must be held.
 func (d *Darkrooms) tell(key types.NamespacedName, before *v1alpha1.Darkroom) {
 	for watch := range d.watches {
 		if _, isMarked := watch.before[key]; !isMarked {
@@ -104,7 +103,7 @@ func (d *Darkrooms) Get(key types.NamespacedName) *v1alpha1.Darkroom {
 	return d.known[key].darkroom
 }
 
-// Bytes returns the size of a Darkroom as clients get it.
+// Bytes returns the size of the response for a Darkroom.
 func (d *Darkrooms) Bytes(key types.NamespacedName) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -125,7 +124,7 @@ func (d *Darkrooms) All() []*v1alpha1.Darkroom {
 	return d.all()
 }
 
-// all needs the lock.
+// all is All while the lock is held.
 func (d *Darkrooms) all() []*v1alpha1.Darkroom {
 	out := make([]*v1alpha1.Darkroom, 0, len(d.known))
 	for _, known := range d.known {
@@ -135,18 +134,18 @@ func (d *Darkrooms) all() []*v1alpha1.Darkroom {
 	return out
 }
 
-// Watch collects changes for one reader. It takes no more memory than the Darkrooms that have changed, however slowly
-// the reader reads: several changes of one become one.
+// Watch collects changes for one reader. Changes of the same Darkroom are merged, so that slow readers take bounded
+// memory.
 type Watch struct {
-	// Changed receives a value when there is something to Take.
+	// Changed receives a value when Take has changes.
 	Changed chan struct{}
 
 	of *Darkrooms
-	// before has each Darkroom that has changed, as the reader knows it; nil for one that it does not know.
+	// before has the last state that the reader knows of each changed Darkroom; nil if it is new.
 	before map[types.NamespacedName]*v1alpha1.Darkroom
 }
 
-// Watch begins a watch, until Stop.
+// Watch starts a watch.
 func (d *Darkrooms) Watch() *Watch {
 	out := &Watch{of: d, Changed: make(chan struct{}, 1), before: map[types.NamespacedName]*v1alpha1.Darkroom{}}
 	d.mu.Lock()
@@ -155,14 +154,13 @@ func (d *Darkrooms) Watch() *Watch {
 	return out
 }
 
-// Stop ends the watch.
 func (w *Watch) Stop() {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
 	delete(w.of.watches, w)
 }
 
-// Restart returns all Darkrooms, and forgets the changes up to now.
+// Restart returns all Darkrooms, and drops the collected changes.
 func (w *Watch) Restart() []*v1alpha1.Darkroom {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()
@@ -194,8 +192,8 @@ func (w *Watch) Take() []Change {
 	return out
 }
 
-// Await waits until a Darkroom is at a resource version or later, so that reads reflect the caller's own writes. It ends
-// with the context.
+// Await waits until a Darkroom has at least a resource version, or the context is done, so that reads reflect the
+// caller's own writes.
 func (d *Darkrooms) Await(ctx context.Context, key types.NamespacedName, version string) {
 	d.await(ctx, func() bool {
 		seen := d.Get(key)
@@ -207,7 +205,7 @@ func (d *Darkrooms) Await(ctx context.Context, key types.NamespacedName, version
 	})
 }
 
-// AwaitGone waits until there is no Darkroom with a UID. It ends with the context.
+// AwaitGone waits until no Darkroom has a UID, or the context is done.
 func (d *Darkrooms) AwaitGone(ctx context.Context, key types.NamespacedName, uid types.UID) {
 	d.await(ctx, func() bool {
 		seen := d.Get(key)

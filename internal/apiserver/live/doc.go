@@ -1,6 +1,6 @@
-// Package live has the Darkrooms as they are now, and what each caller may see of them.
+// Package live caches the Darkrooms, and serves lists and streams of the Darkrooms that a caller may see.
 //
-// An informer feeds them (feed.go, darkrooms.go). Callers see the namespaces in their scope (scope.go), page by page
-// (page.go) or as a stream (stream.go): all there is, then each change, as kubectl get -w. A client that lost its stream
-// begins again. Events are written in the format of server-sent events (writer.go).
+// An informer updates the cache (feed.go, darkrooms.go). Callers see the namespaces in their scope (scope.go), as pages
+// (page.go) or as a stream (stream.go). Like kubectl get -w, a stream begins with the complete list, followed by each
+// change. After a lost connection, clients start again. writer.go has the format of server-sent events.
 package live

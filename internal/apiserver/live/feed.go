@@ -17,15 +17,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// NewCache returns a cache of Darkrooms only. Write-only fields are removed before a
-// Darkroom is cached, so that no later mistake can disclose them.
+// NewCache returns a cache of Darkrooms. It removes write-only fields before a Darkroom is cached, so that no later
+// mistake can disclose them.
 func NewCache(cluster *rest.Config, httpClient *http.Client, namespaces []string) (cache.Cache, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		return nil, err
 	}
-	// The mapping is known. Discovery would require permissions, and fail while the cluster
-	// is unavailable.
+	// A static mapping avoids discovery, which fails while the cluster is unavailable.
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(v1alpha1.GroupVersionKind, meta.RESTScopeNamespace)
 	options := cache.Options{
@@ -55,8 +54,7 @@ func concealCached(object any) (any, error) {
 	return object, nil
 }
 
-// Feed feeds Darkrooms by an informer. The returned function reports whether the
-// initial list has been written.
+// Feed updates Darkrooms by an informer. synced reports whether the initial list is complete.
 func Feed(ctx context.Context, darkrooms cache.Cache, into *Darkrooms) (synced func() bool, err error) {
 	informer, err := darkrooms.GetInformer(ctx, &v1alpha1.Darkroom{}, cache.BlockUntilSynced(false))
 	if err != nil {

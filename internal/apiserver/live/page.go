@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// maxQuestions bounds the access reviews of one page, for callers that may list only some
-	// namespaces. The rest follows in the next page.
+	// maxQuestions limits the access reviews of one page, for callers that may list only some namespaces. The next page
+	// continues.
 	maxQuestions = 200
-	// maxPage bounds the Darkrooms of one page, in bytes of JSON; one always fits.
+	// maxPage limits the size of one page, in bytes of JSON. A page has at least one Darkroom.
 	maxPage = 2 << 20
 )
 
-// Cursor is the Darkroom that a page ends at: by its key if the caller may see it, so that it stays valid if
-// the Darkroom is deleted, else by a digest of its UID, which discloses no name. The zero value is before the
-// first one.
+// Cursor is the last Darkroom of a page. If the caller may see the Darkroom, the cursor has its key, and stays valid
+// after a deletion. Otherwise it has a digest of the UID, which does not disclose the name. The zero value is before
+// the first Darkroom.
 type Cursor struct {
 	types.NamespacedName
 
 	Digest string
 }
 
-// Page returns the Darkrooms after a cursor that are in the scope, until the page is full
-// or the limit of access reviews is reached. If the caller's budget is used up, it returns
-// the ones found so far. The next page is the one after next; there is none if next is empty.
+// Page returns the Darkrooms after a cursor that are in the scope, until the page is full, the limit of access reviews
+// is reached, or the caller's budget is used up. The next page starts after next; an empty next means that there is
+// none.
 func (s *Scope) Page(ctx context.Context, from *Darkrooms, after Cursor, selector labels.Selector, limit int,
 ) (page []*v1alpha1.Darkroom, next Cursor, err error) {
 	all := from.All()
@@ -70,7 +70,7 @@ func (s *Scope) Page(ctx context.Context, from *Darkrooms, after Cursor, selecto
 	return page, Cursor{}, nil
 }
 
-// cursor returns the cursor of a Darkroom. Whether the caller may see it is not asked.
+// cursor returns the cursor of a Darkroom, without an access review.
 func (s *Scope) cursor(of *v1alpha1.Darkroom) Cursor {
 	if s.all || s.only != "" || s.known[of.Namespace] {
 		return Cursor{NamespacedName: KeyOf(of)}
@@ -78,7 +78,7 @@ func (s *Scope) cursor(of *v1alpha1.Darkroom) Cursor {
 	return Cursor{Digest: digestOf(of)}
 }
 
-// digestOf returns a digest of the UID, which is random.
+// digestOf returns a digest of the UID. UIDs are random, so the digest discloses nothing.
 func digestOf(darkroom *v1alpha1.Darkroom) string {
 	sum := sha256.Sum256([]byte(darkroom.UID))
 	return hex.EncodeToString(sum[:16])

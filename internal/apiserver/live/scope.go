@@ -7,28 +7,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 )
 
-// Access answers whether the caller of a request has a right.
+// Access authorizes the caller in a context.
 type Access interface {
-	// May reports whether the caller has a right.
+	// May reports whether the caller has a permission.
 	May(ctx context.Context, right auth.Right) (bool, error)
-	// Require returns a problem if the caller lacks a right.
+	// Require returns a problem if the caller lacks a permission.
 	Require(ctx context.Context, right auth.Right) error
 }
 
-// Scope is the set of namespaces in which a caller has a right to Darkrooms. It is
-// evaluated lazily.
+// Scope is the set of namespaces in which a caller may apply a verb to Darkrooms. It is evaluated lazily.
 type Scope struct {
 	access Access
 	verb   string
 	// only, if set, is the requested namespace.
 	only string
-	// all is set if the caller has the right in all namespaces.
+	// all is set if the caller has the permission in all namespaces.
 	all   bool
 	known map[string]bool
 }
 
-// NewScope returns the scope of the caller of a request. A caller that names a namespace
-// must have the right there.
+// NewScope returns the scope of the caller in a context. With a namespace, it returns a problem if the caller lacks the
+// permission there.
 func NewScope(ctx context.Context, access Access, verb, namespace string) (*Scope, error) {
 	out := &Scope{access: access, verb: verb, only: namespace, known: map[string]bool{}}
 	right := auth.ToDarkrooms(verb, namespace, "")
@@ -41,7 +40,7 @@ func NewScope(ctx context.Context, access Access, verb, namespace string) (*Scop
 	return out, err
 }
 
-// Through has the scope ask another access from now on.
+// Through replaces the access.
 func (s *Scope) Through(access Access) { s.access = access }
 
 func (s *Scope) knows(namespace string) bool {
@@ -68,11 +67,10 @@ func (s *Scope) Has(ctx context.Context, namespace string) (bool, error) {
 	return allowed, nil
 }
 
-// maxSightings bounds the access reviews of SeesAny.
+// maxSightings limits the access reviews of SeesAny.
 const maxSightings = 20
 
-// SeesAny reports whether a caller may see Darkrooms: of the requested namespace, of all, or of one
-// of some that have any.
+// SeesAny reports whether the caller may see any Darkroom. It checks a limited number of namespaces.
 func (s *Scope) SeesAny(ctx context.Context, darkrooms []*v1alpha1.Darkroom) (bool, error) {
 	if s.only != "" || s.all {
 		return true, nil
@@ -88,8 +86,8 @@ func (s *Scope) SeesAny(ctx context.Context, darkrooms []*v1alpha1.Darkroom) (bo
 	return false, nil
 }
 
-// refresh evaluates the scope again, and reports whether it has changed. The error is a problem
-// if the caller has lost the right to the only namespace.
+// refresh evaluates the scope again, and reports whether it has changed. It returns a problem if the caller has lost
+// the permission in the requested namespace.
 func (s *Scope) refresh(ctx context.Context) (changed bool, err error) {
 	now, err := NewScope(ctx, s.access, s.verb, s.only)
 	if err != nil {

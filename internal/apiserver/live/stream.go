@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	// BeatTimeout bounds the reviews of a heartbeat.
+	// BeatTimeout limits the time for the reviews of a heartbeat.
 	BeatTimeout = 10 * time.Second
-	// signPeriod is the interval of signs of life, by which clients notice within seconds that a connection is dead.
+	// signPeriod is the interval of keep-alive comments, so that clients detect a dead connection within seconds.
 	signPeriod = time.Second
 )
 
-// The reasons why the server ends a stream. The client reconnects and begins again.
+// Reasons for the end of a stream. The client reconnects.
 var (
 	errShutdown    = errors.New("the server stops")
 	errClientGone  = errors.New("the client is gone")
 	errNoLongerMay = errors.New("the caller is no longer known, or no longer allowed")
 )
 
-// Stream sends Darkrooms to one client: an event reset, an event added for each, an event synced, and then their changes.
+// Stream sends Darkrooms to one client: the event reset, an event added for each Darkroom, the event synced, and then
+// changes.
 type Stream struct {
 	Darkrooms *Darkrooms
 	// Scope has the namespaces that the client may watch.
 	Scope *Scope
 	// StillKnown returns an error once the caller is no longer known.
 	StillKnown func(context.Context) error
-	// Heartbeat is the interval in which caller and rights are checked again.
+	// Heartbeat is the interval at which the caller is authenticated and authorized again.
 	Heartbeat time.Duration
 	// Stopping is closed when the server stops.
 	Stopping <-chan struct{}
@@ -41,7 +42,7 @@ type Stream struct {
 	heartbeat *time.Ticker
 }
 
-// Run sends events until there is a reason to end, which it returns.
+// Run sends events, and returns the reason why the stream ended.
 func (s *Stream) Run(ctx context.Context, w http.ResponseWriter, packed bool) error {
 	s.out = newWriter(w, packed)
 	if err := s.out.open(); err != nil {
@@ -101,7 +102,7 @@ func (s *Stream) everything(ctx context.Context) error {
 	return s.out.release()
 }
 
-// send sends the changes that are in the scope, unless everything was sent instead.
+// send sends the changes in the scope. It stops if a heartbeat has sent everything instead.
 func (s *Stream) send(ctx context.Context, changes []Change) error {
 	for _, change := range changes {
 		if again, err := s.due(ctx); again || err != nil {
@@ -121,19 +122,19 @@ func (s *Stream) send(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// due is beat if it is time for one: a client that reads slowly is sent events for minutes.
+// due calls beat if a heartbeat is due, because sending events to a slow client may take minutes.
 func (s *Stream) due(ctx context.Context) (again bool, err error) {
 	select {
 	case <-s.heartbeat.C:
-		defer s.heartbeat.Reset(s.Heartbeat) // something is sent between two, however long the reviews of one take
+		defer s.heartbeat.Reset(s.Heartbeat) // the interval starts after the reviews, which may take long
 		return s.beat(ctx)
 	default:
 		return false, nil
 	}
 }
 
-// beat authenticates and authorizes the caller again, and sends a heartbeat. If the
-// caller's rights have changed, it sends everything again, and reports that.
+// beat authenticates and authorizes the caller again, and sends a heartbeat. If the scope has changed, it sends
+// everything again and reports true.
 func (s *Stream) beat(ctx context.Context) (again bool, err error) {
 	reviews, cancel := context.WithTimeout(ctx, BeatTimeout)
 	defer cancel()
@@ -150,7 +151,7 @@ func (s *Stream) beat(ctx context.Context) (again bool, err error) {
 	return false, s.out.write(": heartbeat\n\n")
 }
 
-// Synced reports that the client has the complete list.
+// Synced is the event after the complete list.
 type Synced struct {
 	Items int  `json:"items" doc:"How many Darkrooms there are"`
 	All   bool `json:"all" doc:"Whether the caller may watch all namespaces: else there may be more"`

@@ -12,21 +12,21 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// retryAfter is what clients are told to wait before they come back.
+// retryAfter is the delay before clients reconnect.
 const retryAfter = 2 * time.Second
 
-// collected is how many bytes of events are sent together: as many as the compressor looks back.
+// collected is the number of bytes that are sent together: the window of the compressor.
 const collected = 32 << 10
 
-// writer writes server-sent events, compressed if the client accepts that: the list of a thousand Darkrooms
-// shrinks to a seventh or less. What the compressor knows is forgotten after each piece, so that an open stream
-// takes no memory for it; see middleware.Compress for why that discloses nothing.
+// writer writes server-sent events, compressed if the client accepts gzip. The list of a thousand Darkrooms shrinks to
+// a seventh. The compressor is stateless, so that idle streams take no memory for it. middleware/compress.go explains
+// why compression discloses nothing.
 type writer struct {
 	reply.Pieces
 	// packer writes to packed; nil for a client that does not accept gzip.
 	packer *gzip.Writer
 	packed bytes.Buffer
-	// waiting are events that are sent together; nil while each is sent at once.
+	// waiting are the events to send together; nil while each event is sent at once.
 	waiting *bytes.Buffer
 }
 
@@ -35,7 +35,7 @@ func newWriter(w http.ResponseWriter, packed bool) *writer {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if packed {
 		w.Header().Set("Content-Encoding", "gzip")
-		o.packer, _ = gzip.NewWriterLevel(&o.packed, gzip.StatelessCompression) // an error would be of the level
+		o.packer, _ = gzip.NewWriterLevel(&o.packed, gzip.StatelessCompression) // the level is valid
 	}
 	return o
 }
@@ -47,7 +47,7 @@ func (o *writer) open() error {
 	return o.write(fmt.Sprintf("retry: %d\n\n", retryAfter.Milliseconds()))
 }
 
-// collect has events wait for each other until release.
+// collect buffers events until release.
 func (o *writer) collect() { o.waiting = &bytes.Buffer{} }
 
 func (o *writer) release() error {

@@ -3,5 +3,5 @@
 // the package apiserver (handler.go). Middlewares that need the caller or the cluster, such as
 // authentication, are there too.
 //
-// Middlewares respond to requests that they reject with problems (package problem).
+// Rejected requests get a problem (package problem).
 package middleware

@@ -17,7 +17,7 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 }
 
-// NewMetrics returns metrics that are registered.
+// NewMetrics returns registered metrics.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -41,7 +41,7 @@ type record struct {
 
 type recordKey struct{}
 
-// recordOf returns the record in the context of a request. Without Observe, nothing reads it.
+// recordOf returns the record in a context. Without Observe it is a new one that nothing reads.
 func recordOf(ctx context.Context) *record {
 	if r, ok := ctx.Value(recordKey{}).(*record); ok {
 		return r
@@ -94,7 +94,7 @@ func Observe(log logr.Logger, metrics *Metrics, routes Routes, next http.Handler
 	})
 }
 
-// statusRecorder remembers the status. Unwrap keeps deadlines and flushes working.
+// statusRecorder records the status of a response.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
@@ -107,5 +107,5 @@ func (s *statusRecorder) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController, for deadlines and flushes.
 func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

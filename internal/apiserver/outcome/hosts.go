@@ -15,25 +15,25 @@ const (
 	hostUnknown = "unknown"
 )
 
-// HostOutcome is the outcome for a host.
 type HostOutcome struct {
 	Host  string `json:"host"`
 	State string `json:"state" enum:"free,own,taken,unknown" doc:"free: no Darkroom has it. own: this Darkroom has it. taken: another Darkroom has it and keeps it. unknown: it cannot be checked who has it"`
 	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that has it, if the caller may get that one"`
 }
 
-// Holder is who has a host, by the Lease that decides.
+// Holder is the holder of the Lease of a host.
 type Holder struct {
 	// Known is set if the Lease was looked up.
 	Known bool
-	// Darkroom has the host; nil if there is no Lease, and empty if the Lease is one of another program.
+	// Darkroom is the holder; nil without a Lease, and empty if the Lease belongs to another program.
 	Darkroom *types.NamespacedName
 }
 
 // Claimed returns the hosts that a Darkroom claims.
 type Claimed func(*v1alpha1.Darkroom) []string
 
-// Hosts returns the hosts that the Darkroom would claim. Another spec gets another choice of the base domain.
+// Hosts returns the hosts that the Darkroom would claim. A change of the spec also applies the current default base
+// domain.
 func (c *Change) Hosts(of Claimed) []string {
 	changed := c.After.DeepCopy()
 	if c.Before == nil || !equality.Semantic.DeepEqual(c.Before.Spec, changed.Spec) {
@@ -42,7 +42,8 @@ func (c *Change) Hosts(of Claimed) []string {
 	return of(changed)
 }
 
-// Host returns who gets a host for a Darkroom: who has it keeps it. No owner is named: not every caller may know it.
+// Host returns the outcome for a host. The holder keeps it. The owner is not set, because the caller may lack
+// permission to see it.
 func Host(host string, holder Holder, darkroom types.NamespacedName) HostOutcome {
 	out := HostOutcome{Host: host, State: hostTaken}
 	switch {
@@ -56,7 +57,7 @@ func Host(host string, holder Holder, darkroom types.NamespacedName) HostOutcome
 	return out
 }
 
-// Warning says who else has the host, or that this is not known; empty if nobody has.
+// Warning describes a host that is taken or unknown; empty if it is free.
 func (h HostOutcome) Warning() string {
 	switch {
 	case h.State == hostUnknown:

@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Outcomes for the pods.
 const (
 	PodsCreate  = "create"
 	podsKeep    = "keep"
@@ -17,7 +16,7 @@ const (
 	PodsUnknown = "unknown"
 )
 
-// Pods compares the pod templates of the manifests of an existing Darkroom, as it is and as it would be.
+// Pods compares the pod templates in the manifests before and after the change.
 func (c *Change) Pods(before, wanted string) (string, error) {
 	old, errOld := podTemplate(before)
 	changed, err := podTemplate(wanted)

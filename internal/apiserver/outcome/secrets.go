@@ -32,8 +32,8 @@ type KeyOutcome struct {
 	State string `json:"state" enum:"found,missing,unknown"`
 }
 
-// Secrets returns the Secrets that the pods and the Ingress of a Darkroom cannot do without, one entry for each name.
-// They are unknown until their answers are read.
+// Secrets returns the Secrets that the pods and the Ingress of a Darkroom require, one entry for each name. They are
+// unknown until Read is called.
 func Secrets(darkroom *v1alpha1.Darkroom) []SecretOutcome {
 	needed := neededSecrets{}
 	spec := &darkroom.Spec
@@ -62,8 +62,8 @@ func Secrets(darkroom *v1alpha1.Darkroom) []SecretOutcome {
 	return needed
 }
 
-// Read takes over the answer to a request for the Secret: of its data only the names of keys. Only a clear "not found"
-// means that it is missing.
+// Read takes the response to a GET of the Secret. It keeps only the names of the keys. Only NotFound means that the
+// Secret is missing.
 func (s *SecretOutcome) Read(secret *corev1.Secret, err error) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -84,7 +84,7 @@ func (s *SecretOutcome) Read(secret *corev1.Secret, err error) {
 
 type neededSecrets []SecretOutcome
 
-// add adds a Secret that a field refers to, and keys that it must have.
+// add adds a Secret and the keys that it must have.
 func (n *neededSecrets) add(field, name string, keys ...string) {
 	if name == "" {
 		return
@@ -113,7 +113,7 @@ func (n *neededSecrets) addVolumes(template *v1alpha1.PodTemplate) {
 	}
 }
 
-// keysOf are the keys of a Secret that a volume has.
+// keysOf returns the keys that a volume requires.
 func keysOf(items []corev1.KeyToPath) []string {
 	var keys []string
 	for _, item := range items {

@@ -13,24 +13,24 @@ import (
 	"sync"
 )
 
-// How long caches may keep a file.
+// Values of Cache-Control for files.
 const (
-	// Checked has caches ask each time whether the file has changed.
+	// Checked requires that caches revalidate the file.
 	Checked = "no-cache"
 	// Immutable is for a file whose name has a hash of its content.
 	Immutable = "public, max-age=31536000, immutable"
 )
 
-// File is a file, ready to be sent. Package middleware adds the header Vary.
+// File is a file in memory. Package middleware adds the header Vary.
 type File struct {
 	contentType, cacheControl, etag string
 
 	plain []byte
-	// packed is the file in gzip, compressed at the first request.
+	// packed is the file in gzip; it is compressed at the first request.
 	packed func() []byte
 }
 
-// NewFile returns a file, whose media type follows from its name.
+// NewFile returns a file. The media type follows from the name.
 func NewFile(name, cacheControl string, content []byte) *File {
 	sum := sha256.Sum256(content)
 	file := &File{
@@ -46,13 +46,13 @@ func NewFile(name, cacheControl string, content []byte) *File {
 	return file
 }
 
-// fileTypes do not depend on what the machine knows.
+// fileTypes replaces the system's MIME table, so that the result is the same everywhere.
 var fileTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml", ".woff2": "font/woff2", ".json": TypeJSON,
 }
 
-// pack returns nothing if the file does not become smaller, as with fonts.
+// pack returns nil if compression does not make the file smaller, for example for fonts.
 func pack(content []byte) []byte {
 	var out bytes.Buffer
 	writer, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -6,20 +6,18 @@ import (
 	"time"
 )
 
-// ErrTooSlow is the reason why a response ends whose client does not read it.
+// ErrTooSlow means that the client did not read the response in time.
 var ErrTooSlow = errors.New("the client is too slow")
 
-// writeTimeout is how long a client may take to receive one piece of a response.
+// writeTimeout is the time that a client has to receive one piece.
 const writeTimeout = 10 * time.Second
 
-// Pieces writes a response that stays open: each piece is sent at once, within a time limit of
-// its own.
+// Pieces writes a response that stays open. Each piece is flushed, and has its own deadline.
 type Pieces struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// NewPieces returns a response that is not opened yet.
 func NewPieces(w http.ResponseWriter) Pieces {
 	return Pieces{w: w, control: http.NewResponseController(w)}
 }
@@ -29,7 +27,7 @@ func (p Pieces) Open(contentType string) error {
 	header := p.w.Header()
 	header.Set("Content-Type", contentType)
 	header.Set("Cache-Control", "no-store")
-	// Proxies such as nginx would keep pieces back until they have some kilobytes.
+	// nginx and other proxies buffer responses otherwise.
 	header.Set("X-Accel-Buffering", "no")
 	if err := p.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err

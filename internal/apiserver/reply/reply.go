@@ -32,12 +32,11 @@ type Content struct {
 	Body        []byte
 }
 
-// Raw is a response that its handler writes by itself.
+// Raw is a response that a function writes.
 type Raw struct {
 	Body func(huma.Context)
 }
 
-// Written returns a response that write writes.
 func Written(write func(w http.ResponseWriter, r *http.Request)) *Raw {
 	return &Raw{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
@@ -45,14 +44,14 @@ func Written(write func(w http.ResponseWriter, r *http.Request)) *Raw {
 	}}
 }
 
-// Send answers with a body that is ready.
+// Send responds with a body.
 func Send(w http.ResponseWriter, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	// An error means that the client is gone.
 	_, _ = w.Write(body)
 }
 
-// AcceptsGzip reports whether the client reads responses in gzip.
+// AcceptsGzip reports whether the client accepts gzip.
 func AcceptsGzip(r *http.Request) bool {
 	return httpguts.HeaderValuesContainsToken(r.Header.Values("Accept-Encoding"), "gzip")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// BadInput is the problem of fields that huma refuses.
+// BadInput returns the problem for fields that huma refuses.
 func BadInput(status int, message string, errs ...error) *problem.Details {
 	out := problem.New(status, message)
 	for _, err := range errs {
@@ -30,13 +30,13 @@ func BadInput(status int, message string, errs ...error) *problem.Details {
 	return out
 }
 
-// required matches huma's message about a missing field, whose location is the object.
+// required matches huma's message about a missing field. Its location is the object.
 var required = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
-// notJSON are the beginnings of messages of Go's decoder about a body that is not JSON.
+// notJSON are prefixes of messages of Go's decoder about invalid JSON.
 var notJSON = []string{"invalid character", "unexpected end of JSON", "unexpected EOF", "EOF"}
 
-// ourWords are messages about a wrong type or an unknown field, by huma's messages.
+// ourWords replaces huma's messages about wrong types and unknown fields.
 var ourWords = map[string]string{
 	validation.MsgExpectedArray:      "must be a list",
 	validation.MsgExpectedObject:     "must be an object",
@@ -45,11 +45,11 @@ var ourWords = map[string]string{
 	validation.MsgExpectedNumber:     "must be a number",
 	validation.MsgExpectedBoolean:    "must be true or false",
 	validation.MsgUnexpectedProperty: "unknown field",
-	// Of all fields only quantities have several types.
+	// Only quantities have several types.
 	validation.MsgExpectedMatchExactlyOneSchema: "must be a quantity such as 500m, 2 or 256Mi",
 }
 
-// inOurWords rewords a message of huma, or of Go's decoder, like the other messages of the API.
+// inOurWords rewords a message of huma or of Go's decoder in the style of the API.
 func inOurWords(message string) string {
 	isOne := func(prefix string) bool { return strings.HasPrefix(message, prefix) }
 	switch {

@@ -1,7 +1,6 @@
-// Package wire has the bodies of the REST API: Darkrooms as clients send and receive them, the
-// conversion from and to the resource, and the problems that errors of the cluster become.
-// It knows neither callers nor the cluster. Bodies embed the types of the resource, so that they have
-// every field of it.
+// Package wire has the bodies of the REST API, their conversion from and to the resource, and the conversion of errors
+// of the cluster to problems. It sends no requests. Bodies embed the types of the resource, so that they have all of
+// its fields.
 package wire
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Darkroom is a Darkroom in responses: metadata, spec and status in one flat object. Its own fields
-// hide fields of the spec with the same name that may hold a credential.
+// Darkroom is a Darkroom in responses: metadata, spec and status in one flat object. Its own fields hide the fields of
+// the spec that may contain credentials.
 type Darkroom struct {
 	Name        string            `json:"name" doc:"Name, unique in its namespace"`
 	Namespace   string            `json:"namespace"`
@@ -33,7 +32,7 @@ type Darkroom struct {
 	Status          Status     `json:"status" doc:"Observed state"`
 }
 
-// RevisionSettings are the settings of a Darkroom at some time, without what is write-only.
+// RevisionSettings are the settings of a Darkroom in a revision, without write-only fields.
 type RevisionSettings struct {
 	v1alpha1.DarkroomSpec
 	Source            Source             `json:"source"`
@@ -41,13 +40,13 @@ type RevisionSettings struct {
 	ExtraEnv          []EnvVar           `json:"extraEnv,omitempty"`
 }
 
-// Storage of the credentials of a source.
+// Values of Source.Credentials.
 const (
 	credentialsInline    = "inline"
 	credentialsSecretRef = "secretRef"
 )
 
-// Source is a source in responses. It has no keys, whatever the embedded source holds.
+// Source is a source in responses. Its fields hide the keys of the embedded source.
 type Source struct {
 	v1alpha1.Source
 	AccessKey   *struct{} `json:"accessKey,omitempty" hidden:"true"`
@@ -55,7 +54,7 @@ type Source struct {
 	Credentials string    `json:"credentials,omitempty" enum:"inline,secretRef" doc:"Where the credentials are stored; they are never shown"`
 }
 
-// AdditionalSource is an additional source in responses. It has no keys, as Source.
+// AdditionalSource is an additional source in responses, without keys like Source.
 type AdditionalSource struct {
 	v1alpha1.AdditionalSource
 	AccessKey   *struct{} `json:"accessKey,omitempty" hidden:"true"`

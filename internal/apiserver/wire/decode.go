@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// readOnly are the fields of a response that are ignored in requests.
+// readOnly are fields of responses that are ignored in requests.
 var readOnly = []string{"uid", "resourceVersion", "etag", "generation", "createdAt", "deletedAt", "status"}
 
 // Decoder reads the bodies of POST, PUT and PATCH.
@@ -27,7 +27,7 @@ type Decoder struct {
 	registry huma.Registry
 }
 
-// NewDecoder returns a decoder. Its schemas have the types of fields; the cluster checks their bounds.
+// NewDecoder returns a decoder. Its schemas have only the types of fields; the cluster checks the bounds.
 func NewDecoder() *Decoder {
 	registry := NewRegistry()
 	return &Decoder{registry: registry, schema: InputOf(registry)}
@@ -38,9 +38,9 @@ func InputOf(registry huma.Registry) *huma.Schema {
 	return registry.Schema(reflect.TypeFor[DarkroomInput](), true, "")
 }
 
-// Decode merges a body into the previous object, by the rules of JSON merge patch (RFC
-// 7396), and returns the result. A complete body is a patch of an empty object:
-// null means omitted. CheckShape bounds what it costs. If fields are refused, the result has the others.
+// Decode merges a body into the previous object by JSON merge patch (RFC 7396). A complete body is a patch of an empty
+// object, in which null means omitted. Call CheckShape before, which limits the cost. If fields are refused, the result
+// has the other fields.
 func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	merged, err := merge(body, before)
 	if err != nil {
@@ -88,8 +88,8 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	return input, refusal
 }
 
-// remove removes the value at a location from a body, and reports whether there was one. An item of a list becomes null,
-// so that the others keep their places.
+// remove removes the value at a location from a body, and reports whether there was one. A list item becomes null, so
+// that the indexes of the others do not change.
 func remove(body map[string]any, location string) bool {
 	return removeFrom(body, strings.TrimPrefix(location, "body"))
 }
@@ -137,7 +137,7 @@ func merge(body []byte, before any) (map[string]any, error) {
 		}
 	}
 	merged := mergePatch(base, sent)
-	// Left out, they stay as they are: see Expand. Only a patch removes them all.
+	// Omitted keys are kept (see Expand), so only a patch can remove all.
 	for _, field := range []string{"labels", "annotations"} {
 		if value, isSent := sent[field]; isSent && value == nil && before != nil {
 			merged[field] = map[string]any{}
@@ -146,8 +146,8 @@ func merge(body []byte, before any) (map[string]any, error) {
 	return merged, nil
 }
 
-// isField reports whether a location is a field of a Darkroom. Other names from the body
-// are not repeated in the detail, which may be logged.
+// isField reports whether a location is a field of a Darkroom. Unknown names are not repeated in the detail, which may
+// be logged.
 func (d *Decoder) isField(location string) bool {
 	name, inBody := strings.CutPrefix(location, "body.")
 	schema := d.schema
@@ -158,20 +158,19 @@ func (d *Decoder) isField(location string) bool {
 }
 
 const (
-	// maxTokens bounds the names, values and brackets of a body. A short text can have
-	// many, and each takes some hundred bytes once it is decoded. The largest Darkroom that
-	// the CRD allows has a few thousand.
+	// maxTokens limits the JSON tokens of a body. A short body can have many, and each takes some hundred bytes when
+	// decoded. The largest Darkroom that the CRD allows has a few thousand.
 	maxTokens = 40_000
-	// maxDepth bounds how deep a body is nested.
+	// maxDepth limits the nesting of a body.
 	maxDepth = 64
 )
 
-// CheckShape protects the server against small bodies that are expensive to decode, and clients against bodies of which
-// decoders read a part: the last of several values of a name. It ignores syntax errors, which the decoder reports.
+// CheckShape refuses small bodies that are expensive to decode, and duplicate keys, of which decoders keep only the
+// last. It ignores syntax errors, which the decoder reports.
 func CheckShape(body []byte) error {
 	in := json.NewDecoder(bytes.NewReader(body))
-	in.UseNumber() // otherwise one that no float64 holds ends the check
-	// open has the names of each object that the token is in, and nil for each list.
+	in.UseNumber() // numbers beyond float64 would end the check
+	// open has the keys of each enclosing object, and nil for each enclosing list.
 	var open []map[string]bool
 	isName := false
 	for tokens := 0; ; tokens++ {
@@ -223,7 +222,7 @@ func object(raw []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// exact replaces the numbers in a value by integers, which a float64 would round, and by floats where they are not.
+// exact converts each number in a value to an integer, which float64 could round, or else to a float.
 func exact(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -245,8 +244,8 @@ func exact(value any) any {
 	return value
 }
 
-// typeProblem returns the problem of a field whose type the schema cannot check, such as a
-// quantity. The value is not repeated.
+// typeProblem returns the problem of a field whose type the schema cannot check, such as a quantity. It omits the
+// value.
 func typeProblem(err error) problem.Field {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
@@ -259,20 +258,19 @@ func typeProblem(err error) problem.Field {
 	return problem.Field{Location: "body", Message: "a value has the wrong type"}
 }
 
-// embedded are the Go types whose fields belong to the type around them in JSON.
+// embedded are the embedded Go types, which JSON does not show.
 var embedded = []string{
 	reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name(),
 	reflect.TypeFor[v1alpha1.AdditionalSource]().Name(),
 }
 
-// fieldName returns the path of a field in JSON: Go's decoder has the names of embedded
-// types in it.
+// fieldName returns the JSON path of a field. Go's decoder adds the names of embedded types.
 func fieldName(path string) string {
 	parts := slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return slices.Contains(embedded, part) })
 	return strings.Join(parts, ".")
 }
 
-// TypeWanted names the type that a value of a field must have, for users.
+// TypeWanted returns the required type in words for users.
 func TypeWanted(kind reflect.Type) string {
 	switch kind.Kind() {
 	case reflect.Int32, reflect.Int64, reflect.Int:
@@ -287,7 +285,7 @@ func TypeWanted(kind reflect.Type) string {
 	return "an object"
 }
 
-// mergePatch applies a patch to an object, by RFC 7396.
+// mergePatch applies a JSON merge patch (RFC 7396).
 func mergePatch(base, patch map[string]any) map[string]any {
 	for name, value := range patch {
 		switch value := value.(type) {

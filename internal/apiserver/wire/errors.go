@@ -58,11 +58,11 @@ func IsUnreachable(err error) bool {
 	return errors.As(err, &network) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// notChecked is the message that Kubernetes adds if rules were skipped because of other
-// errors. Users cannot act on it.
+// notChecked is the message of Kubernetes about rules that were skipped because of other errors. Users cannot act on
+// it.
 const notChecked = "some validation rules were not checked"
 
-// fieldProblems returns one entry per cause, with the path of the field in the flat body.
+// fieldProblems returns an entry for each cause, with the path of the field in the flat body.
 func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []problem.Field {
 	if details == nil {
 		return nil
@@ -73,7 +73,7 @@ func fieldProblems(details *metav1.StatusDetails, redact func(string) string) []
 			continue
 		}
 		entry := problem.Field{Location: bodyPath(cause), Message: redact(withoutValue(cause.Message))}
-		// Several checks of Kubernetes may report the same error of a field.
+		// Kubernetes may report the same error twice.
 		if entry.Location == "body" || !slices.ContainsFunc(out,
 			func(f problem.Field) bool { return f.Location == entry.Location }) {
 			out = append(out, entry)
@@ -86,7 +86,7 @@ func bodyPath(cause metav1.StatusCause) string {
 	path := strings.TrimPrefix(cause.Field, ".")
 	switch {
 	case path == "" || path == "<nil>":
-		// Rules of the whole object name the field in their message.
+		// Rules of the whole object have the field in the message.
 		if strings.Contains(cause.Message, "metadata.name must") {
 			return "body.name"
 		}
@@ -98,13 +98,13 @@ func bodyPath(cause metav1.StatusCause) string {
 	return "body." + strings.TrimPrefix(path, "metadata.")
 }
 
-// withValues are the kinds of errors whose messages have the rejected value.
+// withValues are the kinds of errors whose messages contain the rejected value.
 var withValues = []field.ErrorType{field.ErrorTypeInvalid, field.ErrorTypeNotSupported, field.ErrorTypeDuplicate}
 
-// fieldInBody matches the name of a field at the beginning of a message of Kubernetes.
+// fieldInBody matches a field at the beginning of a message.
 var fieldInBody = regexp.MustCompile(`^spec\S* in body `)
 
-// emptyValues maps the messages of Kubernetes about empty values to ours.
+// emptyValues replaces the messages of Kubernetes about empty values.
 var emptyValues = map[string]string{
 	"should be at least 1 chars long": "must not be empty",
 	"should have at least 1 items":    "must have at least one item",
@@ -127,7 +127,7 @@ func withoutValue(message string) string {
 	return message
 }
 
-// valueLength returns the length of the value that a text begins with; 0 if it begins with none.
+// valueLength returns the length of the value at the beginning of a text, or 0.
 func valueLength(text string) int {
 	if quoted, err := strconv.QuotedPrefix(text); err == nil && quoted[0] == '"' {
 		return len(quoted)
@@ -160,5 +160,5 @@ func fieldMessage(bad *field.Error) string {
 	return fmt.Sprintf("%s: %s", bad.Type, bad.Detail)
 }
 
-// AsIs redacts nothing. It is for messages about objects without secrets.
+// AsIs redacts nothing, for objects without secrets.
 func AsIs(message string) string { return message }

@@ -13,24 +13,23 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// ETag returns the entity tag of a Darkroom: a digest of what clients can change, and the version of the resource.
-// If-Match compares the former, so that writes of the status invalidate no client's tag; If-None-Match compares both.
+// ETag returns the entity tag of a Darkroom: a digest of the desired state, and the resource version. If-Match compares
+// only the digest, so that writes of the status do not invalidate tags; If-None-Match compares both.
 func ETag(darkroom *v1alpha1.Darkroom) string {
 	return `"` + desired(darkroom) + "." + darkroom.ResourceVersion + `"`
 }
 
-// desired returns a digest of what clients can change. Kubernetes counts versions of the spec as generations,
-// which also counts changes of the keys that this server does not have. After a restore of etcd another spec
-// can have the same number.
+// desired returns a digest of the desired state. It contains the generation, which also changes with the keys that this
+// server does not have, and the spec, because a restore of etcd can reuse generations.
 func desired(darkroom *v1alpha1.Darkroom) string {
 	annotations := maps.Clone(shownAnnotations(darkroom.Annotations))
 	// Written by the operator.
 	delete(annotations, v1alpha1.AnnotationInstallation)
-	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // as clients see it: the cache has no keys
+	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // the cache has no keys
 	if err != nil {
-		panic(err) // it was decoded from JSON
+		panic(err) // the spec was decoded from JSON
 	}
-	// Maps are printed sorted.
+	// fmt sorts the keys of maps.
 	sum := sha256.Sum256(fmt.Appendf(spec, "%s %d %q %q", darkroom.UID, darkroom.Generation, darkroom.Labels, annotations))
 	return hex.EncodeToString(sum[:8])
 }
@@ -38,7 +37,7 @@ func desired(darkroom *v1alpha1.Darkroom) string {
 // AnyVersion is the value of If-Match that matches any version.
 const AnyVersion = "*"
 
-// Matches reports whether a header If-None-Match has the tag of a Darkroom.
+// Matches reports whether the header If-None-Match contains the tag of a Darkroom.
 func Matches(header string, darkroom *v1alpha1.Darkroom) bool {
 	return hasTag(header, func(tag string) bool { return tag == ETag(darkroom) })
 }
@@ -53,8 +52,7 @@ func hasTag(header string, matches func(tag string) bool) bool {
 	return false
 }
 
-// CheckIfMatch rejects a write without the current version, so that no change is
-// overwritten unseen.
+// CheckIfMatch rejects a write to an earlier version, so that it does not overwrite changes of others.
 func CheckIfMatch(header string, darkroom *v1alpha1.Darkroom) error {
 	current := `"` + desired(darkroom) + "."
 	if !hasTag(header, func(tag string) bool { return strings.HasPrefix(tag, current) }) {

@@ -11,8 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// DarkroomInput is a Darkroom in requests. Read-only fields of a response (status, uid and
-// others) are accepted and ignored.
+// DarkroomInput is a Darkroom in requests. Read-only fields of responses, such as status and uid, are ignored.
 type DarkroomInput struct {
 	Name        string            `json:"name,omitempty" doc:"Name; if set in PUT and PATCH, it must match the path"`
 	Namespace   string            `json:"namespace,omitempty" doc:"Namespace; in POST it defaults to default; if set in PUT and PATCH, it must match the path"`
@@ -45,7 +44,7 @@ type EnvVarInput struct {
 	ValueFrom *corev1.EnvVarSource `json:"valueFrom,omitempty"`
 }
 
-// SendsSecrets reports whether the input has write-only values.
+// SendsSecrets reports whether the input contains write-only values.
 func (in *DarkroomInput) SendsSecrets() bool {
 	for _, variable := range in.ExtraEnv {
 		if variable.Value != nil {
@@ -60,9 +59,8 @@ func (in *DarkroomInput) SendsSecrets() bool {
 	return in.Source.AccessKey != "" || in.Source.SecretKey != ""
 }
 
-// Expand returns the resource after the input replaces before, which is empty for a new
-// Darkroom. Omitted write-only fields keep their values, and so does metadata that the API
-// does not show.
+// Expand returns the resource with the input in place of before, which is empty for a new Darkroom. Omitted write-only
+// fields and hidden metadata keep their values.
 func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	out := before.DeepCopy()
 	out.Name, out.Namespace = in.Name, in.Namespace
@@ -90,8 +88,7 @@ func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	return out
 }
 
-// keepKeys keeps inline keys that were omitted. They are not kept if a Secret is referenced, or
-// if they would be sent to another service than the one that they were entered for.
+// keepKeys keeps omitted inline keys, unless a Secret is referenced, or the keys would be sent to another service.
 func keepKeys(after, before *v1alpha1.DarkroomSpec) {
 	known := recipientsOf(before)
 	for name, now := range recipientsOf(after) {
@@ -103,7 +100,7 @@ func keepKeys(after, before *v1alpha1.DarkroomSpec) {
 	}
 }
 
-// recipient is a source and the service that gets its keys.
+// recipient is a source and the service that receives its keys.
 type recipient struct {
 	source  *v1alpha1.Source
 	service service
@@ -112,11 +109,11 @@ type recipient struct {
 type service struct {
 	kind     v1alpha1.SourceType
 	endpoint string
-	// variables override kind and endpoint.
+	// extraEnv may override kind and endpoint.
 	variables []corev1.EnvVar
 }
 
-// recipientsOf returns the sources by their names; the first has an empty one.
+// recipientsOf returns the sources by name. The name of spec.source is empty.
 func recipientsOf(spec *v1alpha1.DarkroomSpec) map[string]recipient {
 	out := map[string]recipient{}
 	add := func(name, prefix string, source *v1alpha1.Source) {

@@ -12,8 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Flatten returns the response for a Darkroom. It shares maps and slices with the resource,
-// so neither may be changed.
+// Flatten returns the response for a Darkroom. It shares maps and slices with the resource, so do not modify it.
 func Flatten(in *v1alpha1.Darkroom) Darkroom {
 	return Darkroom{
 		Name:              in.Name,
@@ -34,7 +33,6 @@ func Flatten(in *v1alpha1.Darkroom) Darkroom {
 	}
 }
 
-// shownAnnotations omits copies of the resource.
 func shownAnnotations(in map[string]string) map[string]string {
 	out := in
 	for key, value := range in {
@@ -49,8 +47,8 @@ func shownAnnotations(in map[string]string) map[string]string {
 	return out
 }
 
-// isCopy reports whether an annotation is a copy of the resource, which includes inline credentials, written
-// by kubectl or another tool, such as kapp.
+// isCopy reports whether an annotation is a copy of the resource by kubectl, kapp or another tool. It may contain
+// inline credentials.
 func isCopy(key, value string) bool {
 	if key == corev1.LastAppliedConfigAnnotation {
 		return true
@@ -59,8 +57,7 @@ func isCopy(key, value string) bool {
 	return strings.HasPrefix(value, "{") && json.Unmarshal([]byte(value), &copied) == nil && copied.Kind == v1alpha1.Kind
 }
 
-// FlattenRevision returns the settings of a revision that was made from a spec. It shares maps and
-// slices with the spec.
+// FlattenRevision returns the settings of a spec. It shares maps and slices with the spec.
 func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
 	return &RevisionSettings{
 		settingsOf(spec), flattenSource(&spec.Source),
@@ -68,7 +65,7 @@ func FlattenRevision(spec *v1alpha1.DarkroomSpec) *RevisionSettings {
 	}
 }
 
-// settingsOf returns a spec without the fields that bodies hide.
+// settingsOf returns a spec without the fields that responses hide.
 func settingsOf(spec *v1alpha1.DarkroomSpec) v1alpha1.DarkroomSpec {
 	out := *spec
 	out.Source, out.AdditionalSources, out.ExtraEnv = v1alpha1.Source{}, nil, nil
@@ -115,14 +112,14 @@ func flattenEnv(in []corev1.EnvVar) []EnvVar {
 
 func flattenStatus(in *v1alpha1.DarkroomStatus) Status {
 	out := Status{DarkroomStatus: *in, Domains: append([]string{}, in.Domains...)}
-	out.ObservedGeneration = max(in.ObservedGeneration, 0) // -1 means that nothing was observed yet
+	out.ObservedGeneration = max(in.ObservedGeneration, 0) // -1 means not observed yet
 	if in.DeployedRelease != nil {
 		out.Release = in.DeployedRelease.Name
 	}
 	return out
 }
 
-// Time returns a time in responses; nil if it is not set.
+// Time returns a time for responses; nil if it is zero.
 func Time(in *metav1.Time) *time.Time {
 	if in.IsZero() {
 		return nil
@@ -135,7 +132,7 @@ func Time(in *metav1.Time) *time.Time {
 func Size(darkroom *v1alpha1.Darkroom) int {
 	raw, err := json.Marshal(Flatten(darkroom))
 	if err != nil {
-		// It cannot be sent either.
+		// It cannot be sent, either.
 		return 0
 	}
 	return len(raw)

@@ -8,7 +8,7 @@ import (
 // Redacted replaces a secret.
 const Redacted = v1alpha1.Concealed
 
-// Conceal takes all that is write-only out of a Darkroom, and leaves a mark of it.
+// Conceal replaces the write-only values of a Darkroom by Redacted, and removes annotations that may contain them.
 func Conceal(darkroom *v1alpha1.Darkroom) {
 	darkroom.Spec = *darkroom.Spec.Concealed()
 	darkroom.Annotations = shownAnnotations(darkroom.Annotations)

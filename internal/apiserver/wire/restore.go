@@ -10,8 +10,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Restore returns a Darkroom with a concealed spec that it had before. Inline keys and literal values of variables stay
-// as they are now. It fails if the spec had some that the Darkroom does not have.
+// Restore returns a Darkroom with an earlier, concealed spec. Inline keys and literal values of variables keep their
+// current values. It fails if the Darkroom lacks a value that the earlier spec had.
 func Restore(concealed *v1alpha1.DarkroomSpec, now *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
 	settings := FlattenRevision(concealed)
 	in := &DarkroomInput{

@@ -18,15 +18,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 )
 
-// Global settings of huma, for all registries and decoders.
+// huma has global settings only.
 func init() {
 	// Names are case-sensitive, and an empty list is not null.
 	huma.ValidateStrictCasing = true
 	huma.DefaultArrayNullable = false
 }
 
-// NewRegistry returns the schemas of an OpenAPI document, including schemas of Kubernetes types
-// whose JSON differs from their Go type.
+// NewRegistry returns a registry with schemas of the Kubernetes types whose JSON differs from their Go type.
 func NewRegistry() huma.Registry {
 	out := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	out.RegisterTypeAlias(reflect.TypeFor[resource.Quantity](), reflect.TypeFor[quantity]())
@@ -40,8 +39,8 @@ const patchName = "DarkroomPatch"
 // PatchRef is a reference to the schema of patches.
 const PatchRef = "#/components/schemas/" + patchName
 
-// Describe adds what the CRD says of each field to the schemas of Darkrooms in a document, and the schema of patches. The
-// schemas of a Decoder are not changed: the cluster checks bounds, and explains them.
+// Describe adds the descriptions and bounds of the CRD to the schemas of Darkrooms in a document, and the schema of
+// patches. The schemas of a Decoder have no bounds, which the cluster checks.
 func Describe(registry huma.Registry) error {
 	darkroom, err := definition.Schema()
 	if err != nil {
@@ -61,14 +60,14 @@ func Describe(registry huma.Registry) error {
 	return nil
 }
 
-// describe adds the description, bounds and fields of a schema of the CRD to the one of the same value.
+// describe adds description and bounds of a schema of the CRD, recursively.
 func describe(registry huma.Registry, schema *huma.Schema, crd *apiextensionsv1.JSONSchemaProps) error {
 	schema.Description = cmp.Or(schema.Description, crd.Description)
 	if schema.Ref != "" {
 		schema = registry.SchemaFromRef(schema.Ref)
 	}
 	if crd.XIntOrString {
-		return nil // a quantity describes itself
+		return nil // a quantity has its own schema
 	}
 	if err := bound(schema, crd); err != nil {
 		return err
@@ -127,8 +126,7 @@ func bound(schema *huma.Schema, crd *apiextensionsv1.JSONSchemaProps) error {
 	return nil
 }
 
-// PatchOf returns the schema of JSON merge patches of what a schema describes: no field is required, and null removes
-// one.
+// PatchOf returns the schema of JSON merge patches of a schema: no field is required, and null removes a field.
 func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
 	if schema.Ref != "" {
 		schema = registry.SchemaFromRef(schema.Ref)
@@ -156,8 +154,7 @@ func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
 	return &out
 }
 
-// schemaName returns the name of a type in the OpenAPI document, for types whose name alone
-// is ambiguous.
+// schemaName returns the name of a type in the OpenAPI document. The types of package problem have too general names.
 func schemaName(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[problem.Details]():
