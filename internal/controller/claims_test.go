@@ -164,7 +164,7 @@ func TestAHostBelongsToTheFirstDarkroomThatClaimsIt(t *testing.T) {
 	change(t, older, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"other-" + second, shared} })
 	eventuallyStatus(t, older, "the conflict", hasDomains(hostIn("other-"+second)),
 		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict),
-		explains(v1alpha1.ConditionDomainsReady, hostIn(shared)+" is already claimed by a Darkroom of another namespace"))
+		explains(v1alpha1.ConditionDomainsReady, hostIn(shared)+" is already claimed by a Darkroom in another namespace"))
 	message := v1alpha1.FindCondition(mustGet(t, &v1alpha1.Darkroom{}, second, "older").Status.Conditions,
 		v1alpha1.ConditionDomainsReady).Message
 	if strings.Contains(message, first+"/") || strings.Contains(message, "younger") {

@@ -1,11 +1,9 @@
-// Package credentials detects changes of the Secrets that Darkrooms reference, so that their
-// pods are rolled.
+// Package credentials detects changes of the Secrets that Darkrooms reference, so that their pods are rolled.
 //
-// The pods carry a version, which changes exactly if the Secret is replaced or the data that
-// they read of it changes. It is a digest of that data, keyed with the UID of the Secret. It
-// therefore needs no state in the cluster: a restarted operator reads the Secret once and finds
-// the same version. The key protects weak passwords from users who may read pods, but not
-// Secrets: they cannot test a guess without the UID of the Secret, which is random.
+// The pod template contains a version. It changes if and only if a Secret is replaced, or the data that the pods read
+// from it changes. The version is a digest of that data, keyed with the UID of the Secret. So it needs no other state:
+// a restarted operator reads the Secret once and computes the same version. The random UID protects weak passwords from
+// users who may read pods but not Secrets, because they cannot test guesses.
 package credentials
 
 import (
@@ -29,38 +27,38 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// index is the index of Darkrooms by the Secret that they reference.
+// index indexes Darkrooms by the Secrets that they reference.
 const index = "credentials"
 
-// Versions finds the versions of the credentials of Darkrooms.
+// Versions computes the versions of the credentials of Darkrooms.
 //
-// For each Darkroom that references Secrets it remembers the version, and the resourceVersions of the
-// Secrets from which it was computed. Version fills this memory, and Forget drops it. Without it, each
-// reconcile would read the Secrets.
+// For each Darkroom it remembers the version, and the resource versions of the Secrets from which the version was
+// computed. Version fills this memory, and Forget drops it. Without the memory, each reconcile would read the Secrets.
 type Versions struct {
-	// Find returns the metadata of a Secret from the caches; nil if they do not have it. Without Find, no cache has any.
+	// Find returns the metadata of a Secret from the caches; nil if it is not cached. If Find is nil, no Secret is
+	// cached.
 	Find func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
 	// Cached reads Darkrooms and their Deployments.
 	Cached client.Reader
-	// Uncached reads Secrets past the caches.
+	// Uncached reads Secrets from the API server.
 	Uncached client.Reader
 
-	memory sync.Map // of []origin, by Darkroom
+	memory sync.Map // types.NamespacedName of a Darkroom → []origin
 }
 
-// origin is a Secret and the keys of it that a Darkroom uses, and what was found of it.
+// origin is a Secret with the keys that a Darkroom uses, as it was last read.
 type origin struct {
 	values.Credentials
 	// uid and resourceVersion identify the Secret; empty if it was missing.
 	uid             types.UID
 	resourceVersion string
-	// digest is a part of the version.
+	// digest is the Secret's part of the version.
 	digest string
 }
 
-// Version returns the version of the credentials of a Darkroom; empty if it references no
-// Secret. It sends requests only for Secrets that have changed since the last call. While a
-// Secret is missing, its part of the version stays as it is, because new pods could not start.
+// Version returns the version of the credentials of a Darkroom; empty if it references no Secret. It sends requests
+// only for Secrets that have changed since the last call. While a Secret is missing, its part of the version is kept,
+// because new pods could not start.
 func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	used := values.CredentialsOf(&darkroom.Spec)
 	if len(used) == 0 {
@@ -90,10 +88,11 @@ func (v *Versions) Version(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	return strings.Join(digests, separator), nil
 }
 
-// separator is between the digests of several Secrets in a version.
+// separator separates the digests of several Secrets in a version.
 const separator = "."
 
-// find returns what a Darkroom uses of a Secret, without a digest if the Secret is missing and none is remembered.
+// find returns the origin for a Secret of a Darkroom. The digest is empty if the Secret is missing and no earlier
+// digest is remembered.
 func (v *Versions) find(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, credentials values.Credentials, last []origin,
 ) (origin, error) {
@@ -115,8 +114,7 @@ func (v *Versions) find(
 		}
 		now.digest = was.digest
 	}
-	// The Secret is read even if it is not in the caches, because it may have been created together
-	// with the Darkroom.
+	// The Secret may have been created together with the Darkroom, so it is read even if it is not cached.
 	secret := &corev1.Secret{}
 	err = v.Uncached.Get(ctx, key, secret)
 	if client.IgnoreNotFound(err) != nil {
@@ -139,7 +137,7 @@ func digest(secret *corev1.Secret, keys []string) string {
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// deployed returns the version that the pods of a Darkroom have.
+// deployed returns the version in the pod template of a Darkroom.
 func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	deployment := &appsv1.Deployment{}
 	err := v.Cached.Get(ctx, client.ObjectKeyFromObject(darkroom), deployment, client.UnsafeDisableDeepCopy)
@@ -147,12 +145,12 @@ func (v *Versions) deployed(ctx context.Context, darkroom *v1alpha1.Darkroom) (s
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("look for the pods of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
+		return "", fmt.Errorf("get the Deployment of Darkroom %s: %w", client.ObjectKeyFromObject(darkroom), err)
 	}
 	return deployment.Spec.Template.Annotations[values.AnnotationCredentials], nil
 }
 
-// Index adds the index that Referrers reads.
+// Index adds the index that Referrers uses.
 func Index(ctx context.Context, in client.FieldIndexer) error {
 	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, index, func(object client.Object) (names []string) {
 		if darkroom, ok := object.(*v1alpha1.Darkroom); ok {
@@ -166,12 +164,12 @@ func Index(ctx context.Context, in client.FieldIndexer) error {
 		return names
 	})
 	if err != nil {
-		return fmt.Errorf("index Secrets that are referenced: %w", err)
+		return fmt.Errorf("index referenced Secrets: %w", err)
 	}
 	return nil
 }
 
-// Referrers returns the Darkrooms that reference a Secret, for credentials or as the certificate of their Ingress.
+// Referrers returns the Darkrooms that reference a Secret for credentials or for the certificate of their Ingress.
 func (v *Versions) Referrers(ctx context.Context, secret types.NamespacedName) ([]types.NamespacedName, error) {
 	list := &v1alpha1.DarkroomList{}
 	err := v.Cached.List(ctx, list, client.InNamespace(secret.Namespace), client.MatchingFields{index: secret.Name},

@@ -27,17 +27,17 @@ func TestADigestChangesWithTheSecretAndTheDataThatIsUsed(t *testing.T) {
 	same := secretOf("u", map[string]string{"accessKey": "a", "secretKey": "s", "unused": "x"})
 	same.ResourceVersion, same.Labels = "8", map[string]string{"team": "a"}
 	if digest(same, keys) != before {
-		t.Error("it changes with metadata and other keys")
+		t.Error("the digest changed with metadata or other keys")
 	}
 	for name, other := range map[string]*corev1.Secret{
-		"another value":        secretOf("u", map[string]string{"accessKey": "a", "secretKey": "t"}),
-		"values in each other": secretOf("u", map[string]string{"accessKey": "as", "secretKey": ""}),
-		"an empty value":       secretOf("u", map[string]string{"accessKey": "a", "secretKey": ""}),
-		"a missing key":        secretOf("u", map[string]string{"accessKey": "a"}),
-		"another Secret":       secretOf("v", data),
+		"another value":  secretOf("u", map[string]string{"accessKey": "a", "secretKey": "t"}),
+		"shifted values": secretOf("u", map[string]string{"accessKey": "as", "secretKey": ""}),
+		"an empty value": secretOf("u", map[string]string{"accessKey": "a", "secretKey": ""}),
+		"a missing key":  secretOf("u", map[string]string{"accessKey": "a"}),
+		"another Secret": secretOf("v", data),
 	} {
 		if digest(other, keys) == before {
-			t.Errorf("%s: it is the same", name)
+			t.Errorf("%s: the digest did not change", name)
 		}
 	}
 	if digest(secretOf("u", map[string]string{"accessKey": "a", "secretKey": ""}),
@@ -45,11 +45,11 @@ func TestADigestChangesWithTheSecretAndTheDataThatIsUsed(t *testing.T) {
 		t.Error("a missing key and an empty one have the same digest")
 	}
 	if digest(secretOf("u", data), []string{"accessKey"}) == before {
-		t.Error("it is the same for other keys")
+		t.Error("the digest did not change with the keys")
 	}
 }
 
-// Users who can read pods, and not Secrets, do not know the UID of a Secret.
+// Users who can read pods but not Secrets do not know the UID of a Secret.
 func TestAGuessCannotBeTestedWithoutTheUID(t *testing.T) {
 	data := map[string]string{"password": "123456"}
 	public := digest(secretOf("0e0b6aab-1f2d-4f5c-9f1e-5d2b7a0c9d3e", data), []string{"password"})
@@ -59,7 +59,7 @@ func TestAGuessCannotBeTestedWithoutTheUID(t *testing.T) {
 	for _, text := range []string{"123456", `"password" true 6 123456` + "\n"} {
 		sum := sha256.Sum256([]byte(text))
 		if strings.HasPrefix(hex.EncodeToString(sum[:]), public) {
-			t.Errorf("it is the digest of %q", text)
+			t.Errorf("the digest is a plain hash of %q", text)
 		}
 	}
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// town are the Secrets of a namespace, as they are and as a cache shows them, and the Deployment of a Darkroom.
+// town contains the Secrets of a namespace, live and cached, and the Deployment of a Darkroom.
 type town struct {
 	client.Reader
 
@@ -68,10 +68,10 @@ func (w *town) find(_ context.Context, key types.NamespacedName) (*metav1.Partia
 	if secret := w.cached[key.Name]; secret != nil && key.Namespace == "team-a" {
 		return &metav1.PartialObjectMetadata{ObjectMeta: secret.ObjectMeta}, nil
 	}
-	return nil, nil //nolint:nilnil // it is missing
+	return nil, nil //nolint:nilnil // not found
 }
 
-// write stores a Secret with a new version.
+// write stores a Secret with a new resource version.
 func (w *town) write(name string, uid types.UID, data map[string]string) {
 	w.version++
 	secret := secretOf(uid, data)
@@ -79,7 +79,7 @@ func (w *town) write(name string, uid types.UID, data map[string]string) {
 	w.live[name] = secret
 }
 
-// twoSources is a Darkroom whose sources use the Secrets "one" and "two".
+// twoSources is a Darkroom whose sources reference the Secrets "one" and "two".
 func twoSources() *v1alpha1.Darkroom {
 	builder := darkrooms.New("photos", "team-a").UID("d").S3("photos", "eu-west-1").CredentialsSecret("one")
 	other := builder.Obj().Spec.Source
@@ -90,19 +90,19 @@ func twoSources() *v1alpha1.Darkroom {
 	}).Obj()
 }
 
-// The version is a digest of the used data of the Secrets. For a missing Secret it covers the last data. It does not
-// depend on what the cache shows, and a restart does not change it. A Secret is read only if it has changed.
+// The version is a digest of the used data of the Secrets. A missing Secret contributes its last data. The version
+// depends neither on the cache nor on restarts. A Secret is read only if it has changed.
 func TestAVersionFollowsTheSecrets(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		w := &town{live: map[string]*corev1.Secret{}, cached: map[string]*corev1.Secret{}}
 		darkroom := twoSources()
 		used := values.CredentialsOf(&darkroom.Spec)
 		if len(used) != 2 {
-			t.Fatalf("the Darkroom uses %+v", used)
+			t.Fatalf("got %+v as used Secrets", used)
 		}
 		key := client.ObjectKeyFromObject(darkroom)
 		versions := &Versions{Find: w.find, Cached: w, Uncached: w}
-		last := make([]string, len(used)) // the digests that the pods have, or got
+		last := make([]string, len(used)) // the digests in the pod template
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			of := rapid.IntRange(0, 1).Draw(t, "secret")
 			name := used[of].Name
@@ -124,7 +124,7 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 				w.failure = errGone
 				before := w.reads
 				if _, err := versions.Version(t.Context(), darkroom); w.reads > before && !errors.Is(err, errGone) {
-					t.Fatalf("a failed read: %v", err)
+					t.Fatalf("a failed read: got error %v", err)
 				}
 				w.failure = nil
 			}
@@ -140,7 +140,7 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 				}
 			}
 			if joined := strings.Join(want, separator); version != joined {
-				t.Fatalf("the version is %q, want %q", version, joined)
+				t.Fatalf("got version %q, want %q", version, joined)
 			}
 			last = want
 			w.deployment = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
@@ -151,17 +151,17 @@ func TestAVersionFollowsTheSecrets(t *testing.T) {
 			before := w.reads
 			again, err := versions.Version(t.Context(), darkroom)
 			if err != nil || again != version || w.reads > before+missing {
-				t.Fatalf("again: version %q, %d reads, error %v", again, w.reads-before, err)
+				t.Fatalf("second call: got version %q, %d reads and error %v", again, w.reads-before, err)
 			}
 		}
 	})
 }
 
-// A Secret that was created together with the Darkroom is not in the cache yet.
+// A Secret that was created together with the Darkroom is not cached yet.
 func TestASecretThatTheCacheLacksIsRead(t *testing.T) {
 	for name, find := range map[string]func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error){
 		"the cache lags": func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
-			return nil, nil //nolint:nilnil // none
+			return nil, nil //nolint:nilnil // not found
 		},
 		"no cache": nil,
 	} {
@@ -172,11 +172,11 @@ func TestASecretThatTheCacheLacksIsRead(t *testing.T) {
 			versions := &Versions{Find: find, Cached: w, Uncached: w}
 			first, err := versions.Version(t.Context(), twoSources())
 			if err != nil || strings.Trim(first, separator) == "" || w.reads != 2 {
-				t.Fatalf("version %q after %d reads: %v", first, w.reads, err)
+				t.Fatalf("got version %q after %d reads (%v)", first, w.reads, err)
 			}
-			delete(w.live, "one") // and the cache does not have it: what was read of it counts
+			delete(w.live, "one") // it is not cached either, so the last read counts
 			if again, err := versions.Version(t.Context(), twoSources()); err != nil || again != first || w.reads != 2 {
-				t.Errorf("version %q after %d reads: %v", again, w.reads, err)
+				t.Errorf("got version %q after %d reads (%v)", again, w.reads, err)
 			}
 		})
 	}
@@ -189,11 +189,11 @@ func TestTheVersionOfAForeignDeploymentIsNotUsed(t *testing.T) {
 	version, err := versions.Version(t.Context(), twoSources())
 	expect.NoError(t, err)
 	if strings.Trim(version, separator) != "" {
-		t.Errorf("the version is %q", version)
+		t.Errorf("got version %q, want none", version)
 	}
 }
 
-// A version with another number of parts belongs to another spec.
+// A version with a different number of parts belongs to another spec.
 func TestTheVersionOfOtherSourcesIsNotUsed(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}, deployment: &appsv1.Deployment{}}
 	darkroom := twoSources()
@@ -203,7 +203,7 @@ func TestTheVersionOfOtherSourcesIsNotUsed(t *testing.T) {
 	version, err := versions.Version(t.Context(), darkroom)
 	expect.NoError(t, err)
 	if strings.Trim(version, separator) != "" {
-		t.Errorf("the version is %q", version)
+		t.Errorf("got version %q, want none", version)
 	}
 }
 
@@ -221,12 +221,12 @@ func TestTheDarkroomsThatReferenceASecretAreFound(t *testing.T) {
 		found, err := versions.Referrers(t.Context(), types.NamespacedName{Namespace: "team-a", Name: name})
 		expect.NoError(t, err)
 		if len(found) != want || want > 0 && found[0] != (types.NamespacedName{Namespace: "team-a", Name: "photos"}) {
-			t.Errorf("Secret %s: %v", name, found)
+			t.Errorf("Secret %s: got referrers %v", name, found)
 		}
 	}
 }
 
-// indexer adds the index of Darkrooms.
+// indexer passes the index function to a function.
 type indexer func(name string, extract client.IndexerFunc)
 
 // IndexField implements client.FieldIndexer.
@@ -242,32 +242,32 @@ func TestADarkroomWithoutSecretsHasNoVersionAndNoMemory(t *testing.T) {
 	_, err := versions.Version(t.Context(), twoSources())
 	expect.NoError(t, err)
 	if _, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"}); !remembered {
-		t.Error("nothing is remembered of a Darkroom with Secrets")
+		t.Error("a Darkroom with Secrets is not remembered")
 	}
 	version, err := versions.Version(t.Context(), darkrooms.New("photos", "team-a").Obj())
 	expect.NoError(t, err)
 	_, remembered := versions.memory.Load(types.NamespacedName{Namespace: "team-a", Name: "photos"})
 	if remembered || version != "" {
-		t.Errorf("got the version %q, remembered: %t; want none, and nothing remembered", version, remembered)
+		t.Errorf("got the version %q, remembered: %t; want neither", version, remembered)
 	}
 }
 
-// Other errors than that there is none are errors.
+// Errors other than NotFound must be returned.
 func TestAnErrorIsNoMissingSecret(t *testing.T) {
 	w := &town{live: map[string]*corev1.Secret{}, failure: errGone}
 	versions := &Versions{Find: w.find, Cached: w, Uncached: w}
 	_, err := versions.Version(t.Context(), twoSources())
 	if !errors.Is(err, errGone) || !strings.Contains(err.Error(), "team-a/one") {
-		t.Errorf("the API server fails: %v", err)
+		t.Errorf("the API server fails: got error %v", err)
 	}
 	versions.Find = func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 		return nil, errGone
 	}
 	if _, err := versions.Version(t.Context(), twoSources()); !errors.Is(err, errGone) {
-		t.Errorf("the cache fails: %v", err)
+		t.Errorf("the cache fails: got error %v", err)
 	}
 	_, err = versions.Referrers(t.Context(), types.NamespacedName{Namespace: "team-a", Name: "one"})
 	if !errors.Is(err, errGone) {
-		t.Errorf("the list fails: %v", err)
+		t.Errorf("the list fails: got error %v", err)
 	}
 }

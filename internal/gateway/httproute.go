@@ -1,4 +1,4 @@
-// Package gateway reads the hosts of routes, and which Gateways have accepted an HTTPRoute.
+// Package gateway reads the hosts of routes, and the acceptance of HTTPRoutes by Gateways.
 package gateway
 
 import (
@@ -29,8 +29,7 @@ func Hosts(route metav1.Object) []string {
 	return hosts
 }
 
-// Acceptance is the status of the current generation of a route at a Gateway. If a route has several,
-// the greatest is reported.
+// Acceptance describes whether a Gateway accepts the current generation of a route. Greater values are worse.
 type Acceptance int
 
 const (
@@ -68,8 +67,8 @@ func (p Parent) String() string {
 	return parent
 }
 
-// ParentOf returns the Gateway or ListenerSet that a route in a namespace references; false if the
-// reference is of another kind.
+// ParentOf returns the Gateway or ListenerSet that a route in a namespace references; false if the reference is to
+// another kind.
 func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 	kind := string(ptr.Deref(ref.Kind, KindGateway))
 	return Parent{
@@ -81,9 +80,9 @@ func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 	}, ptr.Deref(ref.Group, gatewayv1.GroupName) == gatewayv1.GroupName && (kind == KindGateway || kind == KindListenerSet)
 }
 
-// AcceptanceBy returns whether a Gateway has accepted the current generation of a route, and the
-// condition that says why not; nil if there is none. If several controllers report on one Gateway,
-// the most favorable report counts: a Gateway has one controller, so the others are stale.
+// AcceptanceBy returns the acceptance of the current generation of a route by a Gateway, and the condition with the
+// reason if it is not accepted; nil if there is none. A Gateway has one controller, so if several have reported, the
+// most favorable report counts and the others are stale.
 func AcceptanceBy(route *gatewayv1.HTTPRoute, by Parent) (Acceptance, *metav1.Condition) {
 	best, why := Awaiting, (*metav1.Condition)(nil)
 	if route == nil {
@@ -112,7 +111,7 @@ func AcceptanceBy(route *gatewayv1.HTTPRoute, by Parent) (Acceptance, *metav1.Co
 	return best, why
 }
 
-// present returns the condition of a type if it is of the route's current generation.
+// present returns the condition of a type if it describes the route's current generation.
 func present(
 	route *gatewayv1.HTTPRoute, conditions []metav1.Condition, conditionType gatewayv1.RouteConditionType,
 ) *metav1.Condition {
@@ -123,8 +122,7 @@ func present(
 	return condition
 }
 
-// AcceptedBy returns the Gateways that a route references and that have accepted it, and
-// whether these are all.
+// AcceptedBy returns the Gateways in a route's parentRefs that have accepted it, and whether all have.
 func AcceptedBy(route *gatewayv1.HTTPRoute) (accepted []Parent, all bool) {
 	if route == nil {
 		return nil, false

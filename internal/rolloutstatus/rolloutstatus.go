@@ -1,4 +1,4 @@
-// Package rolloutstatus tells from the status of a Deployment how far the replacement of its pods is.
+// Package rolloutstatus evaluates the progress of a rollout from the status of a Deployment.
 package rolloutstatus
 
 import (
@@ -10,38 +10,38 @@ import (
 // Wanted returns the number of pods that a Deployment requests.
 func Wanted(deployment *appsv1.Deployment) int32 { return ptr.Deref(deployment.Spec.Replicas, 1) }
 
-// IsObserved reports whether the status of a Deployment describes its last change.
+// IsObserved reports whether the status of a Deployment describes its current generation.
 func IsObserved(deployment *appsv1.Deployment) bool {
 	return deployment.Status.ObservedGeneration >= deployment.Generation
 }
 
-// IsCurrent reports whether no pod of an earlier template is left.
+// IsCurrent reports whether no pods of earlier templates are left.
 func IsCurrent(deployment *appsv1.Deployment) bool {
 	return IsObserved(deployment) && deployment.Status.Replicas <= deployment.Status.UpdatedReplicas
 }
 
-// IsComplete reports whether all pods have the current template, and as many are available as are
-// requested. It is the end that `kubectl rollout status` waits for.
+// IsComplete reports whether all pods have the current template and enough of them are available. This is also when
+// `kubectl rollout status` ends.
 func IsComplete(deployment *appsv1.Deployment) bool {
 	wanted, status := Wanted(deployment), deployment.Status
 	return IsCurrent(deployment) && status.UpdatedReplicas >= wanted && status.AvailableReplicas >= wanted
 }
 
-// WasComplete reports whether the current template has been rolled out, although pods may be missing now:
-// scaling and the loss of pods change nothing in that.
+// WasComplete reports whether the rollout of the current template has completed at some time. Later scaling and losses
+// of pods do not matter.
 func WasComplete(deployment *appsv1.Deployment) bool {
 	progressing := Condition(deployment, appsv1.DeploymentProgressing)
 	return progressing != nil && progressing.Reason == "NewReplicaSetAvailable"
 }
 
-// IsOverdue reports whether a rollout has exceeded its deadline. It continues nevertheless.
+// IsOverdue reports whether a rollout has exceeded its deadline. The rollout continues nevertheless.
 func IsOverdue(deployment *appsv1.Deployment) bool {
 	progressing := Condition(deployment, appsv1.DeploymentProgressing)
 	return progressing != nil && progressing.Status == corev1.ConditionFalse
 }
 
-// IsRolling reports whether a Deployment replaces its pods. One that is overdue does not count, and
-// neither does one that only scales, or lost pods.
+// IsRolling reports whether a Deployment is replacing its pods. Overdue rollouts, scaling and losses of pods do not
+// count.
 func IsRolling(deployment *appsv1.Deployment) bool {
 	switch {
 	case Wanted(deployment) == 0, deployment.Spec.Paused, deployment.DeletionTimestamp != nil:

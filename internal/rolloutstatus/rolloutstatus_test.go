@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// state is a Deployment that wants a number of pods, and has all, updated and available ones.
+// state is a Deployment that requests wanted pods and has the given numbers of pods, updated pods and available pods.
 func state(wanted, all, updated, available int32, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	out := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 5},
@@ -43,24 +43,24 @@ func TestStagesOfARollout(t *testing.T) {
 		deployment                          *appsv1.Deployment
 		current, complete, overdue, rolling bool
 	}{
-		"complete":                  {deployment: state(3, 3, 3, 3), current: true, complete: true},
-		"complete, and known to be": {deployment: state(3, 3, 3, 3, ended), current: true, complete: true},
-		"the one pod by default":    {deployment: state(0, 1, 1, 1, noNumber), current: true, complete: true},
-		"it needs one by default":   {deployment: state(0, 0, 0, 0, noNumber), current: true, rolling: true},
-		"not observed":              {deployment: state(3, 3, 3, 3, notObserved), rolling: true},
-		"no pod yet":                {deployment: state(3, 0, 0, 0), current: true, rolling: true},
-		"one pod is new":            {deployment: state(3, 4, 1, 3), rolling: true},
-		"an old pod is left":        {deployment: state(3, 4, 3, 3), rolling: true},
-		"a new pod is missing":      {deployment: state(3, 2, 2, 2), current: true, rolling: true},
-		"a new pod is not ready":    {deployment: state(3, 3, 3, 2), current: true, rolling: true},
-		"a pod too many":            {deployment: state(2, 3, 3, 2, ended), current: true, complete: true},
-		"overdue":                   {deployment: state(3, 4, 1, 3, late), overdue: true},
-		"overdue, and new again":    {deployment: state(3, 4, 1, 3, late, notObserved), overdue: true, rolling: true},
-		"pods were lost":            {deployment: state(3, 3, 3, 2, ended), current: true},
-		"scaled to zero":            {deployment: state(0, 0, 0, 0), current: true, complete: true},
-		"to be scaled to zero":      {deployment: state(0, 2, 2, 2, notObserved)},
-		"paused":                    {deployment: state(3, 4, 1, 3, paused)},
-		"deleted":                   {deployment: state(3, 4, 1, 3, deleted)},
+		"complete":                          {deployment: state(3, 3, 3, 3), current: true, complete: true},
+		"complete, with the condition":      {deployment: state(3, 3, 3, 3, ended), current: true, complete: true},
+		"the default of one pod":            {deployment: state(0, 1, 1, 1, noNumber), current: true, complete: true},
+		"the default of one pod is missing": {deployment: state(0, 0, 0, 0, noNumber), current: true, rolling: true},
+		"not observed":                      {deployment: state(3, 3, 3, 3, notObserved), rolling: true},
+		"no pod yet":                        {deployment: state(3, 0, 0, 0), current: true, rolling: true},
+		"one pod is updated":                {deployment: state(3, 4, 1, 3), rolling: true},
+		"an old pod remains":                {deployment: state(3, 4, 3, 3), rolling: true},
+		"a new pod is missing":              {deployment: state(3, 2, 2, 2), current: true, rolling: true},
+		"a new pod is not ready":            {deployment: state(3, 3, 3, 2), current: true, rolling: true},
+		"one pod too many":                  {deployment: state(2, 3, 3, 2, ended), current: true, complete: true},
+		"overdue":                           {deployment: state(3, 4, 1, 3, late), overdue: true},
+		"overdue, with a newer change":      {deployment: state(3, 4, 1, 3, late, notObserved), overdue: true, rolling: true},
+		"pods were lost":                    {deployment: state(3, 3, 3, 2, ended), current: true},
+		"scaled to zero":                    {deployment: state(0, 0, 0, 0), current: true, complete: true},
+		"to be scaled to zero":              {deployment: state(0, 2, 2, 2, notObserved)},
+		"paused":                            {deployment: state(3, 4, 1, 3, paused)},
+		"deleted":                           {deployment: state(3, 4, 1, 3, deleted)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := test.deployment

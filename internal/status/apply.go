@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// FieldManager owns the part of the status that the status controller reports.
+// FieldManager is the field manager of the part of the status that the status controller reports.
 const FieldManager = "darkroom-status"
 
 // ownConditions are the conditions that this package determines.
@@ -30,8 +30,8 @@ var ownConditions = []string{
 	v1alpha1.ConditionStalled,
 }
 
-// WithTransitionTimes sets the transition time of each condition: now if its status
-// changes, else the time that the resource has already.
+// WithTransitionTimes sets the transition time of each condition: the current time if its status changed, otherwise the
+// existing time.
 func WithTransitionTimes(conditions, current []v1alpha1.Condition, now time.Time) {
 	for i := range conditions {
 		before := v1alpha1.FindCondition(current, conditions[i].Type)
@@ -54,8 +54,8 @@ func changed(report, current v1alpha1.DarkroomStatus) bool {
 	return !equality.Semantic.DeepEqual(written(report), written(current))
 }
 
-// configurationOf returns a report as it is applied. With the UID, it cannot be applied to a recreated Darkroom of
-// the same name.
+// configurationOf returns the apply configuration of a report. It contains the UID, so that it cannot be applied to a
+// recreated Darkroom of the same name.
 func configurationOf(darkroom *v1alpha1.Darkroom, report any) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(report)
 	if err != nil {
@@ -69,8 +69,8 @@ func configurationOf(darkroom *v1alpha1.Darkroom, report any) (*unstructured.Uns
 	return out, nil
 }
 
-// apply writes a report, a pointer, as all that its manager has in the status. It returns the new resourceVersion of
-// the resource; empty if the resource is gone.
+// apply writes a report, which must be a pointer, as the complete set of fields of its field manager. It returns the
+// new resource version of the Darkroom; empty if the Darkroom is gone.
 func apply(
 	ctx context.Context, writer client.StatusClient, darkroom *v1alpha1.Darkroom, manager string, report any,
 ) (string, error) {
@@ -92,8 +92,8 @@ const (
 	cacheTimeout = 5 * time.Second
 )
 
-// awaitCache waits until the cache shows a Darkroom as it was written, or as it was changed since, so
-// that no decision is based on an older status. before is the version that the report was based on.
+// awaitCache waits until the cache shows the written Darkroom or a later version, so that no decision is based on an
+// older status. before is the version on which the report was based.
 func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, before, written string) error {
 	if written == before {
 		return nil
@@ -101,12 +101,12 @@ func (r *Reconciler) awaitCache(ctx context.Context, key types.NamespacedName, b
 	err := untilCached(ctx, r.Client, key, cacheTimeout,
 		func(cached *v1alpha1.Darkroom) bool { return cached.ResourceVersion != before })
 	if err != nil {
-		return fmt.Errorf("wait until the cache shows the status: %w", err)
+		return fmt.Errorf("wait for the cache to show the status: %w", err)
 	}
 	return nil
 }
 
-// untilCached waits until the cache shows what was written into a Darkroom, or that it is gone.
+// untilCached waits until a cached Darkroom fulfills a condition or is gone.
 func untilCached(
 	ctx context.Context, cache client.Reader, key types.NamespacedName, timeout time.Duration,
 	shows func(*v1alpha1.Darkroom) bool,

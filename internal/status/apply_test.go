@@ -29,7 +29,7 @@ func TestTransitionTimes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conditions := []v1alpha1.Condition{{Type: v1alpha1.ConditionReady, Status: yes}}
-			// The API server keeps whole seconds: a fraction would be written again and again.
+			// The API server stores whole seconds, so a fraction would be written again and again.
 			WithTransitionTimes(conditions, test.current, now.Add(123*time.Millisecond))
 			if got := conditions[0].LastTransitionTime; !got.Time.Equal(test.want.Time) {
 				t.Errorf("got %v, want %v", got, test.want)
@@ -70,7 +70,7 @@ func TestOnlyNewsIsWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := changed(said(), test.current); got != test.want {
-				t.Errorf("want written: %t, got %t", test.want, got)
+				t.Errorf("changed: got %t, want %t", got, test.want)
 			}
 		})
 	}
@@ -90,11 +90,11 @@ func TestApplyConfigurationIsThePartOfOneResource(t *testing.T) {
 	expect.Equal(t, "the configuration", map[string]any{
 		"apiVersion": "deployments.example.com/v1alpha1",
 		"kind":       "Darkroom",
-		// The UID keeps the report off a Darkroom recreated under the same name.
+		// With the UID, the report cannot be applied to a recreated Darkroom of the same name.
 		"metadata": map[string]any{"name": "photos", "namespace": "team-a", "uid": "0c5f"},
 		"status": map[string]any{
-			"observedGeneration": int64(2), "phase": "Pending", "message": "Nothing is installed yet.",
-			// Written when zero too: kubectl scale and autoscalers read them.
+			"observedGeneration": int64(2), "phase": "Pending", "message": "The release is not installed yet.",
+			// These are written even if zero, because kubectl scale and autoscalers read them.
 			"replicas": int64(0), "readyReplicas": int64(0),
 		},
 	}, got.Object)

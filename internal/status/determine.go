@@ -28,37 +28,37 @@ type Observation struct {
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
 	Route      *gatewayv1.HTTPRoute
-	// Hosts are those that the resource claims, below BaseDomain.
+	// Hosts are the hosts in the spec, with BaseDomain appended.
 	Hosts      []string
 	BaseDomain string
-	// Published describes their URLs.
+	// Published describes the URLs of the hosts.
 	Published Published
-	// Refused are the hosts that belong to other Darkrooms.
+	// Refused are the hosts in the spec that other Darkrooms hold.
 	Refused []hosts.Refusal
-	// MissingSecrets are Secrets of credentials that do not exist.
+	// MissingSecrets are referenced Secrets with credentials that do not exist.
 	MissingSecrets []string
 	// MissingClass is set if the IngressClass of the Ingress is known not to exist.
 	MissingClass bool
-	// MissingCertificates are Secrets of the Ingress's certificates that do not exist.
+	// MissingCertificates are Secrets that the Ingress names for certificates but that do not exist.
 	MissingCertificates []string
-	// Problem is the known cause of pods that are not ready.
+	// Problem is the cause of pods that are not ready; nil if unknown.
 	Problem *Problem
-	// Starting is a pod of the current template that runs and does not become ready, and that
-	// the prober asks; zero if there is none.
+	// Starting is a running pod of the current template that does not become ready and that is therefore probed; zero
+	// if there is none.
 	Starting probe.Pod
 	// Now is the time of the observation.
 	Now time.Time
-	// Probe is the result of the prober; nil if probes are turned off.
+	// Probe is the result of the prober; nil if probes are disabled.
 	Probe *probe.Result
 }
 
-// Problem is a cause: a reason and a message.
+// Problem is the reason and the message of a failure.
 type Problem struct {
 	Reason, Message string
 }
 
-// isOutdated reports whether the Deployment is older than the one that the Helm controller applied last, as its
-// report says: its status says nothing of the change.
+// isOutdated reports whether the cached Deployment is older than the one that the Helm controller last applied,
+// according to its report. The Deployment's status then does not reflect the change.
 func (o Observation) isOutdated() bool {
 	release := o.Darkroom.Status.DeployedRelease
 	if o.Deployment == nil || release == nil || release.Deployment == nil {
@@ -68,7 +68,7 @@ func (o Observation) isOutdated() bool {
 	return o.Deployment.UID != applied.UID || o.Deployment.Generation < applied.Generation
 }
 
-// verdict is the decision whether a Darkroom is ready, with the reason.
+// verdict describes whether a Darkroom is ready, and why.
 type verdict struct {
 	phase   v1alpha1.Phase
 	ready   metav1.ConditionStatus
@@ -76,18 +76,17 @@ type verdict struct {
 	message string
 }
 
-// degraded is the verdict on a Darkroom that fails.
+// degraded returns the verdict for a failing Darkroom.
 func degraded(reason, message string) verdict {
 	return verdict{v1alpha1.PhaseDegraded, metav1.ConditionFalse, reason, message}
 }
 
-// deploying is the verdict on a Darkroom that is about to become ready.
+// deploying returns the verdict for a Darkroom that is expected to become ready.
 func deploying(message string) verdict {
 	return verdict{v1alpha1.PhaseDeploying, metav1.ConditionFalse, v1alpha1.ReasonDeploying, message}
 }
 
-// Determine returns the part of the status that this package owns. Transition
-// times are left out; see WithTransitionTimes.
+// Determine returns the part of the status that this package owns, without transition times; see WithTransitionTimes.
 func Determine(o Observation) v1alpha1.DarkroomStatus {
 	served := servedHosts(o)
 	domains := determineDomains(o, served)
@@ -133,8 +132,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 	return report
 }
 
-// determineVerdict checks deletion and pause first, then the conditions of the Helm
-// reconciler, then the pods.
+// determineVerdict checks deletion and pause first, then the conditions of the Helm reconciler, and then the pods.
 func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1alpha1.Condition) verdict {
 	darkroom := o.Darkroom
 	if darkroom.DeletionTimestamp != nil {
@@ -150,7 +148,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 		return verdict{v1alpha1.PhaseFailed, metav1.ConditionFalse, reasonOfFailure(darkroom, failed), failed.Message}
 	}
 	if o.Deployment == nil {
-		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "Nothing is installed yet."}
+		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "The release is not installed yet."}
 	}
 	deployed := reported(darkroom, v1alpha1.ConditionDeployed)
 	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil ||
@@ -176,7 +174,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 	return verdict{phase, domains.Status, domains.Reason, domains.Message}
 }
 
-// terminating is the message of a Darkroom that is being deleted.
+// terminating returns the message for a Darkroom that is being deleted.
 func terminating(darkroom *v1alpha1.Darkroom) string {
 	if failed := failureOf(darkroom); failed != nil && failed.Reason == v1alpha1.ReasonUninstallError {
 		return sentence("The Darkroom cannot be deleted: " + failed.Message)
@@ -184,8 +182,7 @@ func terminating(darkroom *v1alpha1.Darkroom) string {
 	return "The Darkroom is being deleted."
 }
 
-// reported returns a condition of the Helm reconciler if it is of the current generation,
-// else nil.
+// reported returns a condition of the Helm reconciler if it describes the current generation; nil otherwise.
 func reported(darkroom *v1alpha1.Darkroom, conditionType string) *v1alpha1.Condition {
 	condition := v1alpha1.FindCondition(darkroom.Status.Conditions, conditionType)
 	if condition == nil || condition.ObservedGeneration < darkroom.Generation {
@@ -206,8 +203,8 @@ func reasonOfFailure(darkroom *v1alpha1.Darkroom, failed *v1alpha1.Condition) st
 	return v1alpha1.ReasonReleaseFailed
 }
 
-// failureOf returns the Helm reconciler's condition that best explains why the current
-// generation failed; nil if it did not.
+// failureOf returns the Helm reconciler's condition that best explains why the current generation failed; nil if it has
+// not failed.
 func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 	for _, conditionType := range []string{v1alpha1.ConditionReleaseFailed, v1alpha1.ConditionIrreconcilable} {
 		if condition := reported(darkroom, conditionType); condition != nil && condition.Status == metav1.ConditionTrue {
@@ -217,7 +214,7 @@ func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 	return nil
 }
 
-// determineRollout follows `kubectl rollout status`, and adds the cause of a failure.
+// determineRollout reports the same progress as `kubectl rollout status`, plus the cause of a failure.
 func determineRollout(o Observation) verdict {
 	deployment, problem := o.Deployment, o.Problem
 	wanted := rolloutstatus.Wanted(deployment)
@@ -249,18 +246,18 @@ func determineRollout(o Observation) verdict {
 	return deploying("Rolling out: " + count + ".")
 }
 
-// determineZero returns the verdict on a Deployment with zero replicas: either the Darkroom
-// has zero replicas, or the Deployment was scaled directly.
+// determineZero returns the verdict for a Deployment with zero replicas, requested either by the Darkroom or by scaling
+// the Deployment directly.
 func determineZero(o Observation) verdict {
 	spec := &o.Darkroom.Spec
 	switch {
 	case spec.Autoscaling != nil:
 		return degraded(v1alpha1.ReasonAutoscalingSuspended,
-			"The Deployment was scaled to zero, which suspends its autoscaler: scale it up to resume.")
+			"The Deployment was scaled to zero, which suspends its autoscaler. Scale it up to resume.")
 	case spec.Replicas == nil || *spec.Replicas != 0:
 		return deploying("Scaling up from zero.")
 	case o.Deployment.Status.Replicas > 0:
-		return deploying(fmt.Sprintf("Scaling to zero: %d pods are left.", o.Deployment.Status.Replicas))
+		return deploying(fmt.Sprintf("Scaling to zero: %d pods remain.", o.Deployment.Status.Replicas))
 	}
 	return verdict{
 		v1alpha1.PhaseIdle, metav1.ConditionTrue, v1alpha1.ReasonScaledToZero,
@@ -268,9 +265,9 @@ func determineZero(o Observation) verdict {
 	}
 }
 
-// lostPods reports whether pods were lost, as opposed to more being requested. The
-// Deployment looks the same in both cases, so the previous report decides: fewer ready pods
-// than it had are a loss, until all pods are ready again.
+// lostPods reports whether pods were lost, as opposed to more being requested. The Deployment looks the same in both
+// cases, so the previous report decides. If fewer pods are ready than it reported, pods were lost, and they count as
+// lost until all pods are ready again.
 func lostPods(before v1alpha1.DarkroomStatus, ready, wanted int32) bool {
 	wasReady := v1alpha1.FindCondition(before.Conditions, v1alpha1.ConditionReady)
 	return ready < min(before.ReadyReplicas, wanted) ||
@@ -292,8 +289,8 @@ func versionOf(deployment *appsv1.Deployment) string {
 	return ""
 }
 
-// quote returns a message of another controller as a sentence. It may quote what a policy refused, such as a
-// pod with its variables.
+// quote returns a message of another controller as a sentence. The message is redacted, because it may quote a rejected
+// object, such as a pod with its variables.
 func (o Observation) quote(message string) string {
 	return sentence(redact.Quote(o.Darkroom, message))
 }

@@ -24,15 +24,15 @@ const (
 	yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
 )
 
-// noon is when everything in these tests happened.
+// noon is the time of all events in these tests.
 var noon = time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC)
 
-// condition is a condition of the Helm reconciler that speaks of a generation.
+// condition is a condition of the Helm reconciler for a generation.
 func condition(conditionType string, status metav1.ConditionStatus, generation int64) v1alpha1.Condition {
 	return v1alpha1.Condition{Type: conditionType, Status: status, ObservedGeneration: generation}
 }
 
-// failure is condition, True, with a cause.
+// failure is a condition with the status True and a cause.
 func failure(conditionType, reason, message string, generation int64) v1alpha1.Condition {
 	return v1alpha1.Condition{
 		Type: conditionType, Status: yes, Reason: reason, Message: message,
@@ -40,7 +40,7 @@ func failure(conditionType, reason, message string, generation int64) v1alpha1.C
 	}
 }
 
-// photos is a Darkroom of generation 2, which Helm has deployed.
+// photos is a Darkroom of generation 2 that Helm has deployed.
 func photos() *darkrooms.Builder {
 	return darkrooms.New("photos", "team-a").Generation(2).
 		Condition(condition(v1alpha1.ConditionInitialized, yes, 2)).
@@ -49,8 +49,7 @@ func photos() *darkrooms.Builder {
 		Condition(condition(v1alpha1.ConditionIrreconcilable, no, 2))
 }
 
-// deployment of so many pods, all of them up to date and ready, after changes by
-// the functions.
+// deployment returns a Deployment whose pods are all up to date and ready, modified by the given functions.
 func deployment(replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	out := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "photos", Namespace: "team-a", Generation: 5},
@@ -73,8 +72,7 @@ func deployment(replicas int32, changes ...func(*appsv1.Deployment)) *appsv1.Dep
 	return out
 }
 
-// pods sets the numbers of pods in the order of a rollout: all, of the new
-// template, ready, available.
+// pods sets the numbers of pods in the order of a rollout: all, updated, ready, available.
 func pods(all, updated, ready, available int32) func(*appsv1.Deployment) {
 	return func(d *appsv1.Deployment) {
 		d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = all,
@@ -92,8 +90,8 @@ func deploymentSays(
 	}
 }
 
-// Deployments whose rollout has ended or exceeded its deadline, that may not create pods, or
-// whose change the Deployment controller has not seen.
+// States of a Deployment: the rollout has ended; it has exceeded its deadline; a quota rejects the pods; or the
+// Deployment controller has not observed the change.
 var (
 	rolledOut = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable", "")
 	late      = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionFalse, "ProgressDeadlineExceeded",
@@ -112,8 +110,7 @@ func ingress(hosts ...string) *networkingv1.Ingress {
 	return out
 }
 
-// seen is an observation of a Darkroom whose host is routed by an Ingress, after changes by the
-// functions.
+// seen returns an observation of a Darkroom whose host is routed by an Ingress, modified by the given functions.
 func seen(darkroom *darkrooms.Builder, deployment *appsv1.Deployment, changes ...func(*Observation)) Observation {
 	o := Observation{
 		Darkroom: darkroom.Obj(), Deployment: deployment, Service: service(), Hosts: []string{host},
@@ -125,13 +122,13 @@ func seen(darkroom *darkrooms.Builder, deployment *appsv1.Deployment, changes ..
 	return o
 }
 
-// outdated has a Darkroom whose Deployment was applied anew since.
+// outdated makes the observed Deployment older than the last applied one.
 func outdated(o *Observation) {
 	o.Darkroom = o.Darkroom.DeepCopy()
 	o.Darkroom.Status.DeployedRelease = releaseWith(o.Deployment.UID, o.Deployment.Generation+1)
 }
 
-// releaseWith is a release whose Deployment was applied last with a UID and a generation.
+// releaseWith is a release whose Deployment was last applied with this UID and generation.
 func releaseWith(uid types.UID, generation int64) *v1alpha1.DeployedRelease {
 	return &v1alpha1.DeployedRelease{
 		Name: "photos", Deployment: &v1alpha1.AppliedDeployment{UID: uid, Generation: generation},
@@ -150,7 +147,7 @@ func refused(refusals ...hosts.Refusal) func(*Observation) {
 	return func(o *Observation) { o.Ingress, o.Refused = nil, refusals }
 }
 
-// routed is by an HTTPRoute, of which Gateways say something, instead of the Ingress.
+// routed replaces the Ingress by an HTTPRoute with the given statuses of Gateways.
 func routed(parents ...gatewayv1.RouteParentStatus) func(*Observation) {
 	return func(o *Observation) { o.Ingress, o.Route = nil, route([]string{host}, parents...) }
 }
@@ -167,18 +164,18 @@ func TestVersionIsThatOfTheDarkroomContainer(t *testing.T) {
 		d := deployment(1)
 		d.Spec.Template.Spec.Containers[1].Image = image
 		if got := versionOf(d); got != want {
-			t.Errorf("%s: want %q, got %q", image, want, got)
+			t.Errorf("%s: got %q, want %q", image, got, want)
 		}
 	}
 	sidecarAlone := deployment(1)
 	sidecarAlone.Spec.Template.Spec.Containers = sidecarAlone.Spec.Template.Spec.Containers[:1]
 	if got := versionOf(sidecarAlone); got != "" {
-		t.Errorf("%q is a sidecar's", got)
+		t.Errorf("got the version of a sidecar, %q", got)
 	}
 }
 
 func TestReport(t *testing.T) {
-	// about is a condition of the current generation. None of these Darkrooms sets a probe.
+	// about is a condition of the current generation. No Darkroom in this test sets a probe.
 	about := func(conditionType string, status metav1.ConditionStatus, reason, message string) v1alpha1.Condition {
 		return v1alpha1.Condition{
 			Type: conditionType, Status: status, Reason: reason,
@@ -191,19 +188,19 @@ func TestReport(t *testing.T) {
 		observation Observation
 		want        v1alpha1.DarkroomStatus
 	}{
-		"nothing is there": {
+		"nothing exists": {
 			seen(darkrooms.New("photos", "team-a").Generation(2), nil, notRouted),
 			v1alpha1.DarkroomStatus{
-				ObservedGeneration: 2, Phase: v1alpha1.PhasePending, Message: "Nothing is installed yet.",
+				ObservedGeneration: 2, Phase: v1alpha1.PhasePending, Message: "The release is not installed yet.",
 				Conditions: []v1alpha1.Condition{
 					about(v1alpha1.ConditionDomainsReady, no, v1alpha1.ReasonNotRouted, "Not routed yet: "+host+"."),
 					source,
-					about(v1alpha1.ConditionReady, no, v1alpha1.ReasonPending, "Nothing is installed yet."),
-					about(v1alpha1.ConditionReconciling, yes, v1alpha1.ReasonPending, "Nothing is installed yet."),
+					about(v1alpha1.ConditionReady, no, v1alpha1.ReasonPending, "The release is not installed yet."),
+					about(v1alpha1.ConditionReconciling, yes, v1alpha1.ReasonPending, "The release is not installed yet."),
 				},
 			},
 		},
-		"all is well": {
+		"everything is ready": {
 			seen(photos(), deployment(2)),
 			v1alpha1.DarkroomStatus{
 				ObservedGeneration: 2, Phase: v1alpha1.PhaseReady, Message: "2 of 2 pods are ready.",
@@ -224,8 +221,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReadyIsOnlyWhatHelmHasDeployed has all that the Helm reconciler may say of this generation
-// and the one before, where the pods are ready and the hosts are routed.
+// TestReadyIsOnlyWhatHelmHasDeployed covers all conditions that the Helm reconciler may report for the current and the
+// previous generation. The pods are ready and the hosts are routed.
 func TestReadyIsOnlyWhatHelmHasDeployed(t *testing.T) {
 	const generation = 3
 	words := [][]v1alpha1.Condition{nil}

@@ -19,9 +19,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 )
 
-// servedHosts returns the sorted hosts of the live Ingress, and of the HTTPRoute once a Gateway has accepted it. Hosts
-// count that are or were assigned to the Darkroom: one that somebody else wrote into its route does not become
-// its own (package hosts relies on this).
+// servedHosts returns the sorted hosts of the live Ingress, and of the HTTPRoute once a Gateway has accepted it. A host
+// counts only if it is or was assigned to the Darkroom. Otherwise others could add a host to the route, and the host
+// would then belong to the Darkroom, because package hosts relies on the status.
 func servedHosts(o Observation) []string {
 	hosts := slices.Clone(gateway.Hosts(o.Ingress))
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {
@@ -35,7 +35,7 @@ func servedHosts(o Observation) []string {
 	return slices.Compact(hosts)
 }
 
-// missingHosts returns the hosts that the Darkroom claims and its Ingress or HTTPRoute lacks.
+// missingHosts returns the hosts assigned to the Darkroom that its Ingress or HTTPRoute lacks.
 func missingHosts(o Observation) []string {
 	spec := &o.Darkroom.Spec
 	inIngress, inRoute := gateway.Hosts(o.Ingress), gateway.Hosts(o.Route)
@@ -49,9 +49,9 @@ func (o Observation) isRefused(host string) bool {
 	return slices.ContainsFunc(o.Refused, func(refusal hosts.Refusal) bool { return refusal.Host == host })
 }
 
-// determineDomains returns the condition DomainsReady, for the hosts at which images are served. Of an Ingress the
-// rules count, and what is known of its class, its certificates and its address, because it has no acceptance status.
-// Every Gateway in spec.gateway.parentRefs must have accepted the current generation of the HTTPRoute.
+// determineDomains returns the condition DomainsReady for the hosts at which images are served. An Ingress has no
+// acceptance status, so its rules, class, certificates and address are checked. The current generation of an HTTPRoute
+// must have been accepted by every Gateway in spec.gateway.parentRefs.
 func determineDomains(o Observation, hosts []string) v1alpha1.Condition {
 	spec := &o.Darkroom.Spec
 	condition := v1alpha1.Condition{
@@ -74,11 +74,11 @@ func determineDomains(o Observation, hosts []string) v1alpha1.Condition {
 		condition.Reason, condition.Message = v1alpha1.ReasonRouteUnresolved, finding
 	case wantsIngress(spec) && o.MissingClass:
 		condition.Reason = v1alpha1.ReasonIngressClassMissing
-		condition.Message = fmt.Sprintf("IngressClass %s does not exist: no controller serves the Ingress. Set ingress.className "+
-			"to one of kubectl get ingressclasses.", *o.Ingress.Spec.IngressClassName)
+		condition.Message = fmt.Sprintf("IngressClass %s does not exist, so no controller serves the Ingress. Set ingress.className "+
+			"to a class listed by kubectl get ingressclasses.", *o.Ingress.Spec.IngressClassName)
 	case wantsIngress(spec) && len(o.MissingCertificates) > 0:
 		condition.Reason = v1alpha1.ReasonCertificateMissing
-		condition.Message = fmt.Sprintf("Secret %s, which the Ingress has its certificate from, does not exist in namespace %s.",
+		condition.Message = fmt.Sprintf("Secret %s with the certificate of the Ingress does not exist in namespace %s.",
 			strings.Join(o.MissingCertificates, ", "), o.Darkroom.Namespace)
 	case attachment == gateway.Awaiting:
 		condition.Status = metav1.ConditionUnknown
@@ -86,8 +86,8 @@ func determineDomains(o Observation, hosts []string) v1alpha1.Condition {
 	case wantsIngress(spec) && len(o.Ingress.Status.LoadBalancer.Ingress) == 0:
 		condition.Status = metav1.ConditionUnknown
 		condition.Reason = v1alpha1.ReasonAwaitingAddress
-		condition.Message = "In the Ingress: " + strings.Join(hosts, ", ") + ". No ingress controller has published an " +
-			"address for it: check that one serves its class; some never publish one."
+		condition.Message = "The Ingress routes " + strings.Join(hosts, ", ") + ", but no ingress controller has published an " +
+			"address for it. Check that a controller serves its class. Some controllers never publish an address."
 	default:
 		condition.Status = metav1.ConditionTrue
 		condition.Reason = v1alpha1.ReasonRouted
@@ -101,12 +101,12 @@ func wantsIngress(spec *v1alpha1.DarkroomSpec) bool {
 	return spec.Gateway == nil || spec.Ingress != nil
 }
 
-// Published describes the URLs at which clients reach the hosts, where it cannot be derived
-// from Ingress and HTTPRoute: behind a load balancer that terminates TLS, or at another port.
+// Published describes the public URLs of the hosts if they cannot be derived from the Ingress or HTTPRoute: behind a
+// load balancer that terminates TLS, or at another port.
 type Published struct {
 	// Scheme is http or https. Empty means https for a host with a certificate.
 	Scheme string
-	// Port is 0 for the default port of the scheme.
+	// Port is the public port; 0 means the default port of the scheme.
 	Port int
 }
 
@@ -142,8 +142,8 @@ func urlOf(hosts []string, o Observation) string {
 
 var defaultPorts = map[string]int{"http": 80, "https": 443}
 
-// hasCertificate reports whether the Ingress has a TLS section for a host, and the Secret that it names exists. If no
-// Secret is named, the ingress controller uses its default certificate.
+// hasCertificate reports whether the Ingress has a TLS section for a host whose Secret, if any, exists. Without a
+// Secret, the ingress controller uses its default certificate.
 func hasCertificate(o Observation, host string) bool {
 	return o.Ingress != nil && slices.Contains(gateway.Hosts(o.Ingress), host) &&
 		slices.ContainsFunc(o.Ingress.Spec.TLS, func(tls networkingv1.IngressTLS) bool {
@@ -152,8 +152,8 @@ func hasCertificate(o Observation, host string) bool {
 		})
 }
 
-// attachmentOf returns the worst acceptance of the route by the Gateways that the Darkroom names,
-// with a message. The cached route may still have earlier Gateways, which do not count.
+// attachmentOf returns the worst acceptance of the route by the Gateways in the spec, and a message. The cached route
+// may still reference earlier Gateways, which do not count.
 func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (worst gateway.Acceptance, message string) {
 	if darkroom.Spec.Gateway == nil {
 		return worst, ""
@@ -170,7 +170,7 @@ func attachmentOf(darkroom *v1alpha1.Darkroom, route *gatewayv1.HTTPRoute) (wors
 		worst = acceptance
 		switch acceptance {
 		case gateway.Awaiting:
-			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the %s exists, that its controller runs, "+
+			message = fmt.Sprintf("%s has not accepted the HTTPRoute yet: check that the %s exists, that its controller is running, "+
 				"and that its listeners allow routes from namespace %s.", parent, parent.Kind, darkroom.Namespace)
 		case gateway.Unresolved:
 			message = sentence(fmt.Sprintf("%s cannot resolve a reference of the HTTPRoute: %s", parent,
@@ -186,9 +186,8 @@ func cause(said *metav1.Condition) string {
 	return strings.TrimSuffix(said.Reason+": "+said.Message, ": ")
 }
 
-// attachedSecurely reports whether a route is attached to a listener that is known to serve
-// HTTPS. The operator reads no Gateways, so what it knows of a listener is its name: https,
-// or one that starts with "https-" or ends in "-https".
+// attachedSecurely reports whether a route is attached to a listener that serves HTTPS. The operator does not read
+// Gateways, so it relies on the name of the listener: https, https-… or …-https.
 func attachedSecurely(route *gatewayv1.HTTPRoute) bool {
 	const secure = "https"
 	accepted, _ := gateway.AcceptedBy(route)
@@ -197,15 +196,15 @@ func attachedSecurely(route *gatewayv1.HTTPRoute) bool {
 	})
 }
 
-// EventDomainConflict (warning): another Darkroom has a host that the Darkroom wants.
+// EventDomainConflict (warning): another Darkroom holds a host that the Darkroom wants.
 const EventDomainConflict = "DomainConflict"
 
-// conflictMessage names the holder of each refused host. Darkrooms of other namespaces are
-// not named, because their names could disclose something about another tenant.
+// conflictMessage names the holder of each refused host. Holders in other namespaces are not named, because their names
+// could disclose information about other tenants.
 func conflictMessage(namespace string, refused []hosts.Refusal) string {
 	sentences := make([]string, len(refused))
 	for i, refusal := range refused {
-		holder := "a Darkroom of another namespace"
+		holder := "a Darkroom in another namespace"
 		if refusal.Holder.Namespace == namespace {
 			holder = fmt.Sprintf("Darkroom %s", refusal.Holder)
 		}

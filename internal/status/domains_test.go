@@ -19,8 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// route is an HTTPRoute of generation 3 in the namespace team-a that names the Gateways
-// which have said something of it.
+// route is an HTTPRoute of generation 3 in the namespace team-a with the statuses of the Gateways that it references.
 func route(hosts []string, parents ...gatewayv1.RouteParentStatus) *gatewayv1.HTTPRoute {
 	out := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Generation: 3}}
 	for _, host := range hosts {
@@ -33,7 +32,7 @@ func route(hosts []string, parents ...gatewayv1.RouteParentStatus) *gatewayv1.HT
 	return out
 }
 
-// says is what a Gateway says of a route.
+// says is the status of a route at a Gateway.
 func says(gateway string, conditions ...metav1.Condition) gatewayv1.RouteParentStatus {
 	return gatewayv1.RouteParentStatus{
 		ParentRef:  gatewayv1.ParentReference{Name: gatewayv1.ObjectName(gateway)},
@@ -87,7 +86,7 @@ const (
 	unresolvedWords = "Gateway team-a/public cannot resolve a reference of the HTTPRoute: " +
 		"BackendNotFound: no such Service."
 	awaitedWords = "Gateway team-a/public has not accepted the HTTPRoute yet: check that the Gateway exists, that its " +
-		"controller runs, and that its listeners allow routes from namespace team-a."
+		"controller is running, and that its listeners allow routes from namespace team-a."
 )
 
 func TestDomains(t *testing.T) {
@@ -122,7 +121,7 @@ func TestDomains(t *testing.T) {
 		observation Observation
 		want        domains
 	}{
-		"nothing routes yet": {
+		"no routes yet": {
 			Observation{Darkroom: byIngress, Hosts: list{b, a}},
 			is(no, v1alpha1.ReasonNotRouted, "Not routed yet: b.example.com, a.example.com."),
 		},
@@ -130,19 +129,19 @@ func TestDomains(t *testing.T) {
 			Observation{Darkroom: byIngress, Hosts: list{b, a}, Ingress: ingress(b, a)},
 			routedAt(a, b),
 		},
-		"an Ingress of a host that is not asked for any more": {
+		"an Ingress with a host that is no longer in the spec": {
 			Observation{Darkroom: had("old.example.com"), Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
 			routedAt(a, "old.example.com"),
 		},
-		"a host that the Darkroom loses, and still has": {
+		"a refused host that is still routed": {
 			Observation{Darkroom: had(a), Hosts: list{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
 			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}}), a),
 		},
-		"a host that somebody wrote into the Ingress": {
+		"a host that another client added to the Ingress": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "forged.example.com")},
 			routedAt(a),
 		},
-		"a host of another Darkroom that somebody wrote into the Ingress": {
+		"a host of another Darkroom that another client added to the Ingress": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
 			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}})),
 		},
@@ -162,7 +161,7 @@ func TestDomains(t *testing.T) {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, unresolved))},
 			is(no, v1alpha1.ReasonRouteUnresolved, unresolvedWords),
 		},
-		// Images are served by one of them already.
+		// One of the Gateways already serves images.
 		"an HTTPRoute that one of two Gateways accepts": {
 			Observation{
 				Darkroom: byTwo, Hosts: list{a},
@@ -170,27 +169,27 @@ func TestDomains(t *testing.T) {
 			},
 			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
-		// The acceptance is of another Gateway than the resource names.
-		"an HTTPRoute that the cache shows with the Gateway of before": {
+		// The acceptance is from a Gateway that the spec no longer names.
+		"a cached HTTPRoute with the previous Gateway": {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved))},
 			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
-		"an Ingress that is about to give way to an HTTPRoute": {
+		"an Ingress that an HTTPRoute will replace": {
 			Observation{
 				Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a),
 				Route: route(list{b, a}, says("public", accepted, resolved)),
 			},
 			routedAt(a, b),
 		},
-		"an HTTPRoute that is about to give way to an Ingress, and that is refused": {
+		"a refused HTTPRoute that an Ingress will replace": {
 			Observation{
 				Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a),
 				Route: route(list{a}, says("public", notAccepted)),
 			},
 			routedAt(a),
 		},
-		// It is not the time to remove the Ingress.
-		"both, and the Gateway has not judged the route": {
+		// The user must not remove the Ingress yet.
+		"both, before the Gateway has reported on the route": {
 			Observation{Darkroom: byBoth, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a})},
 			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
 		},
@@ -203,10 +202,10 @@ func TestDomains(t *testing.T) {
 				Darkroom: byIngress, Hosts: list{a}, MissingClass: true, MissingCertificates: list{"cert"},
 				Ingress: classed(func(*networkingv1.Ingress) {}),
 			},
-			is(no, v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist: no controller serves the Ingress. "+
-				"Set ingress.className to one of kubectl get ingressclasses.", a),
+			is(no, v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist, so no controller serves the Ingress. "+
+				"Set ingress.className to a class listed by kubectl get ingressclasses.", a),
 		},
-		"an Ingress of a class that does not exist, and that is about to give way to an HTTPRoute": {
+		"an Ingress of a missing class that an HTTPRoute will replace": {
 			Observation{
 				Darkroom: byGateway, Hosts: list{a}, MissingClass: true, MissingCertificates: list{"cert"},
 				Ingress: classed(func(*networkingv1.Ingress) {}), Route: route(list{a}, says("public", accepted, resolved)),
@@ -216,18 +215,18 @@ func TestDomains(t *testing.T) {
 		"an Ingress whose certificate does not exist": {
 			Observation{Darkroom: byIngress, Hosts: list{a}, MissingCertificates: list{"cert"}, Ingress: ingress(a)},
 			is(no, v1alpha1.ReasonCertificateMissing,
-				"Secret cert, which the Ingress has its certificate from, does not exist in namespace team-a.", a),
+				"Secret cert with the certificate of the Ingress does not exist in namespace team-a.", a),
 		},
 		"an Ingress that no controller has published an address for": {
 			Observation{
 				Darkroom: byIngress, Hosts: list{a},
 				Ingress: classed(func(i *networkingv1.Ingress) { i.Status = networkingv1.IngressStatus{} }),
 			},
-			is(unknown, v1alpha1.ReasonAwaitingAddress, "In the Ingress: a.example.com. No ingress controller has published an "+
-				"address for it: check that one serves its class; some never publish one.", a),
+			is(unknown, v1alpha1.ReasonAwaitingAddress, "The Ingress routes a.example.com, but no ingress controller has published an "+
+				"address for it. Check that a controller serves its class. Some controllers never publish an address.", a),
 		},
-		// A Darkroom without sub-domains is refused; nothing is routed, and nothing is said to be.
-		"no host is asked for, and none is routed": {
+		// A Darkroom without sub-domains is rejected, so nothing is routed or reported as routed.
+		"no hosts in the spec, and none routed": {
 			Observation{Darkroom: byIngress}, is(no, v1alpha1.ReasonNotRouted, "spec.subDomains is empty."),
 		},
 	} {
@@ -243,7 +242,7 @@ func TestDomains(t *testing.T) {
 func TestPublishedPortsArePorts(t *testing.T) {
 	for port, valid := range map[int]bool{-1: false, 0: true, 1: true, 65535: true, 65536: false} {
 		if err := (Published{Port: port}).Validate(); (err == nil) != valid {
-			t.Errorf("port %d: %v", port, err)
+			t.Errorf("port %d: got error %v", port, err)
 		}
 	}
 }
@@ -332,7 +331,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 		parents parents
 		want    attachment
 	}{
-		"nothing is said":          {nil, nil, awaited},
+		"no status":                {nil, nil, awaited},
 		"accepted":                 {nil, parents{says("public", accepted, resolved)}, attachment{}},
 		"accepted before a change": {nil, parents{says("public", of(2, accepted), resolved)}, awaited},
 		"resolved before a change": {nil, parents{says("public", accepted, of(2, resolved))}, awaited},
@@ -351,7 +350,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			parents{at(says("public", accepted, resolved), "gateways", "")},
 			awaited,
 		},
-		"one listener accepts it, where all were asked": {
+		"only one listener accepts it, but the spec names the whole Gateway": {
 			nil,
 			parents{at(says("public", accepted, resolved), "", "http")},
 			awaited,
@@ -374,12 +373,12 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			attachment{gateway.Awaiting, strings.ReplaceAll(awaitedWords, "Gateway", "ListenerSet")},
 		},
 		"a ListenerSet of the name of the Gateway accepts it": {nil, parents{listenerSet("team-a")}, awaited},
-		"of two, the one that refuses is named": {
+		"of two Gateways, the one that refuses is named": {
 			[]v1alpha1.ParentRef{{Name: "absent"}, {Name: "internal"}, {Name: "public"}},
 			parents{says("internal", accepted, unresolved), says("public", notAccepted)},
 			attachment{gateway.Refused, refusedWords},
 		},
-		"of two that are awaited, the first is named": {
+		"of two awaited Gateways, the first is named": {
 			[]v1alpha1.ParentRef{{Name: "public"}, {Name: "absent"}}, nil, awaited,
 		},
 		"a former controller refuses it, the current one accepts it": {
@@ -399,7 +398,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 	}
 }
 
-// listenerSet is the ListenerSet public of a namespace that accepts the route.
+// listenerSet is the status of the ListenerSet public of a namespace, which accepts the route.
 func listenerSet(namespace string) gatewayv1.RouteParentStatus {
 	status := at(says("public", accepted, resolved), namespace, "")
 	status.ParentRef.Kind = ptr.To[gatewayv1.Kind](gateway.KindListenerSet)
@@ -437,7 +436,7 @@ func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T
 	})
 	condition := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionDomainsReady)
 	if condition.Status != metav1.ConditionFalse || condition.Reason != v1alpha1.ReasonDomainConflict {
-		t.Fatalf("the condition is %+v", condition)
+		t.Fatalf("got condition %+v", condition)
 	}
 	for _, want := range []string{"a.example.com", "b.example.com", "team-a/mine"} {
 		if !strings.Contains(condition.Message, want) {
@@ -446,7 +445,7 @@ func TestTheConflictOfARefusedHostDisclosesNothingAboutOtherTenants(t *testing.T
 	}
 	for _, leak := range []string{"team-b", "theirs"} {
 		if strings.Contains(condition.Message, leak) {
-			t.Errorf("%q tells of another tenant", condition.Message)
+			t.Errorf("%q names another tenant", condition.Message)
 		}
 	}
 }

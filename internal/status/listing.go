@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Users may create pods and ReplicaSets with the labels of a Darkroom, of up to 1.5 MiB each. They are read in pages of
-// pageSize, maxListed in all, and only what a diagnosis needs is kept of each.
+// Users can create any number of pods and ReplicaSets with the labels of a Darkroom, of up to 1.5 MiB each. So they are
+// read in pages of pageSize, at most maxListed in total, and only the fields needed for a diagnosis are kept.
 const pageSize, maxListed = 8, 1024
 
-// listPods returns the pods that are selected, as far as a diagnosis needs them. With an error, some may be missing.
+// listPods returns the selected pods with the fields needed for a diagnosis. If there is an error, some pods may be
+// missing.
 func listPods(ctx context.Context, live client.Reader, selected []client.ListOption) (pods []corev1.Pod, err error) {
 	err = visit(ctx, live, func() client.ObjectList { return &corev1.PodList{} }, selected, func(object runtime.Object) {
 		if pod, ok := object.(*corev1.Pod); ok {
@@ -37,8 +38,8 @@ func diagnosable(pod *corev1.Pod) corev1.Pod {
 	return out
 }
 
-// currentReplicaSet returns the UID of the ReplicaSet that a Deployment creates pods with; empty if it is not
-// among those that are selected.
+// currentReplicaSet returns the UID of the ReplicaSet that currently creates the pods of a Deployment; empty if it is
+// not among the selected ones.
 func currentReplicaSet(
 	ctx context.Context, live client.Reader, deployment *appsv1.Deployment, selected []client.ListOption,
 ) (uid types.UID, err error) {
@@ -52,7 +53,7 @@ func currentReplicaSet(
 	return uid, err
 }
 
-// visit visits objects that are selected, with a new list for each page: no page is kept when the next is read.
+// visit visits selected objects. Each page is read into a new list, so that only one page is in memory.
 func visit(
 	ctx context.Context, live client.Reader, newList func() client.ObjectList,
 	selected []client.ListOption, each func(runtime.Object),

@@ -16,12 +16,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// crowd is a namespace with large objects, which a user has created.
+// crowd is a namespace with many large objects created by a user.
 type crowd struct {
 	client.Reader
 
 	size, bytes int
-	// most is the largest page that was asked for.
+	// most is the largest requested page size.
 	most int64
 }
 
@@ -73,14 +73,14 @@ func TestLargePodsAndReplicaSetsTakeLittleMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); c.most == 0 || c.most > pageSize || kept > 4<<20 {
-		t.Errorf("pages of %d, of which %d bytes are kept", c.most, kept)
+		t.Errorf("got pages of up to %d objects, and kept %d bytes", c.most, kept)
 	}
 	if len(pods) != size || replicaSet != "last" {
-		t.Fatalf("%d pods, want %d, and ReplicaSet %q", len(pods), size, replicaSet)
+		t.Fatalf("got %d pods and ReplicaSet %[3]q, want %[2]d pods", len(pods), size, replicaSet)
 	}
 	pod := pods[size-1]
 	if pod.Status.PodIP == "" || pod.Spec.Containers[0].Ports[0].ContainerPort != 3000 || pod.CreationTimestamp.IsZero() {
-		t.Errorf("what a diagnosis needs is missing: %+v", pod)
+		t.Errorf("fields needed for a diagnosis are missing: %+v", pod)
 	}
 	runtime.KeepAlive(pods)
 }
@@ -88,6 +88,6 @@ func TestLargePodsAndReplicaSetsTakeLittleMemory(t *testing.T) {
 func TestSoManyPodsAreRead(t *testing.T) {
 	pods, err := listPods(t.Context(), &crowd{size: 2 * maxListed}, nil)
 	if err != nil || len(pods) != maxListed {
-		t.Errorf("%d pods, %v", len(pods), err)
+		t.Errorf("got %d pods (%v)", len(pods), err)
 	}
 }

@@ -23,9 +23,8 @@ var (
 	configReasons = []string{"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "CrashLoopBackOff"}
 )
 
-// DetermineProblem returns the cause of pods that are not ready; nil if none is known. Of
-// several problems it returns the first one of the newest pod, which has the latest
-// template.
+// DetermineProblem returns the cause of pods that are not ready; nil if unknown. It returns the first problem of the
+// newest pod with a problem, because the newest pod has the latest template.
 func DetermineProblem(pods []corev1.Pod) *Problem {
 	pods = slices.Clone(pods)
 	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
@@ -43,7 +42,7 @@ func podProblem(pod *corev1.Pod) *Problem {
 	if pod.DeletionTimestamp != nil {
 		return nil
 	}
-	// Service meshes put sidecars among the init containers.
+	// Sidecars of service meshes are init containers.
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		waiting := container.State.Waiting
 		switch {
@@ -73,12 +72,11 @@ func podProblem(pod *corev1.Pod) *Problem {
 	return nil
 }
 
-// runtimeReasons are the reasons of a container that the runtime could not start. Its
-// message is then the runtime's. Others may be of a program, and quote credentials.
+// runtimeReasons are reasons of containers that the container runtime could not start. The message is then from the
+// runtime. With other reasons it may be from the program and quote credentials.
 var runtimeReasons = []string{"StartError", "ContainerCannotRun"}
 
-// crash returns how the last run of a container that waits for its restart ended; the message
-// if there was none.
+// crash describes how the last run of a crashing container ended; it returns the message if there was no run.
 func crash(container corev1.ContainerStatus, message string) string {
 	ended := container.LastTerminationState.Terminated
 	if ended == nil {
@@ -91,11 +89,10 @@ func crash(container corev1.ContainerStatus, message string) string {
 	return cause
 }
 
-// startPatience is the time in which a container becomes ready unless something is wrong.
+// startPatience is the time within which a container normally becomes ready.
 const startPatience = 5 * time.Second
 
-// notReady returns the pods whose container runs although they are not ready, the longest
-// running first.
+// notReady returns pods whose container is running but that are not ready, longest running first.
 func notReady(pods []corev1.Pod) []corev1.Pod {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || pod.Status.PodIP == "" || isPodReady(&pod) || startedAt(&pod).IsZero()
@@ -104,9 +101,9 @@ func notReady(pods []corev1.Pod) []corev1.Pod {
 	return pods
 }
 
-// startingPod returns the pod of a ReplicaSet to ask why it does not become ready: of the
-// pods that are notReady the first one that has had time for it. Without one, wait is when
-// there may be one; 0 if there is nothing to wait for.
+// startingPod returns a pod of a ReplicaSet to probe for the reason why it does not become ready: the first of the
+// given pods that has been running for startPatience. If none has, wait is the time until one will have; 0 if no pod is
+// starting.
 func startingPod(pods []corev1.Pod, replicaSet types.UID, now time.Time) (pod probe.Pod, wait time.Duration) {
 	for i := range pods {
 		if owner := metav1.GetControllerOf(&pods[i]); owner == nil || owner.UID != replicaSet {
@@ -126,7 +123,7 @@ func isPodReady(pod *corev1.Pod) bool {
 	})
 }
 
-// startedAt returns when Darkroom's container of a pod was started; zero if it does not run.
+// startedAt returns the start time of a pod's Darkroom container; zero if the container is not running.
 func startedAt(pod *corev1.Pod) time.Time {
 	for _, container := range pod.Status.ContainerStatuses {
 		if container.Name == containerName {

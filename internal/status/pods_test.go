@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// pod made so many minutes after noon, with the states of its containers.
+// pod was created some minutes after noon, with the given container statuses.
 func pod(name string, minutes int, containers ...corev1.ContainerStatus) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -35,7 +35,7 @@ func waiting(reason, message string) corev1.ContainerStatus {
 	}
 }
 
-// crashed is a container that ended with a message, and waits to be started again.
+// crashed is a container that ended with a message and waits to be restarted.
 func crashed(code int32, reason, message string, restarts int32) corev1.ContainerStatus {
 	container := waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container")
 	container.RestartCount = restarts
@@ -76,17 +76,17 @@ func TestProblemOfThePods(t *testing.T) {
 		pods []corev1.Pod
 		want *Problem
 	}{
-		"no pods":               {nil, nil},
-		"a pod that runs":       {list{pod("photos-1", 0, running)}, nil},
-		"a pod that is deleted": {list{deleted}, nil},
-		"no image":              {list{pod("photos-1", 0, notFound)}, imagePull},
-		"the second container":  {list{pod("photos-1", 0, running, notFound)}, imagePull},
-		"an init container":     {list{injected}, imagePull},
+		"no pods":                     {nil, nil},
+		"a running pod":               {list{pod("photos-1", 0, running)}, nil},
+		"a pod that is being deleted": {list{deleted}, nil},
+		"no image":                    {list{pod("photos-1", 0, notFound)}, imagePull},
+		"the second container":        {list{pod("photos-1", 0, running, notFound)}, imagePull},
+		"an init container":           {list{injected}, imagePull},
 		"no Secret": {
 			list{pod("photos-1", 0, waiting("CreateContainerConfigError", `secret "keys" not found`))},
 			failing(`CreateContainerConfigError: secret "keys" not found`),
 		},
-		// How it ended says more than that it is started again later.
+		// The exit reason is more useful than the reason for waiting.
 		"out of memory": {
 			list{pod("photos-1", 0, crashed(137, "OOMKilled", "", 3))},
 			failing("CrashLoopBackOff: exit code 137 (OOMKilled), restarted 3 times"),
@@ -98,8 +98,8 @@ func TestProblemOfThePods(t *testing.T) {
 				`CrashLoopBackOff: exit code 128 (StartError), restarted 2 times: exec: "./darkroom": stat ./darkroom: no such file or directory`,
 			),
 		},
-		// They may quote credentials.
-		"last words of a program": {
+		// Messages of programs may quote credentials.
+		"the termination message of a program": {
 			list{pod("photos-1", 0, crashed(1, "Error", "cannot log in with hunter2", 2))},
 			failing("CrashLoopBackOff: exit code 1 (Error), restarted 2 times"),
 		},
@@ -110,8 +110,8 @@ func TestProblemOfThePods(t *testing.T) {
 				"Pod photos-1 cannot be scheduled: 0/3 nodes are available: 3 Insufficient memory.",
 			},
 		},
-		// It runs what was asked for last.
-		"the newest pod speaks first": {
+		// The newest pod has the latest template.
+		"the newest pod comes first": {
 			list{pod("photos-0", 1, crashed(1, "Error", "", 9)), pod("photos-1", 2, notFound)},
 			imagePull,
 		},
@@ -146,16 +146,16 @@ func TestTheCurrentReplicaSetIsTheDeploymentsOwn(t *testing.T) {
 	create("foreign", "another", "3")
 	create("old", "d", "2")
 	if got, err := currentReplicaSet(t.Context(), live, deployment, nil); got != "" || err != nil {
-		t.Errorf("got %q before there is one, %v", got, err)
+		t.Errorf("got %q before the ReplicaSet exists (%v)", got, err)
 	}
 	create("new", "d", "3")
 	if got, err := currentReplicaSet(t.Context(), live, deployment, nil); got != "new" || err != nil {
-		t.Errorf("got %q, %v", got, err)
+		t.Errorf("got %q, want new (%v)", got, err)
 	}
 }
 
 func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
-	// waits is a pod of a ReplicaSet, whose container was started some seconds before noon.
+	// waits is a pod of a ReplicaSet whose container was started some seconds before noon.
 	waits := func(name string, owner types.UID, seconds int, changes ...func(*corev1.Pod)) corev1.Pod {
 		started := running
 		started.State.Running = &corev1.ContainerStateRunning{
@@ -188,7 +188,7 @@ func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
 			probe.Pod{Name: "2", IP: "10.0.0.2", Port: "3000"},
 			0,
 		},
-		"one that has had time since now": {
+		"one that has just had enough time": {
 			[]corev1.Pod{waits("1", "new", 5)},
 			probe.Pod{Name: "1", IP: "10.0.0.1", Port: "3000"},
 			0,
@@ -205,7 +205,7 @@ func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
 	} {
 		pod, wait := startingPod(notReady(test.pods), "new", noon)
 		if diff := cmp.Diff(test.want, pod); diff != "" || wait != test.wait {
-			t.Errorf("%s: wait %s, want %s (-want +got):\n%s", name, wait, test.wait, diff)
+			t.Errorf("%s: got wait %s, want %s; pod (-want +got):\n%s", name, wait, test.wait, diff)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// service is the Service of photos.
+// service is the Service of the Darkroom photos.
 func service(changes ...func(*corev1.ServiceSpec)) *corev1.Service {
 	out := &corev1.Service{Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.0.0.9", Ports: []corev1.ServicePort{{Name: "http", Port: 80}},
@@ -30,7 +30,7 @@ func service(changes ...func(*corev1.ServiceSpec)) *corev1.Service {
 	return out
 }
 
-// Requests of the operator go only where its own pods are.
+// The operator must send requests only to the Darkroom's own pods.
 func TestTheAddressOfAServiceThatOthersChangedIsNotUsed(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*corev1.ServiceSpec)
@@ -50,7 +50,7 @@ func TestTheAddressOfAServiceThatOthersChangedIsNotUsed(t *testing.T) {
 	} {
 		o := Observation{Darkroom: withProbe(photos()).Obj(), Deployment: deployment(2), Service: service(test.change)}
 		if got := addressOf(o); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func withProbe(builder *darkrooms.Builder) *darkrooms.Builder {
 	return builder.Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = &v1alpha1.Probe{Path: "/cat.jpg"} })
 }
 
-// probed is what the prober says of the pods that serve, or of one that starts.
+// probed sets the result of the prober, for the serving pods or for a starting one.
 func probed(starting string, status metav1.ConditionStatus, reason, message string) func(*Observation) {
 	return func(o *Observation) {
 		o.Probe = &probe.Result{Status: status, Outcome: probe.Outcome{Reason: reason, Message: message}}
@@ -68,16 +68,15 @@ func probed(starting string, status metav1.ConditionStatus, reason, message stri
 	}
 }
 
-// TestSourceReady has the condition, and what it makes of the Ready of a Darkroom
-// whose pods and domains are as the observation says.
+// TestSourceReady checks the condition SourceReady and its effect on the condition Ready.
 func TestSourceReady(t *testing.T) {
 	const (
 		image        = "GET /cat.jpg?w=16 is served as image/jpeg."
 		forbidden    = "GET /cat.jpg?w=16: HTTP 403. Check the keys."
 		newPods      = "New pods do not serve the image of spec.probe, and the ready pods keep serving. " + forbidden
 		allPods      = "The pods do not serve the image of spec.probe. " + forbidden
-		waitsForPods = "Images are requested as soon as the change is rolled out and a pod is ready."
-		waitsForIP   = "Images are requested as soon as the Service selects the pods of the Darkroom."
+		waitsForPods = "Probes start when the change is rolled out and a pod is ready."
+		waitsForIP   = "Probes start when the Service selects the pods of the Darkroom."
 		notChecked   = "Images are not checked: set spec.probe.path to the path of an image, for example /photos/cat.jpg."
 	)
 	served, denied := probed("", yes, v1alpha1.ReasonImageServed, image),
@@ -98,26 +97,26 @@ func TestSourceReady(t *testing.T) {
 		reason, message string
 		ready           verdict
 	}{
-		"without a probe Ready means what it always did": {
+		"without a probe, Ready does not depend on the source": {
 			seen(photos(), deployment(2), awaited), unknown, v1alpha1.ReasonNoProbe, notChecked, ready(""),
 		},
-		"so it does where probes are turned off": {
+		"with probes disabled, Ready does not depend on the source": {
 			seen(photosWithProbe, deployment(2)), unknown, v1alpha1.ReasonProbeOff,
-			"The operator runs with --probe-via=off: only new pods have to serve the image of spec.probe.", ready(""),
+			"The operator runs with --probe-via=off, so only the startup probe of new pods requests the image of spec.probe.", ready(""),
 		},
 		"no image is served": {
 			seen(photosWithProbe, deployment(2), denied), no, v1alpha1.ReasonSourceDenied, forbidden,
 			degraded(v1alpha1.ReasonSourceDenied, forbidden),
 		},
-		"an operator that was restarted knows what its predecessor found": {
+		"a restarted operator keeps the previous result": {
 			seen(withProbe(photos().Condition(known)), deployment(2), awaited), yes,
 			v1alpha1.ReasonImageServed, image, ready(""),
 		},
-		"the Service leads elsewhere": {
+		"the Service selects other pods": {
 			seen(photosWithProbe, deployment(2), served, noService), unknown, v1alpha1.ReasonProbePending, waitsForIP,
 			verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonProbePending, waitsForIP},
 		},
-		"what old pods serve says nothing of the new ones": {
+		"results of old pods do not count for new ones": {
 			seen(photosWithProbe, rollingOut, served), unknown, v1alpha1.ReasonProbePending, waitsForPods,
 			deploying("Rolling out: 2 of 2 pods are ready."),
 		},
@@ -175,16 +174,16 @@ func TestTheTargetOfAProbeFollowsThePods(t *testing.T) {
 	}
 	expect.Equal(t, "the target", want, targetOf(darkroom, first))
 	if targetOf(darkroom, scaled) != want {
-		t.Error("an autoscaler that adds pods makes another target")
+		t.Error("adding pods changed the target")
 	}
 	for name, other := range map[string]*appsv1.Deployment{"another template": rolled, "another Deployment": recreated} {
 		if targetOf(darkroom, other).Revision == want.Revision {
-			t.Errorf("%s is the same revision", name)
+			t.Errorf("%s did not change the revision", name)
 		}
 	}
 }
 
-// sourceStub remembers what is probed.
+// sourceStub records the probe targets.
 type sourceStub map[types.NamespacedName]probe.Target
 
 func (s sourceStub) Set(key types.NamespacedName, target probe.Target) { s[key] = target }
@@ -195,11 +194,11 @@ func (s sourceStub) Result(types.NamespacedName) probe.Result {
 
 func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 	key := types.NamespacedName{Namespace: "team-a", Name: "photos"}
-	// A pod that does not become ready is probed in place of the Service.
+	// A pod that does not become ready is probed instead of the Service.
 	starting := func(o *Observation) { o.Starting.Name = "photos-2" }
 	for name, test := range map[string]struct {
 		observation Observation
-		path, pod   string // of the probe
+		path, pod   string // of the probe target
 	}{
 		"rolled out":           {seen(withProbe(photos()), deployment(2)), "/cat.jpg", ""},
 		"one pod of two ready": {seen(withProbe(photos()), deployment(2, pods(2, 2, 1, 1))), "/cat.jpg", ""},
@@ -207,20 +206,20 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 			seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2)), starting),
 			"/cat.jpg", "photos-2",
 		},
-		"no probe":                 {seen(photos(), deployment(2)), "", ""},
-		"old pods are left":        {seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2))), "", ""},
-		"scaled to zero":           {seen(withProbe(photos()), deployment(0)), "", ""},
-		"not installed":            {seen(withProbe(photos()), nil), "", ""},
-		"being deleted":            {seen(withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2)), "", ""},
-		"a Deployment of the past": {seen(withProbe(photos()), deployment(2), outdated), "/before.jpg", "before"},
+		"no probe":               {seen(photos(), deployment(2)), "", ""},
+		"old pods remain":        {seen(withProbe(photos()), deployment(2, pods(3, 1, 2, 2))), "", ""},
+		"scaled to zero":         {seen(withProbe(photos()), deployment(0)), "", ""},
+		"not installed":          {seen(withProbe(photos()), nil), "", ""},
+		"being deleted":          {seen(withProbe(photos()).Deleting(metav1.NewTime(noon)), deployment(2)), "", ""},
+		"an outdated Deployment": {seen(withProbe(photos()), deployment(2), outdated), "/before.jpg", "before"},
 	} {
 		source := sourceStub{key: {Path: "/before.jpg", Pod: probe.Pod{Name: "before"}}}
 		reconciler := &Reconciler{Source: source}
 		if reconciler.probe(test.observation) == nil {
-			t.Errorf("%s: there is no result", name)
+			t.Errorf("%s: got no result", name)
 		}
 		if got := source[key]; got.Path != test.path || got.Pod.Name != test.pod {
-			t.Errorf("%s: %+v is probed, want %q of %q", name, got, test.path, test.pod)
+			t.Errorf("%s: probed %+v, want path %q of pod %q", name, got, test.path, test.pod)
 		}
 	}
 }
@@ -250,7 +249,7 @@ func TestCredentialsOfAReferencedSecret(t *testing.T) {
 		problem          *Problem
 		reason, mentions string
 	}{
-		"there":            {reference, true, nil, v1alpha1.ReasonSecretFound, "keys"},
+		"exists":           {reference, true, nil, v1alpha1.ReasonSecretFound, "keys"},
 		"missing":          {reference, false, nil, v1alpha1.ReasonSecretMissing, `the keys "accessKey" and "secretKey"`},
 		"missing, one key": {google, false, nil, v1alpha1.ReasonSecretMissing, `the key "credentials.json"`},
 		"without a key": {
@@ -271,11 +270,11 @@ func TestCredentialsOfAReferencedSecret(t *testing.T) {
 				t.Fatalf("got %+v", got)
 			}
 			if (got.Status == metav1.ConditionTrue) != (test.reason == v1alpha1.ReasonSecretFound) {
-				t.Errorf("status is %s", got.Status)
+				t.Errorf("got status %s", got.Status)
 			}
 		})
 	}
 	if got := determineCredentials(Observation{Darkroom: darkrooms.New("photos", "team-a").Obj()}); got != nil {
-		t.Errorf("without a reference: %+v", got)
+		t.Errorf("without a reference: got %+v, want none", got)
 	}
 }

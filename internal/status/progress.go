@@ -10,11 +10,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
 )
 
-// retryPeriod is how long a failing release counts as being retried. Most transient
-// failures, such as the restart of a webhook, are over by then.
+// retryPeriod is the time for which a failing release counts as being retried. Most transient failures, such as the
+// restart of a webhook, end within it.
 const retryPeriod = 30 * time.Second
 
-// needingUsers are the reasons of a degraded Darkroom that require action by a user.
+// needingUsers are the reasons of a degraded Darkroom that require action by users.
 var needingUsers = []string{
 	v1alpha1.ReasonImagePullFailed,
 	v1alpha1.ReasonPodsFailing,
@@ -24,7 +24,7 @@ var needingUsers = []string{
 	v1alpha1.ReasonRouteRefused,
 	v1alpha1.ReasonIngressClassMissing,
 	v1alpha1.ReasonDomainConflict,
-	// A source that fails, is slow or cannot be reached may recover by itself.
+	// Reasons such as a failing, slow or unreachable source are not listed, because the source may recover by itself.
 	v1alpha1.ReasonImageUnprocessable,
 	v1alpha1.ReasonSourceDenied,
 	v1alpha1.ReasonImageNotFound,
@@ -35,9 +35,8 @@ var needingUsers = []string{
 	v1alpha1.ReasonProbeInvalid,
 }
 
-// determineProgress returns the condition Reconciling during work, Stalled if progress
-// requires action by a user, and nil if there is nothing to do. By the conventions of
-// kstatus both are True or absent.
+// determineProgress returns the condition Reconciling while work is in progress, Stalled if progress requires action by
+// users, and nil if there is nothing to do. By the conventions of kstatus, these conditions are either True or absent.
 func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 	conditionType := v1alpha1.ConditionReconciling
 	switch v.phase {
@@ -52,9 +51,9 @@ func determineProgress(o Observation, v verdict) *v1alpha1.Condition {
 	return &v1alpha1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message}
 }
 
-// isStalled reports whether a failed or degraded Darkroom requires action by a user. Failures that
-// may resolve themselves (another controller creates the Secret, a node is added, a pod is
-// replaced) count as stalled once the rollout has exceeded its deadline.
+// isStalled reports whether a failed or degraded Darkroom requires action by users. Failures that may resolve
+// themselves (another controller creates the Secret, a node is added, a pod is replaced) count as stalled once the
+// rollout has exceeded its deadline.
 func isStalled(o Observation, v verdict) bool {
 	if v.phase == v1alpha1.PhaseFailed {
 		return v.reason != v1alpha1.ReasonReleaseFailed || retriedFor(o) <= 0
@@ -62,8 +61,8 @@ func isStalled(o Observation, v verdict) bool {
 	return slices.Contains(needingUsers, v.reason) || rolloutstatus.IsOverdue(o.Deployment)
 }
 
-// retriedFor returns how much longer a failed release counts as being retried; 0 or less if
-// it does not.
+// retriedFor returns the remaining time for which a failed release counts as being retried; 0 or less if it does not
+// count.
 func retriedFor(o Observation) time.Duration {
 	failed := failureOf(o.Darkroom)
 	if failed == nil {

@@ -17,8 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// compareProgress wants one of the conditions Reconciling and Stalled, or none, in the words of
-// Ready.
+// compareProgress expects one of the conditions Reconciling and Stalled, or none, with the reason and message of Ready.
 func compareProgress(t *testing.T, want string, report v1alpha1.DarkroomStatus) {
 	t.Helper()
 	ready := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
@@ -26,16 +25,16 @@ func compareProgress(t *testing.T, want string, report v1alpha1.DarkroomStatus) 
 		got := v1alpha1.FindCondition(report.Conditions, conditionType)
 		switch {
 		case (got != nil) != (conditionType == want):
-			t.Errorf("%s is %+v", conditionType, got)
+			t.Errorf("got unexpected condition %s: %+v", conditionType, got)
 		case got != nil && (got.Status != yes || got.Reason != ready.Reason || got.Message != ready.Message ||
 			got.ObservedGeneration != ready.ObservedGeneration):
-			t.Errorf("%s says %+v, Ready %+v", conditionType, got, ready)
+			t.Errorf("condition %s is %+v, want the reason and message of Ready, %+v", conditionType, got, ready)
 		}
 	}
 }
 
-// checkTools checks what the library of Flux, Helm 4 and other tools that wait for objects makes
-// of a Darkroom, and the health check for Argo CD.
+// checkTools checks how kstatus, which Flux and Helm 4 use to wait for objects, and the health check for Argo CD
+// evaluate a Darkroom.
 func checkTools(t *testing.T, darkroom *v1alpha1.Darkroom, progress string) {
 	t.Helper()
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
@@ -46,30 +45,30 @@ func checkTools(t *testing.T, darkroom *v1alpha1.Darkroom, progress string) {
 	case phase == v1alpha1.PhaseTerminating:
 		want, wantHealth = kstatus.TerminatingStatus, "Progressing"
 	case phase == v1alpha1.PhasePaused:
-		want, wantHealth = kstatus.InProgressStatus, "Suspended" // kstatus has no such state
+		want, wantHealth = kstatus.InProgressStatus, "Suspended" // kstatus has no suspended state
 	case progress == v1alpha1.ConditionReconciling:
 		want, wantHealth = kstatus.InProgressStatus, "Progressing"
 	case progress == v1alpha1.ConditionStalled:
 		want, wantHealth = kstatus.FailedStatus, "Degraded"
 	}
 	if result, err := kstatus.Compute(object); err != nil || result.Status != want {
-		t.Errorf("kstatus takes it for %+v (%v), want %s", result, err, want)
+		t.Errorf("kstatus: got %+v (%v), want %s", result, err, want)
 	}
 	health, message := argoCDHealth(t, object)
 	if said := darkroom.Status.Message; health != wantHealth || said != "" && message != said {
-		t.Errorf("Argo CD shows %s with the message %q, want %s with %q", health, message, wantHealth, said)
+		t.Errorf("Argo CD: got %s with the message %q, want %s with %q", health, message, wantHealth, said)
 	}
 }
 
-// TestADarkroomWithoutStatusIsNotDone is about the moment before the first report:
-// the default of the CRD keeps kstatus from taking it for one that has no conditions.
+// TestADarkroomWithoutStatusIsNotDone: before the first report, the default observedGeneration of the CRD keeps kstatus
+// from treating the Darkroom as one without conditions, which would be current.
 func TestADarkroomWithoutStatusIsNotDone(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").Obj()
 	darkroom.Status.ObservedGeneration = -1
 	checkTools(t, darkroom, v1alpha1.ConditionReconciling)
 }
 
-// argoCDHealth runs the health check of docs/argo-cd.md with the interpreter of Argo CD.
+// argoCDHealth runs the health check in docs/argo-cd.md with the Lua interpreter that Argo CD uses.
 func argoCDHealth(t *testing.T, object *unstructured.Unstructured) (health, message string) {
 	t.Helper()
 	blocks, err := documents.Blocks(filepath.Join("..", "..", "docs", "argo-cd.md"), "yaml")
@@ -82,7 +81,7 @@ func argoCDHealth(t *testing.T, object *unstructured.Unstructured) (health, mess
 	expect.NoError(t, state.DoString(settings.Data["resource.customizations.health.deployments.example.com_Darkroom"]))
 	answer, ok := state.Get(-1).(*lua.LTable)
 	if !ok {
-		t.Fatalf("the health check returns %s", state.Get(-1).Type())
+		t.Fatalf("the health check returned %s, want a table", state.Get(-1).Type())
 	}
 	return answer.RawGetString("status").String(), strings.TrimSpace(answer.RawGetString("message").String())
 }

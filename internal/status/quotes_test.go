@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// What other controllers say of pods and routes may quote what a policy refused, which may have the variables of a pod.
+// Messages of other controllers about pods and routes may quote a rejected object, such as a pod with its variables.
 func TestMessagesOfOtherControllersAreQuotedWithoutCredentials(t *testing.T) {
 	const secret = "CANARY3SECRET3KEY"
 	darkroom := func() *darkrooms.Builder {
@@ -33,12 +33,12 @@ func TestMessagesOfOtherControllersAreQuotedWithoutCredentials(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(raw), secret) || strings.Contains(string(raw), v1alpha1.Concealed) != (saying > 0) {
-			t.Errorf("%s, in %d messages: %s", name, saying, raw)
+			t.Errorf("%s: a credential is quoted in one of %d messages: %s", name, saying, raw)
 		}
 	}
 }
 
-// say sets every field Message in a value, and counts them.
+// say sets every field named Message in a value, and counts the fields.
 func say(value reflect.Value, message string, said *int) {
 	switch value.Kind() {
 	case reflect.Pointer:

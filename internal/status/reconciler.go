@@ -28,62 +28,60 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// Pods of a Darkroom that is not ready are listed after a delay, because most are ready
-// sooner. They are listed again with exponential back-off while nothing changes.
+// If a Darkroom is not ready, its pods are listed after podPatience, because most become ready sooner. While nothing
+// changes, they are listed again with exponential back-off.
 const (
 	podPatience    = 3 * time.Second
 	podPeriodLeast = 5 * time.Second
 	podPeriodMost  = time.Minute
 )
 
-// Reconciler writes the status of Darkrooms. Its fields are set before first use.
+// Reconciler writes the status of Darkrooms. Its fields must be set before first use.
 type Reconciler struct {
-	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from caches,
-	// and writes status.
+	// Client reads Darkrooms, Deployments, Ingresses and HTTPRoutes from the caches, and writes the status.
 	Client client.Client
-	// Handles reports whether this installation of the operator handles a Darkroom. Those of
-	// others are left alone.
+	// Handles reports whether this installation of the operator handles a Darkroom. Other Darkrooms are ignored.
 	Handles func(*v1alpha1.Darkroom) bool
-	// Uncached reads past the caches: the Service of a Darkroom that is probed, and the pods of one
-	// that is not ready. In the caches, Services would take 20 MiB for 10,000 Darkrooms.
+	// Uncached reads from the API server: the Services of probed Darkrooms, and the pods of Darkrooms that are not
+	// ready. Cached Services would take 20 MiB for 10,000 Darkrooms.
 	Uncached client.Reader
-	// Refusals returns the hosts of a Darkroom that belong to others.
+	// Refusals returns the hosts in a Darkroom's spec that other Darkrooms hold.
 	Refusals func(context.Context, *v1alpha1.Darkroom) ([]hosts.Refusal, error)
 	// FindSecret returns the metadata of a Secret; nil if it is missing.
 	FindSecret func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error)
-	// HasClass reports whether an IngressClass exists; nil if the operator may not read them.
+	// HasClass reports whether an IngressClass exists; it is nil if the operator may not read IngressClasses.
 	HasClass func(context.Context, string) (bool, error)
-	// Event records an event on a Darkroom. Warning marks what went wrong.
+	// Event records an event on a Darkroom; warning is set for failures.
 	Event func(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
-	// Source probes Darkrooms; nil if probes are turned off.
+	// Source probes Darkrooms; nil if probes are disabled.
 	Source interface {
 		Set(types.NamespacedName, probe.Target)
 		Remove(types.NamespacedName)
 		Result(types.NamespacedName) probe.Result
 	}
-	// BaseDomain returns the base domain of a Darkroom, and Hosts the hosts that it claims.
+	// BaseDomain returns the base domain of a Darkroom, and Hosts the hosts in its spec.
 	BaseDomain func(*v1alpha1.Darkroom) string
 	Hosts      func(*v1alpha1.Darkroom) []string
 	// Published describes the URLs of hosts.
 	Published Published
 	// Routes reports whether HTTPRoutes are cached.
 	Routes func() bool
-	// Clock sets the time of transitions.
+	// Clock provides the transition times.
 	Clock clock.PassiveClock
 
-	// diagnoses has what was found of the pods of each Darkroom.
+	// diagnoses maps Darkrooms to the last diagnosis of their pods.
 	diagnoses sync.Map // types.NamespacedName → diagnosis
 }
 
-// diagnosis is what was found of pods that are not ready at a time, and when they are due to be listed again.
+// diagnosis is the result of listing the pods of a Darkroom, with the time of the list and the time of the next one.
 type diagnosis struct {
 	at, due  time.Time
 	problem  *Problem
 	starting probe.Pod
 }
 
-// holds reports whether the pods are not to be listed yet, whatever events there are: users can cause any number, and
-// create many pods.
+// holds reports whether it is too early to list the pods again. It limits the requests that users can cause with events
+// and large numbers of pods.
 func (d diagnosis) holds(now time.Time) bool {
 	return !now.Before(d.at) && now.Before(d.due) && now.Sub(d.at) < podPeriodLeast
 }
@@ -91,7 +89,7 @@ func (d diagnosis) holds(now time.Time) bool {
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (_ reconcile.Result, err error) {
 	darkroom := &v1alpha1.Darkroom{}
-	defer func() { err = redact.Error(darkroom, err) }() // it is logged, and may quote what the API server refused
+	defer func() { err = redact.Error(darkroom, err) }() // errors are logged and may quote secrets
 	if err := r.Client.Get(ctx, request.NamespacedName, darkroom); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)
@@ -146,8 +144,7 @@ func Sooner(again, after time.Duration) time.Duration {
 	return again
 }
 
-// forget drops what was found of the pods of a Darkroom that is gone or not handled by this installation, and
-// stops its probes.
+// forget drops the diagnosis of a Darkroom that is gone or not handled by this installation, and stops its probes.
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.diagnoses.Delete(key)
 	if r.Source != nil {
@@ -186,7 +183,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	return o, errors.Join(append(errs[:], r.observeIngress(ctx, &o))...)
 }
 
-// observeIngress looks for what the Ingress names: its class, and the Secrets of its certificates.
+// observeIngress checks whether the class and the certificate Secrets that the Ingress names exist.
 func (r *Reconciler) observeIngress(ctx context.Context, o *Observation) error {
 	if o.Ingress == nil {
 		return nil
@@ -213,8 +210,8 @@ func (r *Reconciler) observeIngress(ctx context.Context, o *Observation) error {
 	return nil
 }
 
-// probe starts or stops the probes of a Darkroom, and returns the last result. A stale
-// Deployment does neither.
+// probe starts or stops the probes of a Darkroom, and returns the last result. With an outdated Deployment, it leaves
+// the probes as they are.
 func (r *Reconciler) probe(o Observation) *probe.Result {
 	if r.Source == nil {
 		return nil
@@ -233,8 +230,7 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	return &result
 }
 
-// get returns the object that has the Darkroom's name and is controlled by it, or nil if
-// there is none.
+// get returns the object that has the Darkroom's name and is controlled by it; nil if there is none.
 func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v1alpha1.Darkroom, object T) (T, error) {
 	var none T
 	if err := reader.Get(ctx, client.ObjectKeyFromObject(darkroom), object); err != nil {
@@ -246,13 +242,13 @@ func get[T client.Object](ctx context.Context, reader client.Reader, darkroom *v
 	return object, nil
 }
 
-// diagnose finds the cause of pods that are not ready, or the pod to ask for it, and returns
-// when to look for them again.
+// diagnose finds the cause of pods that are not ready, or a pod to probe for the cause. It returns the time until the
+// next diagnosis.
 func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.Duration, err error) {
 	key, deployment, now := client.ObjectKeyFromObject(o.Darkroom), o.Deployment, r.Clock.Now()
 	if deployment == nil || o.Darkroom.DeletionTimestamp != nil || deployment.Status.Replicas == 0 ||
 		determineRollout(*o).ready == metav1.ConditionTrue {
-		// Nothing is wrong, or there is no pod yet; the Deployment's next event follows.
+		// Nothing is wrong, or there are no pods yet. The next event of the Deployment triggers a reconcile.
 		r.diagnoses.Delete(key)
 		return 0, nil
 	}
@@ -275,8 +271,8 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 	return again, nil
 }
 
-// findCause finds the cause of pods that are not ready, or else the pod to ask for it. Without one, wait is when there
-// may be one; 0 if there is nothing to wait for.
+// findCause finds the cause of pods that are not ready, or else a pod to probe for the cause. If no pod can be probed
+// yet, wait is the time until one can; 0 if no pod is starting.
 func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.Duration, err error) {
 	deployment := o.Deployment
 	selector, err := metav1.LabelSelectorAsSelector(deployment.Spec.Selector)
@@ -303,7 +299,7 @@ func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.D
 	return wait, nil
 }
 
-// problem lists the pods of a Darkroom, and finds the cause of those that are not ready.
+// problem lists the pods of a Darkroom and finds the cause if some are not ready.
 func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []client.ListOption) ([]corev1.Pod, error) {
 	pods, err := listPods(ctx, r.Uncached, selected)
 	if o.Problem = DetermineProblem(pods); err == nil && o.Problem == nil {

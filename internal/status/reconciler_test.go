@@ -31,16 +31,16 @@ import (
 
 var photosKey = types.NamespacedName{Namespace: "team-a", Name: "photos"}
 
-// bench is a reconciler whose caches have some objects, and what it did.
+// bench is a reconciler with cached objects that records what it does.
 type bench struct {
 	*Reconciler
 
 	clock *clocktesting.FakePassiveClock
-	// wrote are the managers of the statuses that it wrote, and events the reasons of its events.
+	// wrote are the field managers of its status writes, and events the reasons of its events.
 	wrote, events []string
-	// read are the objects that were read past the caches.
+	// read are the objects that it read from the API server.
 	read []string
-	// failure is the error of its writes.
+	// failure is the error returned for its writes.
 	failure error
 }
 
@@ -82,7 +82,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 		Handles:  func(*v1alpha1.Darkroom) bool { return true },
 		Refusals: func(context.Context, *v1alpha1.Darkroom) ([]hosts.Refusal, error) { return nil, nil },
 		FindSecret: func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
-			return nil, nil //nolint:nilnil // none
+			return nil, nil //nolint:nilnil // not found
 		},
 		Event:      func(_ *v1alpha1.Darkroom, _ bool, reason, _ string) { b.events = append(b.events, reason) },
 		BaseDomain: func(*v1alpha1.Darkroom) string { return "darkroom.example.com" },
@@ -92,7 +92,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 	return b
 }
 
-// keepHelmReport adds the Helm controller's report to what is applied: for the fake client the conditions are one field.
+// keepHelmReport adds the Helm controller's report to an applied status, because the fake client replaces all
+// conditions at once.
 func keepHelmReport(ctx context.Context, kube client.Client, applied runtime.ApplyConfiguration) {
 	fields, isFields := applied.(interface{ UnstructuredContent() map[string]any })
 	stored := &v1alpha1.Darkroom{}
@@ -112,7 +113,7 @@ func keepHelmReport(ctx context.Context, kube client.Client, applied runtime.App
 	}
 }
 
-// reconcile reconciles photos.
+// reconcile reconciles the Darkroom photos.
 func (b *bench) reconcile(t *testing.T) (again time.Duration, status v1alpha1.DarkroomStatus) {
 	t.Helper()
 	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey})
@@ -122,7 +123,7 @@ func (b *bench) reconcile(t *testing.T) (again time.Duration, status v1alpha1.Da
 	return result.RequeueAfter, darkroom.Status
 }
 
-// ofPhotos makes photos the owner of an object of its name.
+// ofPhotos makes the Darkroom photos the owner of an object and gives the object its name.
 func ofPhotos[T client.Object](object T) T {
 	object.SetNamespace(photosKey.Namespace)
 	object.SetName(photosKey.Name)
@@ -145,7 +146,7 @@ func TestAStatusIsWrittenOnceAndAConflictReportedOnce(t *testing.T) {
 	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
 	again, status := b.reconcile(t)
 	if again != 0 || status.Phase != v1alpha1.PhaseReady || !slices.Equal(status.Domains, []string{host}) {
-		t.Fatalf("again after %s, status %+v", again, status)
+		t.Fatalf("got requeue after %s with status %+v", again, status)
 	}
 	b.reconcile(t)
 	expect.Equal(t, "the writes", []string{FieldManager}, b.wrote)
@@ -159,12 +160,12 @@ func TestAStatusIsWrittenOnceAndAConflictReportedOnce(t *testing.T) {
 	expect.Equal(t, "the events", []string{EventDomainConflict}, b.events)
 }
 
-// Objects of the Darkroom's name that belong to others say nothing of it.
+// Foreign objects with the Darkroom's name are ignored.
 func TestOnlyOwnObjectsAreObserved(t *testing.T) {
 	foreign := deployment(2)
 	b := newBench(t, storedPhotos(), foreign, ofPhotos(ingress(host)))
 	if _, status := b.reconcile(t); status.Phase == v1alpha1.PhaseReady || status.ReadyReplicas != 0 {
-		t.Errorf("phase %s with %d pods of a Deployment of others", status.Phase, status.ReadyReplicas)
+		t.Errorf("got phase %s with %d ready pods of a foreign Deployment", status.Phase, status.ReadyReplicas)
 	}
 }
 
@@ -189,23 +190,23 @@ func TestAServiceIsReadOnlyOfADarkroomThatIsProbed(t *testing.T) {
 			}
 			b.reconcile(t)
 			if (len(b.read) > 0) != (test.probed != "") || source[photosKey].Address != test.probed {
-				t.Errorf("read past the caches: %v, probed: %q", b.read, source[photosKey].Address)
+				t.Errorf("read from the API server: %v, probed: %q", b.read, source[photosKey].Address)
 			}
 		})
 	}
 }
 
-// Ready never rests on a Deployment from before the last apply.
+// Ready must not be derived from a Deployment from before the last apply.
 func TestADeploymentOfThePastIsNotJudged(t *testing.T) {
 	const uid = types.UID("d1")
 	for name, test := range map[string]struct {
 		applied *v1alpha1.DeployedRelease
 		phase   v1alpha1.Phase
 	}{
-		"as it was applied":              {releaseWith(uid, 5), v1alpha1.PhaseReady},
-		"as it was changed since":        {releaseWith(uid, 4), v1alpha1.PhaseReady},
-		"as it was before the apply":     {releaseWith(uid, 6), v1alpha1.PhaseDeploying},
-		"another one that was there":     {releaseWith("d0", 1), v1alpha1.PhaseDeploying},
+		"the applied Deployment":         {releaseWith(uid, 5), v1alpha1.PhaseReady},
+		"changed since the apply":        {releaseWith(uid, 4), v1alpha1.PhaseReady},
+		"from before the apply":          {releaseWith(uid, 6), v1alpha1.PhaseDeploying},
+		"a replaced Deployment":          {releaseWith("d0", 1), v1alpha1.PhaseDeploying},
 		"applied by an earlier operator": {&v1alpha1.DeployedRelease{Name: "photos"}, v1alpha1.PhaseReady},
 	} {
 		live := ofPhotos(deployment(2))
@@ -213,7 +214,7 @@ func TestADeploymentOfThePastIsNotJudged(t *testing.T) {
 		darkroom := storedPhotos(func(d *v1alpha1.Darkroom) { d.Status.DeployedRelease = test.applied })
 		b := newBench(t, darkroom, live, ofPhotos(ingress(host)))
 		if _, status := b.reconcile(t); status.Phase != test.phase {
-			t.Errorf("%s: phase %s, want %s", name, status.Phase, test.phase)
+			t.Errorf("%s: got phase %s, want %s", name, status.Phase, test.phase)
 		}
 	}
 }
@@ -225,7 +226,7 @@ func TestAMissingSecretIsReported(t *testing.T) {
 	b := newBench(t, darkroom)
 	b.FindSecret = func(_ context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 		if key.Name == "keys" && key.Namespace == "team-a" {
-			return nil, nil //nolint:nilnil // it is missing
+			return nil, nil //nolint:nilnil // not found
 		}
 		return &metav1.PartialObjectMetadata{}, nil
 	}
@@ -273,7 +274,7 @@ func TestAnErrorOfAReadIsNoStatus(t *testing.T) {
 			spoil(b)
 			_, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey})
 			if !errors.Is(err, failed) || len(b.wrote) > 0 {
-				t.Errorf("%d writes, error %v", len(b.wrote), err)
+				t.Errorf("got %d writes and error %v", len(b.wrote), err)
 			}
 		})
 	}
@@ -292,16 +293,16 @@ func sameType(a, b client.Object) bool {
 	return same
 }
 
-// What could not be written is written again.
+// A failed write must be returned as an error, so that it is retried.
 func TestAWriteThatFailsIsAnError(t *testing.T) {
 	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
 	b.failure = errors.New("the API server is gone")
 	if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey}); !errors.Is(err, b.failure) {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got error %v", err)
 	}
 }
 
-// A change is reported with the word of the Helm controller, or without it once that is overdue.
+// A change is reported together with the Helm controller's report, or without it after a timeout.
 func TestAStatusWaitsForTheHelmControllerAWhileAfterAChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		written := noon.Add(-time.Duration(rapid.IntRange(-3, 10).Draw(t, "seconds since the change")) * time.Second)
@@ -312,7 +313,7 @@ func TestAStatusWaitsForTheHelmControllerAWhileAfterAChange(t *testing.T) {
 		}}
 		want := max(written.Add(helmPatience).Sub(noon), 0)
 		if written.After(noon) {
-			want = 0 // the clocks differ
+			want = 0 // clock skew
 		}
 		switch rapid.IntRange(0, 4).Draw(t, "end of the wait") {
 		case 0:
@@ -325,12 +326,12 @@ func TestAStatusWaitsForTheHelmControllerAWhileAfterAChange(t *testing.T) {
 			darkroom.ManagedFields, want = nil, 0
 		}
 		if wait := untilReported(darkroom, noon); wait != want {
-			t.Fatalf("it waits %s, want %s", wait, want)
+			t.Fatalf("got wait %s, want %s", wait, want)
 		}
 	})
 }
 
-// Pods are listed after a delay, and then less and less often.
+// Pods are listed after a delay, and then at growing intervals.
 func TestPodsAreListedWithBackOff(t *testing.T) {
 	unready := pods(2, 2, 0, 0)
 	progressed := func(ago time.Duration, reason string) func(*appsv1.Deployment) {
@@ -355,16 +356,16 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 		"all ready":               {deployment(2, progressed(time.Hour, "")), false, 0, false},
 		"no pod yet":              {deployment(2, pods(0, 0, 0, 0), progressed(time.Hour, "")), false, 0, false},
 		"the Darkroom is deleted": {deployment(2, unready, progressed(time.Hour, "")), true, 0, false},
-		"a moment ago": {
+		"recently": {
 			deployment(2, unready, progressed(time.Second, "")), false,
 			podPatience - time.Second, false,
 		},
-		"as long ago as that": {deployment(2, unready, progressed(podPatience, "")), false, podPeriodLeast, true},
-		"a moment ago, and overdue": {
+		"exactly podPatience ago": {deployment(2, unready, progressed(podPatience, "")), false, podPeriodLeast, true},
+		"recently, and overdue": {
 			deployment(2, unready, progressed(time.Second, "ProgressDeadlineExceeded")),
 			false, podPeriodLeast, true,
 		},
-		"a while ago": {
+		"some time ago": {
 			deployment(2, unready, progressed(40*time.Second, "")),
 			false, 10 * time.Second, true,
 		},
@@ -388,14 +389,14 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 			again, err := b.diagnose(t.Context(), &o)
 			expect.NoError(t, err)
 			if again != test.again || (len(b.read) > 0) != test.isListed || (o.Problem != nil) != test.isListed {
-				t.Errorf("again after %s, want %s; read %v, problem %+v", again, test.again, b.read, o.Problem)
+				t.Errorf("got requeue after %s, want %s; read %v, problem %+v", again, test.again, b.read, o.Problem)
 			}
 		})
 	}
 }
 
-// Users can cause any number of events, by an annotation of an object or a Secret, and create many pods: the lists of
-// pods do not become more. What was found stays in the status meanwhile.
+// Users can cause any number of events, for example by annotating an object, and create many pods. This must not
+// increase the number of lists. The status keeps the last diagnosis in the meantime.
 func TestEventsCauseNoMoreListsOfPods(t *testing.T) {
 	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
 	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels
@@ -408,18 +409,18 @@ func TestEventsCauseNoMoreListsOfPods(t *testing.T) {
 			again, err := b.diagnose(t.Context(), &o)
 			expect.NoError(t, err)
 			if o.Problem == nil || again <= 0 {
-				rt.Fatalf("after %s: problem %v, again after %s", passed, o.Problem, again)
+				rt.Fatalf("after %s: got problem %v, requeue after %s", passed, o.Problem, again)
 			}
 			passed += time.Duration(pause) * time.Millisecond
 			b.clock.SetTime(noon.Add(passed))
 		}
 		if most := 1 + int(passed/podPeriodLeast); len(b.read) > most {
-			rt.Errorf("%d events in %s cause %d lists, want at most %d", len(pauses), passed, len(b.read), most)
+			rt.Errorf("%d events in %s caused %d lists, want at most %d", len(pauses), passed, len(b.read), most)
 		}
 	})
 }
 
-// A problem that was found is not reported of the next rollout, or if the clock was wrong.
+// A diagnosis must not be reused for the next rollout, nor after the clock was set back.
 func TestAProblemThatWasFoundIsNotReportedForLong(t *testing.T) {
 	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
 	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels
@@ -448,13 +449,13 @@ func TestAProblemThatWasFoundIsNotReportedForLong(t *testing.T) {
 				expect.NoError(t, err)
 			}
 			if o.Problem != nil {
-				t.Errorf("the problem is %+v", o.Problem)
+				t.Errorf("got problem %+v", o.Problem)
 			}
 		})
 	}
 }
 
-// A pod that runs and does not become ready is asked for the image, if there is a probe.
+// A running pod that does not become ready is probed if the Darkroom has a probe.
 func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 	rolling := deployment(2, pods(3, 1, 2, 2), func(d *appsv1.Deployment) {
 		d.UID, d.Annotations = "d", map[string]string{revisionAnnotation: "3"}
@@ -499,7 +500,7 @@ func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 			again, err := b.diagnose(t.Context(), &o)
 			expect.NoError(t, err)
 			if again != test.again || o.Starting.Name != test.starting {
-				t.Errorf("pod %q, again after %s; want %q, %s", o.Starting.Name, again, test.starting, test.again)
+				t.Errorf("got pod %q and requeue after %s, want %q and %s", o.Starting.Name, again, test.starting, test.again)
 			}
 		})
 	}
@@ -514,7 +515,7 @@ func TestTheSoonerTimeCounts(t *testing.T) {
 			want = min(a, b)
 		}
 		if max(got, 0) != want {
-			t.Fatalf("of %d and %d: %d", a, b, got)
+			t.Fatalf("Sooner(%d, %d): got %d", a, b, got)
 		}
 	})
 }

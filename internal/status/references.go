@@ -16,9 +16,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// determineCredentials returns the condition CredentialsReady; nil if no Secret is
-// referenced. The controller does not read Secrets: it learns of a missing key from a pod
-// that cannot start.
+// determineCredentials returns the condition CredentialsReady; nil if no Secret is referenced. The status controller
+// does not read these Secrets. A missing key becomes known from a pod that cannot start.
 func determineCredentials(o Observation) *v1alpha1.Condition {
 	var names []string
 	condition := &v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: metav1.ConditionFalse}
@@ -26,13 +25,13 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 		name := credentials.Name
 		if slices.Contains(o.MissingSecrets, name) {
 			condition.Reason = v1alpha1.ReasonSecretMissing
-			condition.Message = fmt.Sprintf("Secret %s does not exist in namespace %s: create it with %s.",
+			condition.Message = fmt.Sprintf("Secret %s does not exist in namespace %s. Create it with %s.",
 				name, o.Darkroom.Namespace, keyNames(credentials.Keys))
 			return condition
 		}
 		if key := missingKey(o, credentials); key != "" {
 			condition.Reason = v1alpha1.ReasonSecretKeyMissing
-			condition.Message = fmt.Sprintf("Secret %s has no key %q: add it, or name another in credentialsSecretRef.",
+			condition.Message = fmt.Sprintf("Secret %s has no key %q. Add the key, or name another key in credentialsSecretRef.",
 				name, key)
 			return condition
 		}
@@ -52,7 +51,7 @@ func determineCredentials(o Observation) *v1alpha1.Condition {
 	return condition
 }
 
-// keyNames returns the names of one or more keys, as a part of a sentence.
+// keyNames returns the names of one or two keys for a message.
 func keyNames(keys []string) string {
 	if len(keys) == 1 {
 		return fmt.Sprintf("the key %q", keys[0])
@@ -71,9 +70,8 @@ func missingKey(o Observation, of values.Credentials) string {
 	return ""
 }
 
-// missingFile returns the problem that a file that the pods mount does not exist; nil if all do. Pods
-// that cannot mount it do not report it. It reads the objects past the caches, and is called only
-// while pods do not start.
+// missingFile returns a problem if a file that the pods mount does not exist; nil if all exist. Pods do not report such
+// a missing file. The objects are read from the API server, but only while pods do not start.
 func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroom) (*Problem, error) {
 	for _, file := range values.Files(&darkroom.Spec) {
 		at := types.NamespacedName{Namespace: darkroom.Namespace, Name: file.Name}
@@ -90,13 +88,13 @@ func (r *Reconciler) missingFile(ctx context.Context, darkroom *v1alpha1.Darkroo
 		case apierrors.IsNotFound(err):
 			return &Problem{
 				v1alpha1.ReasonPodsFailing,
-				fmt.Sprintf("%s %s does not exist in namespace %s: create it with the key %q, or change %s.",
+				fmt.Sprintf("%s %s does not exist in namespace %s. Create it with the key %q, or change %s.",
 					file.Kind, file.Name, darkroom.Namespace, file.Key, file.Field),
 			}, nil
 		case err != nil:
 			return nil, fmt.Errorf("read %s %s: %w", file.Kind, at, err)
 		case !isData && !isText && !isBinary:
-			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("%s %s has no key %q: add it, or name another in %s.",
+			return &Problem{v1alpha1.ReasonPodsFailing, fmt.Sprintf("%s %s has no key %q. Add the key, or name another key in %s.",
 				file.Kind, file.Name, file.Key, file.Field)}, nil
 		}
 	}

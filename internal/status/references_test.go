@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// Pods that cannot mount a file do not say so.
+// Pods do not report a file that they cannot mount.
 func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 	ofConfigMap := photos().Obj()
 	ofConfigMap.Spec.Source.CABundleRef = &v1alpha1.CABundleRef{Name: "file", Key: "key"}
@@ -29,11 +29,11 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 	for name, test := range map[string]struct {
 		darkroom *v1alpha1.Darkroom
 		file     client.Object
-		want     string // nothing if the pods can mount it
+		want     string // empty if the pods can mount the file
 	}{
 		"no file is mounted": {photos().Obj(), nil, ""},
 		"no ConfigMap":       {ofConfigMap, nil, "ConfigMap file does not exist"},
-		"a Secret in place of it": {
+		"a Secret of the same name": {
 			ofConfigMap, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": nil}},
 			"ConfigMap file does not exist",
 		},
@@ -45,12 +45,12 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 			ofConfigMap,
 			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": ""}}, "",
 		},
-		"a ConfigMap with it in binary": {
+		"a ConfigMap with the key in binaryData": {
 			ofConfigMap,
 			&corev1.ConfigMap{ObjectMeta: meta, BinaryData: map[string][]byte{"key": {1}}}, "",
 		},
 		"no Secret": {ofSecret, nil, "Secret file does not exist"},
-		"a ConfigMap in place of it": {
+		"a ConfigMap of the same name": {
 			ofSecret, &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"key": ""}},
 			"Secret file does not exist",
 		},
@@ -59,7 +59,7 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 			ofSecret, &corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"key": nil}},
 			"",
 		},
-		"a Secret of the key elsewhere": {
+		"a Secret with the key in another namespace": {
 			ofSecret,
 			&corev1.Secret{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "team-b", Name: "file"},
@@ -77,7 +77,7 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 			expect.NoError(t, err)
 			found := o.Problem != nil
 			if found != (test.want != "") || found && !strings.HasPrefix(o.Problem.Message, test.want) {
-				t.Errorf("the problem is %+v, want %q", o.Problem, test.want)
+				t.Errorf("got problem %+v, want %q", o.Problem, test.want)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestAFileThatPodsCannotMountIsNamed(t *testing.T) {
 		})
 		o := Observation{Darkroom: ofSecret}
 		if _, err := b.problem(t.Context(), &o, nil); !errors.Is(err, failure) || o.Problem != nil {
-			t.Errorf("got %v, and the problem %+v", err, o.Problem)
+			t.Errorf("got error %v and problem %+v", err, o.Problem)
 		}
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// HelmFieldManager owns the part of the status that the Helm controller reports.
+// HelmFieldManager is the field manager of the part of the status that the Helm controller reports.
 const HelmFieldManager = "darkroom-helm"
 
-// helmPatience is how long the status controller waits for the Helm controller's report on a change: usually it
-// takes milliseconds, and a status before it would only say that the change is being applied.
+// helmPatience is how long the status controller waits for the Helm controller's report on a change. The report usually
+// takes milliseconds, and a status written before it would only say that the change is being applied.
 const helmPatience = 5 * time.Second
 
-// helmCacheTimeout is the longest wait until the cache shows a report. A reconcile without it costs a write.
+// helmCacheTimeout is the maximum time to wait until the cache shows a report. A reconcile before that costs a write.
 const helmCacheTimeout = time.Second
 
 // helmConditions are the conditions that the Helm controller reports.
@@ -46,10 +46,10 @@ func HelmReportOf(status v1alpha1.DarkroomStatus) HelmReport {
 	}
 }
 
-// Equal reports whether two reports say the same.
+// Equal reports whether two reports are equal.
 func (r HelmReport) Equal(other HelmReport) bool { return equality.Semantic.DeepEqual(r, other) }
 
-// IsPartOf reports whether a status has the release and each condition of the report, whatever they say.
+// IsPartOf reports whether a status contains the release and all condition types of the report, with any values.
 func (r HelmReport) IsPartOf(status v1alpha1.DarkroomStatus) bool {
 	return (r.DeployedRelease == nil || status.DeployedRelease != nil) &&
 		!slices.ContainsFunc(r.Conditions, func(condition v1alpha1.Condition) bool {
@@ -57,8 +57,8 @@ func (r HelmReport) IsPartOf(status v1alpha1.DarkroomStatus) bool {
 		})
 }
 
-// Apply writes the report into the status of a Darkroom, unless the Darkroom is gone. It waits a moment until the cache
-// shows the report: a reconcile before that would write it again.
+// Apply writes the report into the status of a Darkroom, unless the Darkroom is gone. It waits briefly until the cache
+// shows the report, because a reconcile before that would write it again.
 func (r HelmReport) Apply(ctx context.Context, kube client.Client, darkroom *v1alpha1.Darkroom) error {
 	if _, err := apply(ctx, kube, darkroom, HelmFieldManager, &r); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (r HelmReport) Apply(ctx context.Context, kube client.Client, darkroom *v1a
 	return nil
 }
 
-// conditionsOf returns the conditions of some types, in their order.
+// conditionsOf returns the conditions of the given types, in the order of the types.
 func conditionsOf(status v1alpha1.DarkroomStatus, types []string) []v1alpha1.Condition {
 	found := make([]v1alpha1.Condition, 0, len(types))
 	for _, conditionType := range types {
@@ -81,8 +81,8 @@ func conditionsOf(status v1alpha1.DarkroomStatus, types []string) []v1alpha1.Con
 }
 
 // untilReported returns how much longer to wait for the Helm controller's report on the current generation of a
-// Darkroom: not if it is there or will not come, and no longer than helmPatience after the last write of the spec. If
-// that time is not known, or in the future because clocks differ, there is no wait.
+// Darkroom. It does not wait if the report exists or will not come, nor longer than helmPatience after the last write
+// of the spec. If the time of that write is unknown, or in the future because of clock skew, it does not wait.
 func untilReported(darkroom *v1alpha1.Darkroom, now time.Time) time.Duration {
 	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) ||
 		reported(darkroom, v1alpha1.ConditionInitialized) != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// Whatever conditions there are, each has one owner, and the report is complete as long as none of its conditions and
-// not the release is missing.
+// Each condition belongs to exactly one report. A report is complete as long as the status contains all of its
+// conditions and its release.
 func TestAReportIsPartOfAStatusThatHasAllOfIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := slices.Concat(helmConditions, ownConditions)
@@ -34,27 +34,27 @@ func TestAReportIsPartOfAStatusThatHasAllOfIt(t *testing.T) {
 		report := HelmReportOf(status)
 		if own := written(status); len(report.Conditions)+len(own.Conditions) != len(status.Conditions) ||
 			own.DeployedRelease != nil {
-			t.Fatalf("of the status %+v, Helm has %+v and the status controller %+v", status, report, own)
+			t.Fatalf("status %+v: got the report %+v of Helm and %+v of the status controller", status, report, own)
 		}
 		if !report.IsPartOf(status) {
-			t.Fatalf("%+v is not part of its own status", report)
+			t.Fatalf("report %+v is not part of its own status", report)
 		}
 		for i := range report.Conditions {
 			lost := *status.DeepCopy()
 			lost.Conditions = slices.DeleteFunc(lost.Conditions,
 				func(c v1alpha1.Condition) bool { return c.Type == report.Conditions[i].Type })
 			if report.IsPartOf(lost) || report.Equal(HelmReportOf(lost)) {
-				t.Fatalf("nobody notices that %s was lost", report.Conditions[i].Type)
+				t.Fatalf("the loss of condition %s is not detected", report.Conditions[i].Type)
 			}
 		}
 		if status.DeployedRelease = nil; report.DeployedRelease != nil && report.IsPartOf(status) {
-			t.Fatal("nobody notices that the release was lost")
+			t.Fatal("the loss of the release is not detected")
 		}
 	})
 }
 
-// Decisions depend on the status before, such as whether pods were lost. After a restore of etcd the
-// versions are lower than before.
+// Decisions depend on the previous status, for example whether pods were lost. After a restore of etcd, versions may be
+// lower than before.
 func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		versions := []string{"5", "5", "3"}
@@ -69,19 +69,19 @@ func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 		}}
 		reconciler := &Reconciler{Client: interceptor.NewClient(fake.NewClientBuilder().Build(), stale)}
 		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "5", "6"); err != nil || len(versions) != 1 {
-			t.Errorf("%d versions are left: %v", len(versions), err)
+			t.Errorf("got %d remaining versions (%v)", len(versions), err)
 		}
 		err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "3", "4")
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a cache that does not follow: %v", err)
+			t.Errorf("a cache that lags: got error %v", err)
 		}
 		if err := reconciler.awaitCache(t.Context(), types.NamespacedName{}, "3", "3"); err != nil {
-			t.Errorf("a write that changed nothing: %v", err)
+			t.Errorf("a write that changed nothing: got error %v", err)
 		}
 	})
 }
 
-// reconcilerOfOthers handles none of the Darkrooms in its cache.
+// reconcilerOfOthers returns a reconciler that handles none of the cached Darkrooms.
 func reconcilerOfOthers(t *testing.T, objects ...client.Object) *Reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -14,8 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// outcome is a verdict with the condition that says whether work goes on: Reconciling, Stalled
-// or none.
+// outcome is a verdict with the expected progress condition: Reconciling, Stalled or none.
 type outcome struct {
 	verdict
 	progress string
@@ -39,8 +38,8 @@ func failed(reason, message string) verdict {
 	return verdict{v1alpha1.PhaseFailed, no, reason, message}
 }
 
-// compareVerdict compares the verdict of a report with the wanted one. A message that is not
-// wanted in particular is any but none.
+// compareVerdict compares the verdict in a report with the expected one. Without an expected message, any message
+// except an empty one matches.
 func compareVerdict(t *testing.T, want verdict, report v1alpha1.DarkroomStatus) {
 	t.Helper()
 	condition := v1alpha1.FindCondition(report.Conditions, v1alpha1.ConditionReady)
@@ -50,11 +49,11 @@ func compareVerdict(t *testing.T, want verdict, report v1alpha1.DarkroomStatus) 
 	}
 	expect.Equal(t, "the verdict", want, got, cmp.AllowUnexported(verdict{}))
 	if got.message == "" || report.Message != got.message {
-		t.Errorf("the message is %q, and the message of Ready %q", report.Message, got.message)
+		t.Errorf("got message %q, but the message of Ready is %q", report.Message, got.message)
 	}
 }
 
-// TestVerdict has what users see of a Darkroom, and what tools that wait for it understand.
+// TestVerdict checks what users see of a Darkroom, and how tools that wait for it evaluate it.
 func TestVerdict(t *testing.T) {
 	newcomer := darkrooms.New("photos", "team-a")
 	invalid := failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues,
@@ -65,7 +64,7 @@ func TestVerdict(t *testing.T) {
 		retried.LastTransitionTime = metav1.NewTime(noon.Add(-since))
 		return photos().Condition(retried)
 	}
-	// before is a Darkroom whose last report counted so many ready pods.
+	// before is a Darkroom whose last report had this number of ready pods.
 	before := func(ready int32, reason string) *darkrooms.Builder {
 		return photos().Condition(v1alpha1.Condition{Type: v1alpha1.ConditionReady, Reason: reason}).
 			Status(func(status *v1alpha1.DarkroomStatus) { status.ReadyReplicas = ready })
@@ -84,17 +83,17 @@ func TestVerdict(t *testing.T) {
 		observation Observation
 		want        outcome
 	}{
-		"a new Darkroom": {seen(newcomer, nil), working(pending("Nothing is installed yet."))},
-		"installed, and Helm's word is still to come": {seen(newcomer, deployment(1)), working(applying)},
-		// While paused, Helm reports Unknown for a generation that it has not applied.
+		"a new Darkroom":                       {seen(newcomer, nil), working(pending("The release is not installed yet."))},
+		"installed, before the report of Helm": {seen(newcomer, deployment(1)), working(applying)},
+		// During a pause, Helm reports Unknown for a generation that it has not applied.
 		"resumed after a pause in which it was changed": {
 			seen(photos().Condition(condition(v1alpha1.ConditionInitialized, unknown, 2)).
 				Condition(condition(v1alpha1.ConditionDeployed, unknown, 2)), deployment(1)),
 			working(applying),
 		},
 		"all pods ready, all hosts routed": {seen(photos(), deployment(2)), settled(ready("2 of 2 pods are ready."))},
-		// The pods are ready with what was asked for before.
-		"all pods ready, and the cache has not shown the last apply": {
+		// The pods are ready, but with the previous settings.
+		"all pods ready, but the cache does not show the last apply": {
 			seen(photos(), deployment(2), outdated),
 			working(applying),
 		},
@@ -103,7 +102,7 @@ func TestVerdict(t *testing.T) {
 			seen(photos(), deployment(2), notRouted),
 			working(verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonNotRouted, "Not routed yet: " + host + "."}),
 		},
-		// The routes will hardly wait for anybody, the pods do.
+		// Failing pods need more attention than a host that is not routed yet.
 		"a host is not routed, and pods fail": {
 			seen(photos(), deployment(2, pods(2, 2, 1, 1)), notRouted, noImage),
 			stalled(degraded(v1alpha1.ReasonImagePullFailed, "no such image.")),
@@ -120,14 +119,14 @@ func TestVerdict(t *testing.T) {
 			seen(photos(), deployment(2), func(o *Observation) {
 				o.Ingress.Spec.IngressClassName, o.MissingClass = ptr.To("nope"), true
 			}),
-			stalled(degraded(v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist: no controller serves the "+
-				"Ingress. Set ingress.className to one of kubectl get ingressclasses.")),
+			stalled(degraded(v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist, so no controller serves the "+
+				"Ingress. Set ingress.className to a class listed by kubectl get ingressclasses.")),
 		},
 		"a certificate is awaited": {
 			seen(photos(), deployment(2), func(o *Observation) { o.MissingCertificates = []string{"cert"} }),
 			working(verdict{
 				v1alpha1.PhaseDeploying, no, v1alpha1.ReasonCertificateMissing,
-				"Secret cert, which the Ingress has its certificate from, does not exist in namespace team-a.",
+				"Secret cert with the certificate of the Ingress does not exist in namespace team-a.",
 			}),
 		},
 		"no controller has published an address": {
@@ -138,7 +137,7 @@ func TestVerdict(t *testing.T) {
 			seen(photos(), deployment(2), refused(taken)),
 			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
 		},
-		"scaled to zero, and a host is of another's": {
+		"scaled to zero, and a host belongs to another": {
 			seen(photos().Replicas(0), deployment(0), refused(taken)),
 			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
 		},
@@ -151,7 +150,7 @@ func TestVerdict(t *testing.T) {
 			seen(failing(retryPeriod), nil),
 			stalled(failed(v1alpha1.ReasonReleaseFailed, "no quota")),
 		},
-		"what failed says more than that something did": {
+		"the specific failure is reported": {
 			seen(photos().Condition(failure(v1alpha1.ConditionIrreconcilable, "ReconcileError", "reconcile: no quota", 2)).
 				Condition(noQuota), deployment(2)),
 			stalled(failed(v1alpha1.ReasonReleaseFailed, "no quota")),
@@ -161,7 +160,7 @@ func TestVerdict(t *testing.T) {
 				deployment(2)),
 			settled(ready("")),
 		},
-		// The pods are ready with what was asked for before.
+		// The pods are ready, but with the previous settings.
 		"refused": {
 			seen(photos().Condition(invalid), deployment(2)),
 			stalled(failed(v1alpha1.ReasonInvalid, "spec.source.baseUrl: Required value")),
@@ -170,8 +169,8 @@ func TestVerdict(t *testing.T) {
 			seen(photos().Paused(), deployment(2)),
 			settled(verdict{v1alpha1.PhasePaused, unknown, v1alpha1.ReasonPaused, ""}),
 		},
-		// The Helm reconciler does not take it for a pause either.
-		"paused by another word than true": {
+		// The Helm reconciler also treats only "true" as a pause.
+		"the annotation has another value than true": {
 			seen(photos().Annotation(v1alpha1.AnnotationPaused, "yes"), deployment(2)),
 			settled(ready("")),
 		},
@@ -182,8 +181,8 @@ func TestVerdict(t *testing.T) {
 		},
 
 		"rolling out": {seen(photos(), starting), working(deploying("Rolling out: 0 of 2 pods are ready."))},
-		// The change may be the remedy.
-		"Kubernetes has not looked, and a pod of before fails": {
+		// The change may fix the problem.
+		"the change is not observed, and a pod from before fails": {
 			seen(photos(), deployment(3, notObserved, late), crashing),
 			working(deploying("Rolling out: 3 of 3 pods are ready.")),
 		},
@@ -251,7 +250,7 @@ func TestVerdict(t *testing.T) {
 			settled(verdict{v1alpha1.PhaseIdle, yes, v1alpha1.ReasonScaledToZero, "Scaled to zero: no images are served."}),
 		},
 		"scaled to zero, pods are still stopping": {
-			seen(photos().Replicas(0), deployment(0, pods(2, 0, 2, 2))), working(deploying("Scaling to zero: 2 pods are left.")),
+			seen(photos().Replicas(0), deployment(0, pods(2, 0, 2, 2))), working(deploying("Scaling to zero: 2 pods remain.")),
 		},
 		"scaled up from zero, and the Deployment does not show it yet": {
 			seen(photos().Replicas(2), deployment(0)),
