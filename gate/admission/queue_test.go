@@ -36,7 +36,7 @@ func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 	}
 }
 
-// So that it does not wait for the next work of a client whose work is in progress.
+// The client does not wait for the next work of a client with work in progress.
 func TestAClientWithLessWorkIsFirstInATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(2, 10, 0)
@@ -72,8 +72,8 @@ func TestWorkHeavierThanTheCapacityRunsAlone(t *testing.T) {
 	release(0)
 }
 
-// occupy fills a queue and enqueues one waiter after the other; it returns the order in
-// which they are admitted once the queue is released.
+// order fills a queue and adds one waiter after another. It returns the order in which they are admitted when the
+// queue is released.
 func order(t *testing.T, q *Queue, clients ...string) []string {
 	t.Helper()
 	var admitted []string
@@ -110,8 +110,7 @@ func TestClientsTakeTurns(t *testing.T) {
 	}
 }
 
-// Clients wait while others work: each letter is a request of that client, and the next client joins the
-// request at a place.
+// Each letter of asked is a waiting request of that client. The client joins then joins the request at an index.
 func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
 	for _, test := range []struct {
 		asked, joins string
@@ -144,7 +143,7 @@ func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
 			joins[test.at](For(t.Context(), test.joins))
 			release(0)
 			synctest.Wait()
-			joins[test.at](For(t.Context(), "late")) // it has ended
+			joins[test.at](For(t.Context(), "late")) // the work has ended
 			if used, waiting := q.Load(); !slices.Equal(admitted, test.want) || used != 0 || waiting != 0 {
 				t.Errorf("%s: admitted %v, want %v; %d used, %d waiting", test.asked, admitted, test.want, used, waiting)
 			}
@@ -152,7 +151,7 @@ func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
 	}
 }
 
-// Who has all that it may have waits, until another client joins that has not.
+// A client at its limit waits until a client below its limit joins.
 func TestSharedWorkIsThatOfAClientThatMayHaveMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(4, 10, 1)
@@ -235,9 +234,8 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 	})
 }
 
-// Whatever is asked for, by whichever clients join it, and given back in whatever order: the sum of what is
-// admitted stays within the capacity, and what a client has within its own; nobody waits whose work fits; and a
-// newcomer is not preceded by two turns of another client.
+// For random requests, joins and releases: the admitted weight stays within the capacity, and within the limit of
+// each client; no work waits that fits; and a new client is not preceded by two turns of another client.
 func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -332,7 +330,7 @@ func TestTheWorkOfAClientIsBounded(t *testing.T) {
 	})
 }
 
-// A client whose turn has come is not overtaken by new ones, however many there are.
+// A client whose turn has come is not overtaken by any number of new clients.
 func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
 	q := New(1, 10, 0)
 	synctest.Test(t, func(t *testing.T) {
@@ -377,8 +375,7 @@ func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
 	})
 }
 
-// Without places to wait, work is admitted at once or refused at once: up to the capacity, and for a client up
-// to its own.
+// Without places to wait, work is admitted or refused at once, up to the capacity and up to the limit of the client.
 func TestAQueueWithoutPlacesAdmitsWhatFits(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const capacity = 10

@@ -30,7 +30,7 @@ func entry(size int) *Entry {
 	return e
 }
 
-// store writes an entry to the disk only, before it returns.
+// store writes an entry synchronously to the disk only.
 func store(c *Cache, key string, e *Entry) error { return c.disk.put(key, e, c.disk.claim(key)) }
 
 func TestEntriesSurviveARestart(t *testing.T) {
@@ -205,7 +205,7 @@ func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
 	})
 }
 
-// A file is read as it was written, for its key, or not at all.
+// A damaged file is never served: it is read unchanged, for its key, or not at all.
 func TestRandomDamageIsNotServed(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 50_000 {
@@ -232,7 +232,7 @@ func TestRandomDamageIsNotServed(t *testing.T) {
 	}
 }
 
-// No content of a file makes decode panic, and what encode writes is read back.
+// decode never panics, and reads what encode has written.
 func FuzzDecode(f *testing.F) {
 	valid, err := encode("/a?w=1", entry(20))
 	if err != nil {
@@ -260,7 +260,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An entry is in memory unless it weighs more than an eighth of it, and on disk unless it takes more than a sixteenth.
+// An entry is kept in memory unless it exceeds an eighth of it, and on disk unless it exceeds a sixteenth.
 func TestAnEntryDoesNotDisplaceManyOthers(t *testing.T) {
 	const memory, diskSize = 1 << 16, 1 << 16
 	c, failures := open(t, t.TempDir(), memory, diskSize)
@@ -320,8 +320,8 @@ func TestAnEntryThatIsNoLongerOnDiskIsRevalidatedInMemory(t *testing.T) {
 	}
 }
 
-// Whatever is stored, removed and read, and whether it is written to the disk before the next step or not: an
-// entry is the one that was stored last, unless that was removed, for the next process too.
+// For random operations, with or without waiting for the disk: an entry is the last one stored, unless that was
+// removed, in the next process too.
 func TestOnlyWhatWasStoredLastIsServed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, memory := t.TempDir(), rapid.SampledFrom([]int64{1, 1 << 20}).Draw(rt, "memory")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The file is a pipe, whose content comes when the test sends it.
+// The file is a pipe, whose content the test writes later.
 func TestAnEntryThatIsRemovedWhileItIsReadDoesNotReturn(t *testing.T) {
 	c, _ := open(t, t.TempDir(), 1<<20, 1<<20)
 	if err := store(c, "/a?", entry(100)); err != nil {

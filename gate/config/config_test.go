@@ -51,8 +51,7 @@ func chart(t *testing.T) map[string]string {
 	return found
 }
 
-// The defaults of the variables are in this package; README and chart have the same, and the README has
-// all variables.
+// README and chart have the defaults of this package, and the README has all variables.
 func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 	read := map[string]bool{}
 	want, err := Read(func(name string) string {
@@ -83,7 +82,7 @@ func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// Parameters with which the gate does not start are refused with the resource, and not when pods start.
+// The resource refuses parameters with which the gate would not start.
 func TestTheGateStartsWithParametersThatTheResourceAccepts(t *testing.T) {
 	text, err := os.ReadFile("../../config/crd/bases/deployments.example.com_darkrooms.yaml")
 	if err != nil {
@@ -108,7 +107,7 @@ func TestTheGateStartsWithParametersThatTheResourceAccepts(t *testing.T) {
 			} {
 				_, err := Read(func(variable string) string { return variables[variable] })
 				isAccepted := regexp.MustCompile(rules[i][1]).MatchString(name + "=" + value)
-				// Nobody writes numbers like these, and the rules do not accept them.
+				// Unusual notations of numbers, which the CEL rules refuse.
 				isOdd := slices.Contains([]string{"", ".5", "1e1", "0x1", "000000"}, value) && name != "mono"
 				if isAccepted != (err == nil) && (isAccepted || !isOdd) {
 					t.Errorf("%v: accepted: %v, and the gate returns %v", variables, isAccepted, err)

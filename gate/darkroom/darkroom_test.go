@@ -28,7 +28,7 @@ func TestResultsThatAreTooLargeAreRefused(t *testing.T) {
 	}
 }
 
-// Darkroom responds with 422 to what it cannot decode, and to all requests after failures of its source.
+// Darkroom responds with 422 to images that it cannot decode, and to all requests after its source has failed.
 func TestOnlyAnImageThatDarkroomHasReadIsRefused(t *testing.T) {
 	for reads, want := range map[bool]problem.Kind{true: problem.Untransformable, false: problem.UpstreamFailed} {
 		var d *Darkroom

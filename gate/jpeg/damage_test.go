@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawIntervals draws a gray picture with 6 blocks in a row, which are an interval.
+// drawIntervals draws a gray picture with rows of 6 blocks, each row a restart interval.
 func drawIntervals(t *rapid.T, restarts map[int][]byte) (p *picture, l layout) {
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "content"), 0))
 	var quantization [4][64]uint16

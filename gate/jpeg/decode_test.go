@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sampling is the factors of each component, as in the frame header.
+// sampling has the sampling factors of each component, as in the frame header.
 type sampling []byte
 
 var samplings = []sampling{
@@ -30,7 +30,7 @@ var samplings = []sampling{
 	{0x22, 0x11, 0x11, 0x22},
 }
 
-// drawPicture draws an image of waves and noise. A smooth image has little at high frequencies.
+// drawPicture draws waves and noise. Smooth images have only low frequencies.
 func drawPicture(t *rapid.T, smooth bool) *picture {
 	factors := rapid.SampledFrom(samplings).Draw(t, "sampling")
 	width, height := rapid.IntRange(1, 100).Draw(t, "width"), rapid.IntRange(1, 100).Draw(t, "height")
@@ -81,7 +81,7 @@ func drawPicture(t *rapid.T, smooth bool) *picture {
 	return p
 }
 
-// plain is the simplest way to write a picture.
+// plain is the simplest layout of a picture.
 func plain(p *picture) layout {
 	l := layout{frame: baselineFrame, scans: []pass{{last: 63}}}
 	for i := range p.planes {
@@ -90,8 +90,8 @@ func plain(p *picture) layout {
 	return l
 }
 
-// drawLayout draws a way to write a picture. It reports whether image/jpeg reads it rightly: in scans of a single
-// component, it counts MCUs of the whole frame for restarts.
+// drawLayout draws a layout for a picture, and reports whether image/jpeg reads it correctly. In scans of one
+// component, image/jpeg counts MCUs of the whole frame for restarts.
 func drawLayout(t *rapid.T, p *picture) (l layout, standardReads bool) {
 	l = plain(p)
 	l.frame = rapid.SampledFrom([]byte{baselineFrame, extendedFrame, progressiveFrame}).Draw(t, "frame")

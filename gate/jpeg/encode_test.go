@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawPixels draws an image of a gradient and noise, of a type that results have.
+// drawPixels draws a gradient with noise, as an image type that results can have.
 func drawPixels(t *rapid.T) image.Image {
 	bounds := image.Rect(0, 0, rapid.IntRange(1, 200).Draw(t, "width"), rapid.IntRange(1, 200).Draw(t, "height"))
 	noise := rapid.SampledFrom([]int{0, 1, 9, 255}).Draw(t, "noise")

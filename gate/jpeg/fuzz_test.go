@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What image/jpeg decodes has the same size here, nothing panics, and the size follows from the denominator.
+// All files that image/jpeg decodes are decoded at the same size, and other denominators divide that size. Nothing
+// panics.
 func FuzzDecode(f *testing.F) {
 	for seed := range 40 {
 		f.Add(rapid.Custom(func(t *rapid.T) []byte {

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// picture is an image as the coefficients of its blocks, which the encoder of the tests writes in many ways.
+// picture is an image as coefficients of blocks, which the encoder of the tests can write in many layouts.
 type picture struct {
 	width, height int
 	planes        []pictured
 	quantization  [4][64]uint16
-	// application is written behind SOI.
+	// application is written after SOI.
 	application []byte
 }
 
@@ -20,32 +20,32 @@ type picture struct {
 type pictured struct {
 	id, tables           byte
 	horizontal, vertical int
-	// stride is the number of blocks in a row, in whole MCUs. columns and rows are without those behind the edge.
+	// stride is the number of blocks in a row, in whole MCUs. columns and rows exclude blocks beyond the edge.
 	stride, columns, rows int
 	// blocks are quantized coefficients in zigzag order.
 	blocks [][64]int
 }
 
-// layout is how a picture is written.
+// layout describes how a picture is written.
 type layout struct {
 	frame    byte
 	interval int
 	scans    []pass
-	// skew replaces the number of times that a symbol occurs, for other tables than the optimal ones.
+	// skew replaces the counts of symbols, for tables that are not optimal.
 	skew func(symbol byte, count int) int
 	// longestRun limits the runs of blocks without coefficients.
 	longestRun int
-	// restarts are numbers of restart markers and what is written instead.
+	// restarts has replacements for restart markers, by number.
 	restarts map[int][]byte
 }
 
-// pass is a scan: components by their number, a band, and the bits of the coefficients that are written.
+// pass is a scan: the numbers of its components, a band, and the written bits of coefficients.
 type pass struct {
 	components               []int
 	first, last, before, low int
 }
 
-// newPicture transforms samples. Those behind the edge are like those at it, as encoders do.
+// newPicture transforms samples. Samples beyond the edge repeat the edge, as in other encoders.
 func newPicture(width, height int, planes []pictured, quantization [4][64]uint16,
 	sample func(component, x, y int) float64,
 ) *picture {
@@ -147,7 +147,7 @@ type event struct {
 	restart bool
 }
 
-// scanWriter collects the events of a scan, and writes them when the tables that are best for them are known.
+// scanWriter collects the events of a scan, and writes them with optimal tables.
 type scanWriter struct {
 	pass
 	layout
@@ -155,7 +155,7 @@ type scanWriter struct {
 	codes  [8][256]struct{ code, length int }
 
 	predicted [4]int
-	// run is the number of blocks without further coefficients, which are not written yet, and bits their bits.
+	// run is the number of pending blocks without further coefficients, and bits has their bits.
 	run, runTable int
 	bits          []event
 }

@@ -30,7 +30,7 @@ func planesOf(img image.Image) []plane {
 	return planes
 }
 
-// averages returns the averages of squares. What they lack at the right and the lower edge is like the edge.
+// averages returns the averages of squares. Squares at the right and lower edge are completed with the edge.
 func (p plane) averages(side int) plane {
 	out := plane{width: ceil(p.width, side), height: ceil(p.height, side)}
 	for y := range out.height {
@@ -46,7 +46,7 @@ func (p plane) averages(side int) plane {
 	return out
 }
 
-// psnr returns the likeness of two images in dB.
+// psnr returns the peak signal-to-noise ratio of two images in dB.
 func psnr(a, b []plane) float64 {
 	var sum, n float64
 	for i := range a {

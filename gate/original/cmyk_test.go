@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodedColor returns a color of sRGB as a profile encodes it, in L*a*b* or XYZ.
+// encodedColor encodes an sRGB color as in a profile, in L*a*b* or XYZ.
 func encodedColor(c color.RGBA, lab, wide bool) (out vector) {
 	var linear vector
 	for i, v := range []uint8{c.R, c.G, c.B} {
@@ -40,14 +40,14 @@ func encodedColor(c color.RGBA, lab, wide bool) (out vector) {
 	return vector{l / 100, (a + 128) / 255, (b + 128) / 255}
 }
 
-// difference returns the distance of two colors in L*a*b*, by which 2 can just be seen. In the dark channel of a bright
-// color, one step of an encoded L*a*b* is ten steps of sRGB.
+// difference returns the distance of two colors in L*a*b*. A distance of 2 is just visible. In the dark channel of a
+// bright color, one step of encoded L*a*b* is ten steps of sRGB.
 func difference(one, other color.RGBA) float64 {
 	a, b := encodedColor(one, true, false), encodedColor(other, true, false)
 	return math.Sqrt(math.Pow(100*(a[0]-b[0]), 2) + math.Pow(255*(a[1]-b[1]), 2) + math.Pow(255*(a[2]-b[2]), 2))
 }
 
-// printer describes a CMYK profile, in which inks subtract light by a power of their amount.
+// printer describes a CMYK profile. Each ink absorbs light by a power of its amount.
 type printer struct {
 	lab, wide bool
 	row       int
@@ -61,7 +61,7 @@ func (p printer) color(amounts [inks]float64) color.RGBA {
 	return color.RGBA{part(0), part(1), part(2), 255}
 }
 
-// file returns a JPEG file with the profile, and no image.
+// file returns a JPEG file with the profile and without image data.
 func (p printer) file() []byte {
 	number := func(out []byte, v float64) []byte {
 		if p.wide {
@@ -98,7 +98,7 @@ func (p printer) file() []byte {
 	return jpegWith(profile)
 }
 
-// jpegWith returns the header of a JPEG file with a profile in as many segments as it needs.
+// jpegWith returns a JPEG header with a profile in as many segments as needed.
 func jpegWith(profile []byte) []byte {
 	const most = 60_000
 	file, count := []byte("\xff\xd8"), (len(profile)+most-1)/most
@@ -139,7 +139,7 @@ func TestCMYKIsConvertedByItsProfile(t *testing.T) {
 	})
 }
 
-// A damaged profile is not used, or wrong colors come out, and nothing else happens.
+// A damaged profile is ignored, or results in wrong colors, but nothing worse.
 func TestADamagedCMYKProfileDoesNoHarm(t *testing.T) {
 	whole := printer{lab: true, row: 3, power: 1}.file()
 	from := image.NewCMYK(image.Rect(0, 0, 3, 1))

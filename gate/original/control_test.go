@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the order, case and spacing of directives, and the lines that they are in: what forbids keeping counts, then
-// what is for shared caches, then what is for all, and of two times the shorter one, less the age of the response.
+// Directives have precedence in any order, case, spacing and number of lines: no-store, then rules for shared caches,
+// then other rules. Of two ages the lower one counts, less the age of the response.
 func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
@@ -32,7 +32,7 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 		switch rapid.SampledFrom([]string{"none", "a time", "no time"}).Draw(t, "Expires") {
 		case "a time":
 			expires, skew := rapid.IntRange(-100, 100).Draw(t, "seconds until Expires"), time.Duration(0)
-			if rapid.Bool().Draw(t, "Date") { // of a clock that differs
+			if rapid.Bool().Draw(t, "Date") { // from a different clock
 				skew = time.Duration(rapid.IntRange(-1000, 1000).Draw(t, "skew")) * time.Second
 				header.Set("Date", now.Add(skew).Format(http.TimeFormat))
 			}
@@ -43,7 +43,7 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 			bound(0)
 		}
 		most := rapid.SampledFrom([]int{0, 3}).Draw(t, "times of a kind at most")
-		for _, name := range []string{"max-age", "s-maxage"} { // the latter counts
+		for _, name := range []string{"max-age", "s-maxage"} { // the last one counts
 			seconds := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(-5, 100), rapid.IntRange(50, 100)), 0, most).Draw(t, name)
 			for _, each := range seconds {
 				directives = append(directives, name+"="+rapid.SampledFrom([]string{"%d", `"%d"`}).Draw(t, "form"))
@@ -55,7 +55,7 @@ func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 				bound(slices.Min(seconds))
 			}
 		}
-		if rarely("no-cache") { // it leaves nothing of other times
+		if rarely("no-cache") { // it overrides the ages
 			directives = append(directives, rapid.SampledFrom([]string{"no-cache", `no-cache="set-cookie"`}).
 				Draw(t, "form of no-cache"))
 			bound(0)

@@ -14,7 +14,7 @@ func chromaticities(values ...float64) (data []byte) {
 	return data
 }
 
-// The colorants equal the ones in the profiles that the ICC and Apple publish.
+// The colorants match the profiles published by the ICC and Apple.
 func TestColorsOfPNGFilesBecomeAProfile(t *testing.T) {
 	header, linear := make([]byte, 13), []byte{0, 1, 0x86, 0xa0}
 	header[9] = 2

@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// drawTIFF returns EXIF data with an orientation among entries without one.
+// drawTIFF returns EXIF data with an orientation among other entries.
 func drawTIFF(t *rapid.T, orientation int) []byte {
 	var order interface {
 		binary.ByteOrder
@@ -71,10 +71,10 @@ func webpChunk(kind string, data []byte) []byte {
 	return append(append(out, data...), make([]byte, len(data)%2)...)
 }
 
-// webpStart has the header of files with metadata.
+// webpStart is the header of WebP files with metadata.
 var webpStart = slices.Concat([]byte("RIFF\x00\x00\x00\x00WEBP"), webpChunk("VP8X", make([]byte, 10)))
 
-// file is the beginning of an image, its pieces and what follows them.
+// file is the start of an image, its parts, and the rest.
 type file struct {
 	start  []byte
 	pieces [][]byte
@@ -83,7 +83,7 @@ type file struct {
 
 func (f file) body() []byte { return slices.Concat(f.start, slices.Concat(f.pieces...), f.end) }
 
-// drawFile returns a file with an orientation and a profile among other pieces.
+// drawFile returns a file with an orientation and a profile among other parts.
 func drawFile(t *rapid.T, format string, orientation int, profile []byte) file {
 	tiff := drawTIFF(t, orientation)
 	var other, exif []byte
@@ -123,7 +123,7 @@ func drawFile(t *rapid.T, format string, orientation int, profile []byte) file {
 	return f
 }
 
-// scanned returns what is found in a file whose header Go has not decoded.
+// scanned returns the properties found by scanning a file.
 func scanned(body []byte) Info {
 	info := Info{ContentType: Type(body)}
 	info.scan(body)
@@ -142,7 +142,7 @@ func TestMetadataIsFoundAmongAllElse(t *testing.T) {
 		if got := Profile(f.body()); !bytes.Equal(got, profile) {
 			t.Errorf("a profile of %d bytes, want %d", len(got), len(profile))
 		}
-		// A file that is cut has what is before the cut, and nothing else.
+		// A truncated file has the properties before the cut, and no others.
 		whole := f.body()
 		at := rapid.IntRange(0, len(whole)).Draw(t, "cut")
 		cut := whole[:at:at]
@@ -177,8 +177,8 @@ func TestProfilesThatAreTooShortOrTooLongAreLeftOut(t *testing.T) {
 	}
 }
 
-// checkChunks checks that a WebP file with metadata is a sequence of chunks, and that the first one says what is in
-// the others.
+// checkChunks checks that a WebP file with metadata is a sequence of chunks, and that the first chunk announces the
+// others.
 func checkChunks(t *rapid.T, body []byte) {
 	var kinds []string
 	length, alpha := 12, false
@@ -198,7 +198,7 @@ func checkChunks(t *rapid.T, body []byte) {
 	}
 }
 
-// Each scan is a pass over all pixels, whatever its length.
+// Each scan is a pass over all pixels, however short it is.
 func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	body := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 8, 8)), nil) })
 	rapid.Check(t, func(t *rapid.T) {
@@ -212,8 +212,7 @@ func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	})
 }
 
-// The header of a WebP file may say that its pixels are few, before a frame of very many, and only the
-// beginning is there.
+// The header of a WebP file may declare few pixels although a frame has many, and the file may be truncated.
 func TestAWebPFileWhoseSizesDifferIsNotTransformed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body, err := os.ReadFile("../testdata/corpus/" +
@@ -281,7 +280,7 @@ func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
 						t.Errorf("other pixels: %v", err)
 					}
 				}
-				// Those of other colors and those that are cut are none.
+				// Profiles of other color spaces and truncated profiles are ignored.
 				for _, wrong := range [][]byte{drawProfile(t, "CMYK"), profile[:127], nil} {
 					if !bytes.Equal(WithProfile(result, wrong), result) {
 						t.Errorf("a wrong profile of %d bytes was added", len(wrong))
@@ -292,7 +291,7 @@ func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
 	}
 }
 
-// EXIF data may end anywhere and lead anywhere: the orientation is from a whole entry, or none.
+// EXIF data may be truncated and have any offsets: the orientation is from a complete entry, or missing.
 func TestAnOrientationIsReadFromAWholeEntry(t *testing.T) {
 	for orientation := range uint16(11) {
 		for start := range uint32(40) {

@@ -34,7 +34,7 @@ func TestImagesAreDescribedByTheirContent(t *testing.T) {
 	bounds := image.Rect(0, 0, 30, 20)
 	photo := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewRGBA(bounds), nil) })
 	gray := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(bounds), nil) })
-	boxes := func(brand string) []byte { // with the sizes of the image and of a part of it
+	boxes := func(brand string) []byte { // with the sizes of the image and of a part
 		const size = " ispe\x00\x00\x00\x00\x00\x00\x00"
 		return []byte("\x00\x00\x00\x1cftyp" + brand + "\x00\x00\x00\x00" + size + "\x1e\x00\x00\x00\x14" +
 			size + "\x01\x00\x00\x00\x14")
@@ -198,8 +198,7 @@ func TestMalformedOrientationsAreIgnored(t *testing.T) {
 	}
 }
 
-// grayPNG returns a gray image with a transparent color; interlaced if passes has more than one
-// size.
+// grayPNG returns a gray image with a transparent color. It is interlaced if passes has more than one size.
 func grayPNG(bounds image.Rectangle, depth byte, passes ...image.Point) []byte {
 	file := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
 	chunk := func(kind string, data []byte) {
@@ -242,7 +241,7 @@ func TestDecodersDoNotNeedMoreMemoryThanIsExpected(t *testing.T) {
 		"interlaced transparent gray PNG":    grayPNG(bounds, 8, passes...),
 		"interlaced, deep, transparent gray": grayPNG(bounds, 16, passes...),
 	}
-	for name, body := range maps.Clone(files) { // Go's decoder accepts what may not be there
+	for name, body := range maps.Clone(files) { // Go's decoder accepts other data here
 		if bytes.HasPrefix(body, []byte("\x89PNG")) {
 			files[name+", behind a comment"] = slices.Insert(bytes.Clone(body), 8, pngChunk("teXt", []byte("a comment"))...)
 		}
@@ -265,7 +264,7 @@ func TestDecodersDoNotNeedMoreMemoryThanIsExpected(t *testing.T) {
 	}
 }
 
-// Darkroom v0.4.2 takes 68 MiB for a JPEG of 12 megapixels with w=300.
+// Darkroom v0.4.2 needs 68 MiB for a 12-megapixel JPEG with w=300.
 func TestTheWeightIsAnUpperBoundOfTheMeasuredMemory(t *testing.T) {
 	info := Info{Format: "jpeg", Size: request.Size{Width: 4000, Height: 3000}, BytesPerPixel: 3}
 	if got := Weight(info, 2<<20, request.Transform{Width: 300}); got>>20 < 68 || got != 93_860_031 {

@@ -23,7 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// photo returns a JPEG file without sharp edges, whose likeness at another scale is bounded.
+// photo returns a JPEG file without sharp edges, so that results at other scales are similar.
 func photo(size image.Point) []byte {
 	img := image.NewGray(image.Rectangle{Max: size})
 	for y := range size.Y {
@@ -38,7 +38,7 @@ func photo(size image.Point) []byte {
 	return file.Bytes()
 }
 
-// likeness returns the ratio of signal to noise of two gray JPEG files, in decibels.
+// likeness returns the signal-to-noise ratio of two gray JPEG files in dB.
 func likeness(t *rapid.T, one, other []byte) float64 {
 	a, err := jpeg.Decode(bytes.NewReader(one))
 	b, err2 := jpeg.Decode(bytes.NewReader(other))
@@ -53,7 +53,7 @@ func likeness(t *rapid.T, one, other []byte) float64 {
 	return 10 * math.Log10(255*255*float64(len(a.(*image.Gray).Pix))/max(sum, 1e-9))
 }
 
-// renderings returns how often an image was decoded.
+// renderings returns the number of decodings.
 func renderings(t *testing.T, p *Pipeline) (count int) {
 	t.Helper()
 	families, err := p.metrics.Registry.Gather()
@@ -70,8 +70,8 @@ func renderings(t *testing.T, p *Pipeline) (count int) {
 	return count
 }
 
-// Whatever the sizes that wait for a photo at the same time, and whoever leaves: it is decoded once, and each result is
-// like the result that is made alone, but for the scale of the decoding.
+// For any sizes that wait for a photo, with or without a request that leaves: the photo is decoded once, and each
+// result resembles the result of a single request.
 func TestResultsThatWaitForAPhotoAreMadeOfItsPixelsTogether(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(rt, name) }

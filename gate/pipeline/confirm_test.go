@@ -22,16 +22,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// step is a request, before which time passes and the source may change.
+// step is a request. Before it, time passes and the source may change.
 type step struct {
 	passes time.Duration
-	// changes replaces the image by a new one, and says is what the source says of it, unless it confirms silently that it
-	// is unchanged.
+	// changes replaces the image. says has the headers of the source, unless it confirms silently that the image is
+	// unchanged.
 	changes bool
 	says    original.Control
 	silent  bool
 	webp    bool
-	// restarts lets another process follow, with the same files.
+	// restarts replaces the process, and keeps the files.
 	restarts bool
 }
 
@@ -49,14 +49,14 @@ func drawSteps() *rapid.Generator[[]step] {
 				Draw(t, "passes"),
 			changes: rapid.IntRange(0, 3).Draw(t, "changes") == 0, says: rapid.SampledFrom(controls).Draw(t, "says"),
 			silent:   rapid.Bool().Draw(t, "silent"),
-			webp:     rapid.Bool().Draw(t, "WebP"), // a pixel is not smaller as WebP
+			webp:     rapid.Bool().Draw(t, "WebP"), // a pixel does not become smaller as WebP
 			restarts: rapid.IntRange(0, 3).Draw(t, "restarts") == 0,
 		}
 	}), 1, 10)
 }
 
-// filesOf opens the files of an image in a folder; none if it has no name. While a file is open, no other one gets its
-// inode.
+// filesOf opens the files of an image in a folder; none without a name. An open file keeps its inode, so that no
+// other file gets it.
 func filesOf(folder string, image []byte) (files []*os.File) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -73,7 +73,7 @@ func filesOf(folder string, image []byte) (files []*os.File) {
 	return files
 }
 
-// replaced closes files, and reports whether one of them is not at its path any more.
+// replaced closes files, and reports whether one of them was replaced.
 func replaced(files []*os.File) (found bool) {
 	for _, file := range files {
 		was, wasErr := file.Stat()
@@ -84,17 +84,17 @@ func replaced(files []*os.File) (found bool) {
 	return found
 }
 
-// toldSource is a source of one image, which says what a step tells it to say.
+// toldSource is a source of one image, with the headers of each step.
 type toldSource struct {
 	hasETags bool
 	now      step
-	// shade is the color of the image: another shade is another image.
+	// shade is the color of the image; another shade is another image.
 	shade uint8
-	// said is what counts: what was said last, and all that was said ever.
+	// said has the last headers, and all headers so far.
 	said original.Control
 	ever []original.Control
-	// asked is how often the source was asked, and at when it was last; confirmed is set if it said that the image is
-	// unchanged.
+	// asked is the number of requests to the source, and at the time of the last one. confirmed is set if it
+	// confirmed that the image is unchanged.
 	asked     int
 	at        time.Time
 	confirmed bool
@@ -119,7 +119,7 @@ func (s *toldSource) respond(_ context.Context, r source.Request) (*source.Respo
 	return respond(pixel(s.shade), func(r *source.Response) { r.Validators, r.Control = validators, s.said })
 }
 
-// isFresh reports whether the source need not be asked again.
+// isFresh reports whether the source need not be asked.
 func (s *toldSource) isFresh(revalidate time.Duration) bool {
 	lifetime := revalidate
 	if s.said.Bounded {
@@ -128,9 +128,9 @@ func (s *toldSource) isFresh(revalidate time.Duration) bool {
 	return s.asked > 0 && !s.said.NoStore && time.Since(s.at) < lifetime
 }
 
-// observed is what a test sees of one request.
+// observed is the outcome of one request.
 type observed struct {
-	before   toldSource // as the source was then
+	before   toldSource // the source before the request
 	wasFresh bool
 	entry    *cache.Entry
 	state    State
@@ -139,7 +139,7 @@ type observed struct {
 	rewritten bool
 }
 
-// fault returns what is wrong with a response, after the source was asked behind it.
+// fault returns the error in a response, after the refresh in the background.
 func (o observed) fault(s *toldSource) string {
 	isAsked := s.asked > o.before.asked
 	switch {
@@ -159,8 +159,8 @@ func (o observed) fault(s *toldSource) string {
 	return ""
 }
 
-// What a source says last is what counts for all results of an original, however it says it: with the same original or
-// another one, in full or by confirming that it is unchanged. It is asked for what is not fresh.
+// The last response of a source determines the caching of all results of an original, for the same or a new original,
+// with a body or as a confirmation. The source is asked unless the result is fresh.
 func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		told, steps := &toldSource{hasETags: rapid.Bool().Draw(rt, "the source has ETags")}, drawSteps().Draw(rt, "steps")
@@ -193,7 +193,7 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 				case err != nil:
 					failure = err.Error()
 				case restarted && seen.state == Revalidated:
-					// What the earlier process knew is known once the source has responded.
+					// The files of the earlier process are valid once the source has responded.
 					if last, _ := p.versions.GetIfPresent("/a.png"); told.confirmed {
 						told.said = last.Control
 					}
@@ -216,8 +216,8 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	})
 }
 
-// Once an original has been read, no result of one that it has replaced is served, even if the source confirms that: a
-// time of modification may be the same, or earlier, for the next image.
+// When an original has been read, no results of previous originals are served, even if the source confirms them: the
+// next image may have the same modification time, or an earlier one.
 func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kept := cache.Options{Memory: memory / 4}
@@ -228,7 +228,7 @@ func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
 			passes   time.Duration
 			restarts bool // another process follows, with the same files
 			changes  bool
-			later    int // by which the next image was modified later
+			later    int // the next image is modified this much later
 			width    int
 		}
 		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
@@ -243,7 +243,7 @@ func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
 		modified := 50
 		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
 			validators := original.Validators{LastModified: fmt.Sprint(modified)}
-			if known, err := strconv.Atoi(r.Known.LastModified); err == nil && modified <= known { // as file servers decide
+			if known, err := strconv.Atoi(r.Known.LastModified); err == nil && modified <= known { // as in file servers
 				return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
 			}
 			read = shade
@@ -263,7 +263,7 @@ func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
 					p, read = newPipelineWith(o, kept), 0
 				}
 				last, r := read, resized("/a.png", next.width)
-				r.Transform.Fit = request.FitMax // as it is, because it has one pixel
+				r.Transform.Fit = request.FitMax // unchanged, because it has one pixel
 				entry, state, err := p.Get(t.Context(), "a", r)
 				if err != nil {
 					failure = err.Error()

@@ -34,7 +34,8 @@ var failures = []problem.Kind{
 	problem.Forbidden, problem.Missing, problem.Internal, problem.UpstreamFailed, problem.SourceBusy, problem.TimedOut,
 }
 
-// A source that fails does not take a known image away until it is too old. One that says that it has no image does.
+// While a source fails, a known image is served until it is too old. If the source has no such image, it is not
+// served any more.
 func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	for _, kind := range failures {
 		fails := kind.IsFailure()
@@ -78,7 +79,7 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
-// In an outage the source of a known image is asked once in ten seconds, and the source of an unknown one in three.
+// In an outage the source is asked once in ten seconds for a known image, and once in three for an unknown one.
 func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 	for path, most := range map[string]int{"/known.png": 6, "/unknown.png": 20} {
 		asked, fails := 0, false
@@ -103,7 +104,7 @@ func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 	}
 }
 
-// A page about maintenance, a file that is being written and credentials that are refused take no known image away.
+// A known image is served while the source returns a maintenance page, a partial file, or refuses the credentials.
 func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 	refused := problem.New(problem.CredentialsRefused, "the credentials have expired")
 	for name, answer := range map[string]opening{
@@ -138,9 +139,9 @@ func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 	}
 }
 
-// What a client sends never decides what others get, before, beside and after its request for the same
-// original: neither names of proxies that the source refuses, or has another image for, nor many requests, of
-// which some lose their places.
+// Requests of a client never change the responses to other clients for the same original, before, during or after.
+// This includes names of proxies that the source refuses or serves differently, and many requests of which some are
+// refused.
 func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 	honest := []request.Request{
 		{Path: "/a.png"},
@@ -274,9 +275,9 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	}
 }
 
-// The parts of the memory never exceed it, with the parts for the cache, its disk and responses. A client cannot take
-// all requests of the source, nor all memory for originals. Each processor renders one image at a time, and has two
-// transformations to choose from, but there are not more than maxTransforms.
+// The parts of the memory, with cache and responses, never exceed the limit. A client cannot take all requests to the
+// source or all memory for originals. Each processor renders one image at a time. Two transformations for each
+// processor are admitted, up to maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	o := Options{Memory: limit, DarkroomMemory: 2 << 30}
@@ -318,7 +319,7 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	}
 }
 
-// What is remembered of requests counts with its key, which clients choose, and takes a small part of the memory.
+// Keys, which clients choose, count toward the memory of remembered values, which is a small part of the limit.
 func TestKeysOfWhatIsRememberedCount(t *testing.T) {
 	o := remembered[*problem.Problem](memory)
 	short, long := o.Weigher("a", nil), o.Weigher(strings.Repeat("a", 5001), nil)
@@ -327,8 +328,8 @@ func TestKeysOfWhatIsRememberedCount(t *testing.T) {
 	}
 }
 
-// Once the source has said of an original that it has none, or one that is refused, no result of it is served until the
-// source has one again: also those that it was not asked for, and while it fails later.
+// After the source has reported a missing or refused original, no result of it is served until the source has one
+// again, even results for which the source was not asked, and while it fails later.
 func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 	var large bytes.Buffer
 	if err := png.Encode(&large, image.NewGray(image.Rect(0, 0, 1001, 1))); err != nil {
@@ -360,7 +361,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 		}
 		var now string
 		var asked int
-		var gone bool // by what the source has said last of the image
+		var gone bool // according to the last response of the source
 		o := options(func(ctx context.Context, r source.Request) (*source.Response, error) {
 			asked++
 			if now != "fails" && now != "a page" {
@@ -379,7 +380,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 				passes:   rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 59 * time.Minute}).Draw(rt, "passes"),
 				restarts: rapid.IntRange(0, 3).Draw(rt, "restarts") == 0,
 				source:   rapid.SampledFrom(kinds).Draw(rt, "the source"),
-				// The results of one original that are made without Darkroom.
+				// Results of one original that need no Darkroom.
 				webp: rapid.Bool().Draw(rt, "WebP"),
 			}
 		}), 1, 10).Draw(rt, "steps")

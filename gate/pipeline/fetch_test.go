@@ -44,15 +44,14 @@ func (b broken) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// working reports whether a pipeline has work under way, or work that has not even begun.
+// working reports whether work of a pipeline is in progress or about to start.
 func working() bool {
 	stacks := make([]byte, 1<<20)
 	all := string(stacks[:runtime.Stack(stacks, true)])
 	return strings.Contains(all, "gate/pipeline.(*Pipeline)") || strings.Contains(all, "gate/share.(*Group")
 }
 
-// Whatever clients ask for and however long they stay, and whatever the source and Darkroom do: what was admitted
-// for it is given back.
+// All admitted places are released, for any requests, patience of clients, and behavior of the source and Darkroom.
 func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 60, 50)), nil); err != nil {
@@ -60,7 +59,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 	}
 	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08" +
 		"\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
-	stored := slices.Concat(photo.Bytes()[:2], []byte(exif), photo.Bytes()[2:]) // it has to be decoded
+	stored := slices.Concat(photo.Bytes()[:2], []byte(exif), photo.Bytes()[2:]) // must be decoded
 	answers := map[string]func(context.Context, source.Request) (*source.Response, error){
 		"panics":   func(context.Context, source.Request) (*source.Response, error) { panic("broken") },
 		"no image": func(context.Context, source.Request) (*source.Response, error) { return respond([]byte("<html>"), nil) },
@@ -71,7 +70,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				return nil, source.Failure(ctx.Err())
-			case <-time.After(time.Second): // a check behind a response ends when the source does
+			case <-time.After(time.Second): // a refresh in the background ends with the source
 				return respond(stored, nil)
 			}
 		},
@@ -157,8 +156,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 	})
 }
 
-// What is kept of an original counts with all of its memory, which is not much more than its length, however the source
-// sends it.
+// An original counts with its memory, which is not much more than its length, however the source sends it.
 func TestAnOriginalThatIsKeptCountsWithItsMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.OneOf(rapid.IntRange(0, 10_000), rapid.IntRange(0, 1_000_000)).Draw(rt, "size")

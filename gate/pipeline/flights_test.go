@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// opening is a source of one function.
+// opening implements a source with one function.
 type opening func(context.Context, source.Request) (*source.Response, error)
 
 func (o opening) Open(ctx context.Context, r source.Request) (*source.Response, error) {
@@ -58,7 +58,7 @@ func options(from opening) Options {
 	}
 }
 
-// newPipeline has entries that are fresh for an hour, and served for another one.
+// newPipeline returns a pipeline whose entries are fresh for an hour and served for another hour.
 func newPipeline(from opening) *Pipeline {
 	return newPipelineWith(options(from), cache.Options{Memory: memory / 4})
 }
@@ -74,7 +74,7 @@ func resized(path string, width int) request.Request {
 	return request.Request{Path: path, Transform: t, Own: t}
 }
 
-// served is the kind of no problem.
+// served is the kind of a response without a problem.
 const served problem.Kind = ""
 
 func get(t *testing.T, p *Pipeline, path string) (*cache.Entry, State, problem.Kind) {
@@ -176,7 +176,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 					}
 					return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
 				})
-				// Results that need no Darkroom, of an entry that is put there.
+				// Results, made without Darkroom, of an entry in the cache.
 				get(t, p, "/a.png")
 				first, _, _ := get(t, p, "/a.png")
 				second := *first
@@ -320,8 +320,8 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 	}
 }
 
-// Whatever is allowed, whether the source says how long an original is, and whatever that is: it is refused, or
-// is in memory that was admitted for it, but for the byte that would be too much.
+// For any limit, and any length with or without a header: the original is refused, or its memory was admitted, except
+// for one excess byte.
 func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 	const memory = 16 << 20
 	rapid.Check(t, func(rt *rapid.T) {

@@ -30,7 +30,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// parameters draws some parameters, each of which is valid on its own.
+// parameters draws some parameters, each of which is valid alone.
 func parameters() *rapid.Generator[map[string]string] {
 	values := map[string][]string{
 		"w": {"1", "10", "100"}, "h": {"1", "10", "100"},
@@ -49,11 +49,11 @@ func parameters() *rapid.Generator[map[string]string] {
 	})
 }
 
-// Whatever the defaults, the parameters of a client and the shape of an image: the default parameters are
-// applied if that is possible, and otherwise the response is that to the same URL without them.
+// For any defaults, parameters and image shape: the defaults are applied if possible. Otherwise the response is the
+// response without them.
 func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write(slices.Concat(pixel(1), []byte(r.URL.RawQuery))) // each query has another result
+		_, _ = w.Write(slices.Concat(pixel(1), []byte(r.URL.RawQuery))) // each query has a different result
 	}))
 	defer server.Close()
 	at, _ := url.Parse(server.URL)
@@ -106,7 +106,7 @@ func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 		want := get(r, err)
 		if want.failure != served {
 			without, err := parse(nil)
-			without.WebP = r.WebP // the format is possible for each result
+			without.WebP = r.WebP // WebP is possible for both
 			want = get(without, err)
 		}
 		if got != want && (got.failure == served || want.failure == served) {
@@ -135,8 +135,8 @@ func TestAnImpossibleDefaultLeavesWhatTheClientAsksFor(t *testing.T) {
 	}
 }
 
-// Darkroom receives an image that needs no preparation as it is, without what is behind the image of a JPEG
-// file, and one that is stored on its side upright, however it is shared.
+// Darkroom receives an image unchanged if it needs no preparation, without trailing data of a JPEG file. A rotated
+// image is received upright.
 func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 	var received []byte
 	var d *darkroom.Darkroom
@@ -241,7 +241,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 		if failure != served || entry.ContentType != "image/webp" {
 			t.Errorf("when it is its turn: %q %s", failure, state)
 		}
-		synctest.Wait() // memory is returned after the last result is sent
+		synctest.Wait() // memory is released after the last result
 		for name, q := range map[string]*admission.Queue{"render": p.queues.renders, "memory": p.queues.originals} {
 			if used, waiting := q.Load(); used != 0 || waiting != 0 {
 				t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)

@@ -52,7 +52,7 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	}
 }
 
-// A source that is busy is, so that it is not asked by each client.
+// Only a busy source is, so that not every client asks it.
 func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	asked := 0
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
@@ -68,8 +68,8 @@ func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	}
 }
 
-// The request may be for an image that others wait for already, in any size. The only request of a client waits for the
-// work in progress, and for at most two works of each other client: one of the current turn, and one of its own.
+// The only request of a client waits for the work in progress, and for at most two works of each other client: one of
+// the current turn, and one of its own. This also holds for an image that others already wait for, in any size.
 func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 	const takes = time.Second
 	type asking struct {
@@ -81,7 +81,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 		clients := []string{"a", "b", "c"}
 		draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(rt, name) }
 		var asked []asking
-		for i := range 12 { // one client wants them all at once
+		for i := range 12 { // one client requests all images at once
 			asked = append(asked, asking{"a", time.Duration(i), resized(fmt.Sprintf("/%d.png", i), 1)})
 		}
 		for i := range 1 + draw("more requests", 5) {
@@ -89,7 +89,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 			r := resized(fmt.Sprintf("/%d.png", draw("path", 14)), 1+draw("width", 1))
 			asked = append(asked, asking{clients[draw("client", len(clients)-1)], after, r})
 		}
-		for i := range asked { // a pixel is not enlarged, so that nothing needs Darkroom
+		for i := range asked { // do not enlarge the pixel, so that nothing needs Darkroom
 			asked[i].r.Transform.Fit, asked[i].r.Own.Fit = request.FitMax, request.FitMax
 		}
 		forClient := int64(draw("for a client", 1))
@@ -131,8 +131,8 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 	})
 }
 
-// While one client asks for many images, the only request of another one waits at each stage for the work in progress,
-// and for at most two works of each other client, whatever these hold at other stages.
+// While one client requests many images, the only request of another client waits at each stage for the work in
+// progress, and for at most two works of each other client, whatever their load at other stages.
 func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 	const takes = time.Second
 	type asking struct {

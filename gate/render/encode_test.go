@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// drawImage returns an image whose colors are a mixture of noise and a gradient, and whose alpha is one of three kinds.
+// drawImage draws a gradient with noise, and with one of three kinds of alpha.
 func drawImage(t *rapid.T) *image.NRGBA {
 	size := image.Pt(rapid.IntRange(1, 90).Draw(t, "width"), rapid.IntRange(1, 90).Draw(t, "height"))
 	noise := rapid.IntRange(0, 255).Draw(t, "noise")
@@ -74,8 +74,8 @@ func render(t testing.TB, body []byte, p Plan) ([]byte, error) {
 	return pixels.Make(t.Context(), body, p)
 }
 
-// Whatever the image, no result of its size is larger than its file, and a result has its alpha, in the eyes of another
-// decoder. PNG files without transparency may become JPEG files, and all may become WebP files for who accepts them.
+// No result of the original size is larger than the original, and results keep the alpha, according to another
+// decoder. Opaque PNG files may become JPEG files, and all files may become WebP for clients that accept it.
 func TestAResultIsNotLargerThanTheOriginalAndAsTransparent(t *testing.T) {
 	types := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -113,7 +113,7 @@ func TestAResultIsNotLargerThanTheOriginalAndAsTransparent(t *testing.T) {
 	}
 }
 
-// Smooth areas show no blocks: they are like the original by 49 dB, and by 47 dB without the loop filter.
+// Smooth areas show no blocks: they match the original with 49 dB, and with 47 dB without the loop filter.
 func TestSmoothAreasStaySmooth(t *testing.T) {
 	img := image.NewGray(image.Rect(0, 0, 160, 120))
 	for i := range img.Pix {
@@ -136,7 +136,7 @@ func TestSmoothAreasStaySmooth(t *testing.T) {
 	}
 }
 
-// WebP has no profile of shades of gray, so an image with one would be shown with other shades.
+// WebP has no grayscale profiles, so an image with one would change its shades.
 func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
 	for space, img := range map[string]image.Image{
 		"GRAY": image.NewGray(image.Rect(0, 0, 64, 64)),
@@ -177,7 +177,7 @@ func TestAHigherQualityIsALargerFile(t *testing.T) {
 	}
 }
 
-// A drawing of few colors stays a PNG file when a JPEG file would be larger than the original.
+// A drawing of few colors stays a PNG file if a JPEG file would be larger than the original.
 func TestADrawingDoesNotBecomeLarger(t *testing.T) {
 	img := image.NewPaletted(image.Rect(0, 0, 300, 300), color.Palette{color.White, color.Black})
 	for i := range img.Pix {
@@ -192,7 +192,7 @@ func TestADrawingDoesNotBecomeLarger(t *testing.T) {
 	}
 }
 
-// Whatever a source returns, rendering it fails or makes an image of the size that is asked for.
+// Rendering any file fails, or returns an image of the requested size.
 func FuzzDo(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff"), 75, 10, true)
 	f.Add([]byte("\x89PNG\r\n\x1a\n"), 1, 3, false)

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// storedAt returns where a camera stores a pixel of an upright image of a size, by the definition of EXIF.
+// storedAt returns the stored position of a pixel of an upright image, as defined by EXIF.
 func storedAt(orientation, x, y int, upright image.Point) (storedX, storedY int) {
 	right, bottom := upright.X-1-x, upright.Y-1-y
 	switch orientation {
@@ -52,10 +52,10 @@ func infoOf(size image.Point, format string, orientation int) original.Info {
 	}
 }
 
-// ramp is the brightness of an image that has another one everywhere, from 0 to 1 in both directions.
+// ramp is a brightness that differs at each position, from 0 to 1 in both directions.
 func ramp(x, y float64) float64 { return 40 + 120*x + 60*y }
 
-// Whatever an original is stored as, a result shows the part that is asked for, at its place.
+// For any orientation and format, a result shows the requested part in its place.
 func TestAResultShowsThePartThatIsAskedFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		side := rapid.OneOf(rapid.IntRange(20, 90), rapid.IntRange(200, 600))
@@ -99,7 +99,7 @@ func TestAResultShowsThePartThatIsAskedFor(t *testing.T) {
 		scaled := transform.Scaled(p.info.Size)
 		left, top := offset(transform.Crop, "left", "right", scaled.Width-transform.Width),
 			offset(transform.Crop, "top", "bottom", scaled.Height-transform.Height)
-		// A sample of a color has up to four pixels, and edges are averaged with less.
+		// A chroma sample covers up to four pixels, and edges are averaged with fewer.
 		slack := 3 + 240/float64(min(scaled.Width, scaled.Height)) + 4*180/float64(min(size.X, size.Y))
 		for y := range transform.Height {
 			for x := range transform.Width {
@@ -119,7 +119,7 @@ func TestAResultShowsThePartThatIsAskedFor(t *testing.T) {
 	})
 }
 
-// An image that is only turned keeps each pixel and its color.
+// An image that is only rotated keeps all pixels and their colors.
 func TestAnImageIsTurnedWithoutALoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := image.Pt(rapid.IntRange(1, 9).Draw(t, "width"), rapid.IntRange(1, 9).Draw(t, "height"))
@@ -164,7 +164,7 @@ func asJPEG(img image.Image, quality int) []byte {
 	return out.Bytes()
 }
 
-// However far a photo is reduced, decoding it at a smaller scale is not to be seen.
+// Decoding at a smaller scale makes no visible difference, at any size of the result.
 func TestDecodingAtASmallerScaleIsNotVisible(t *testing.T) {
 	body := asJPEG(photograph(1600, 1200), 90)
 	info, err := original.Inspect(body)
@@ -201,7 +201,7 @@ func TestDecodingAtASmallerScaleIsNotVisible(t *testing.T) {
 	}
 }
 
-// Video has the colors of BT.601, with its limited range; each digit of a color is rounded several times.
+// Video uses BT.601 with limited range, and each value is rounded several times.
 func TestColorsOfVideoAreConverted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rgb [3]float64
@@ -223,7 +223,7 @@ func TestColorsOfVideoAreConverted(t *testing.T) {
 	})
 }
 
-// A result takes the memory that is expected, and not much less.
+// A result needs no more memory than its weight, and not much less.
 func TestAResultNeedsTheMemoryThatIsExpected(t *testing.T) {
 	bounds := image.Rect(0, 0, 992, 992) // whole blocks
 	asPNG := func(img image.Image) []byte {
@@ -261,7 +261,7 @@ func TestAResultNeedsTheMemoryThatIsExpected(t *testing.T) {
 			})
 			_, inResult := allocated(func() image.Image { return p.resize(decoded) })
 			if info.JPEG.Samples == 1.5 {
-				inResult -= float64(p.size.Pixels()) / 2 // planes are turned one after the other
+				inResult -= float64(p.size.Pixels()) / 2 // planes are rotated one after another
 			}
 			taken, expected := inDecoder+inResult, float64(p.Weight)
 			if info.JPEG.Progressive { // its coefficients are dropped
@@ -275,7 +275,7 @@ func TestAResultNeedsTheMemoryThatIsExpected(t *testing.T) {
 	}
 }
 
-// With the default limit of the gate, photos of phones and cameras are turned at their full size.
+// With the default limit, photos of phones and cameras can be rotated at full size.
 func TestPhotosFitIntoTheDefaultMemory(t *testing.T) {
 	for name, info := range map[string]original.Info{
 		"24 megapixels": {JPEG: original.JPEG{Samples: 1.5}, Size: request.Size{Width: 4000, Height: 6000}},
@@ -297,7 +297,7 @@ func TestPhotosFitIntoTheDefaultMemory(t *testing.T) {
 	}
 }
 
-// allocated returns the memory that is allocated for an image, in bytes.
+// allocated returns the allocated memory of an image, in bytes.
 func allocated(create func() image.Image) (image.Image, float64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A client gets WebP only if it names that type with a weight above zero, wherever it does, and only
-// for a URL with auto=format. All other clients share the response of the URL without it.
+// A client gets WebP only if its Accept header names the type with a positive weight, and only for URLs with
+// auto=format. Other clients share the response to the URL without it.
 func TestTheFormatIsThatOfTheHeaderAccept(t *testing.T) {
 	others := rapid.SampledFrom([]string{"*/*", "image/*", "image/avif", "image/webpx", "text/html;q=0.9", "\"", ",", ""})
 	rapid.Check(t, func(rt *rapid.T) {

@@ -152,7 +152,7 @@ func TestDefaultsAndPresetsAreReplacedByTheRequest(t *testing.T) {
 	}
 }
 
-// Darkroom v0.4.2 has the same sizes, but drops fractions of a pixel, which are rounded here.
+// Darkroom v0.4.2 has the same sizes, but rounds down.
 func TestScaledSizes(t *testing.T) {
 	original := Size{1200, 800}
 	for query, want := range map[string]Size{
@@ -212,9 +212,9 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 		"w=100&h=50&dpr=3":            "h=150&w=300",
 		"w=100&dpr=1.5":               "w=150",
 		"w=100&dpr=0.75":              "w=75",
-		"h=400":                       "h=300", // as with a density
+		"h=400":                       "h=300", // as with dpr
 		"w=900&h=800&fit=crop":        "fit=crop&h=400&w=450",
-		"w=250&h=250&dpr=5":           "h=400&w=400", // the shape remains
+		"w=250&h=250&dpr=5":           "h=400&w=400", // the aspect ratio is kept
 		"h=200&dpr=5":                 "h=300",       // 500 pixels wide
 		"w=300&fit=max":               "w=300",
 		"w=400&h=300&fit=max":         "",
@@ -231,8 +231,8 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 	}
 }
 
-// A wish for a size is reduced to the limits, and never refused, whatever the shape of the original. Cropping from an
-// image that is scaled beyond all bounds is the exception.
+// Sizes are reduced to the limits and never refused, for any shape of the original, except crops from an image scaled
+// beyond all bounds.
 func TestAWishForASizeIsNeverRefused(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		side := rapid.IntRange(1, 500)
@@ -267,7 +267,7 @@ func TestAWishForASizeIsNeverRefused(t *testing.T) {
 	})
 }
 
-// Two requests have the same key if, and only if, they are the same, and no parameter is given twice.
+// Two requests have the same key if and only if they are equal and no parameter is repeated.
 func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
@@ -289,7 +289,7 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 			target += pick(parts) + pick([]string{"", "/"})
 		}
 		target += "?"
-		if random.IntN(2) == 0 { // one in which every parameter has an effect
+		if random.IntN(2) == 0 { // every parameter has an effect
 			target += fmt.Sprintf("q=%d&w=%d&h=%d&fit=%s&crop=%s&mono=%s&blur=%d&flip=%s&rot=%d&auto=%s", 74+random.IntN(3),
 				1+random.IntN(3), 1+random.IntN(3),
 				pick([]string{"", "crop", "scale"}), pick([]string{"", "top", "left"}), pick([]string{"", "000000"}),
@@ -331,7 +331,7 @@ func TestRandomRequestsShareAKeyOnlyWithTheirEqual(t *testing.T) {
 	}
 }
 
-// The canonical form of a canonical form is itself, and it never exceeds the limits.
+// Parsing a canonical form returns the same request, which never exceeds the limits.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"/a.jpg?w=300&h=2&fit=crop&crop=top,left", "/a%3Fw=1", "/../%2e%2e/x?blur=1e1&rot=.5",
@@ -358,8 +358,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Names of proxies are made up by clients: whatever they are, they are part of both keys, of bounded length,
-// and no key of an original is the key of a result.
+// Clients choose the names of proxies. They are part of both keys, with a bounded length, and no key of an original
+// equals a key of a response.
 func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		paths := rapid.Map(rapid.OneOf(rapid.Just("a"), rapid.StringMatching(`a?( /|w=1|#own=|#webp| )*a`)),
@@ -380,7 +380,7 @@ func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 	})
 }
 
-// What is cut off is not blurred, and costs nothing.
+// Cropped parts are not blurred, and cost nothing.
 func TestABlurIsBoundedByThePixelsOfTheResult(t *testing.T) {
 	original := Size{Width: 20_000, Height: 1000}
 	for _, test := range []struct {

@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// reference scales a channel with floating-point numbers: each pixel is the average of the pixels of the area, with
-// the filter as weight.
+// reference scales a channel in floating point: each pixel is the average of the area, weighted by the filter.
 func reference(to, from Plane, channel int, area Area, x, y int) float64 {
 	scaleX, scaleY := (area.X1-area.X0)/float64(to.Width), (area.Y1-area.Y0)/float64(to.Height)
 	var sum, weights float64

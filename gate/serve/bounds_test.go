@@ -29,7 +29,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// anything is a source that has a different image at each path, or none.
+// anything is a source with a different image at each path, or without images.
 type anything struct {
 	image []byte
 	etag  string
@@ -80,7 +80,7 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 	h := newHandler(t, 4000, memory, folder, disk)
 	before := heap()
 	const urls = 20_000
-	// The bubble waits until the last files are written, and finds goroutines that do not end.
+	// The bubble waits until the last files are written, and detects goroutines that do not end.
 	synctest.Test(t, func(t *testing.T) {
 		for i := range urls {
 			response := httptest.NewRecorder()
@@ -108,7 +108,7 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 	runtime.KeepAlive(h)
 }
 
-// What clients and sources make up is kept as keys and validators, and counts like images.
+// Keys and validators, which clients and sources choose, count like images.
 func TestLongURLsAndTagsDoNotExceedTheMemory(t *testing.T) {
 	const memory = 32 << 20
 	for name, change := range map[string]func(*anything, int){
@@ -135,7 +135,7 @@ func TestLongURLsAndTagsDoNotExceedTheMemory(t *testing.T) {
 	}
 }
 
-// pipes is a listener without a network, so that time can be simulated.
+// pipes is an in-memory listener, so that time can be simulated.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -284,7 +284,7 @@ func TestIdleConnectionsMakePlaceForOthers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, _ = conn.Write([]byte(sent)) // it may be closed already
+				_, _ = conn.Write([]byte(sent)) // may be closed already
 				idle = append(idle, conn)
 			}
 			time.Sleep(50 * time.Millisecond) // until all have been read

@@ -20,7 +20,7 @@ func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
 		want      string
 	}{
 		{peer: "203.0.113.1:5", want: "203.0.113.1"},
-		{peer: "203.0.113.1:5", forwarded: []string{"198.51.100.7"}, want: "203.0.113.1"}, // anybody can say so
+		{peer: "203.0.113.1:5", forwarded: []string{"198.51.100.7"}, want: "203.0.113.1"}, // not from a private address
 		{peer: "10.0.0.1:5", forwarded: []string{"198.51.100.7"}, want: "198.51.100.7"},
 		{peer: "127.0.0.1:5", forwarded: []string{"192.0.2.1, 198.51.100.7"}, want: "198.51.100.7"},
 		{peer: "[fd00::1]:5", forwarded: []string{"192.0.2.1", "192.0.2.2,198.51.100.7"}, want: "198.51.100.7"},

@@ -36,7 +36,8 @@ func TestOnlyGETAndHEADAreServed(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, only the image, a part of it, or that the client has it already may be kept by others.
+// For any request of a client, shared caches may only store the image, a part of it, or the response that it is
+// unchanged.
 func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 	h := newHandler(t, 100, 32<<20, "", 0)
 	h.CacheTTL, h.ID = time.Hour, source.GateOf(nil)
@@ -95,7 +96,7 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 		if part && (method != "GET" || !strings.HasPrefix(ranges, "bytes=")) {
 			t.Errorf("%d for %s and %q", status, method, ranges)
 		}
-		// The header has one tag. Of a list, net/http reads the first.
+		// The response has one tag. net/http reads only the first of several.
 		given := r.Header["If-Range"]
 		if status == http.StatusPartialContent && given != nil && !strings.HasPrefix(given[0], etag) && given[0] != "" {
 			t.Errorf("a part of an image that is not %q", given[0])
@@ -138,7 +139,7 @@ func TestTheLogHasFailuresOfTheGateAndNotOfClients(t *testing.T) {
 	}
 }
 
-// errFull is the refusal of a client that keeps all memory for responses.
+// errFull is the refusal of a client that uses all memory for responses.
 func errFull(t *testing.T) error {
 	t.Helper()
 	var l ledger
@@ -158,7 +159,7 @@ func TestARefusedResponseSaysWhenToRetry(t *testing.T) {
 	}
 }
 
-// deadline is a client that records until when it may read.
+// deadline is a client that records its write deadline.
 type deadline struct {
 	*httptest.ResponseRecorder
 	at time.Time
@@ -169,7 +170,7 @@ func (d *deadline) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// The slowest client that is waited for gets the whole image, and at most half a minute more.
+// The slowest allowed client gets the whole image, and at most half a minute more.
 func TestClientsHaveTheTimeThatTheirImageNeeds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHandler(t, rapid.IntRange(0, 3<<20).Draw(rt, "size"), 512<<20, "", 0)
@@ -232,8 +233,8 @@ func TestTheServerWaitsForNobodyForever(t *testing.T) {
 	}
 }
 
-// Whatever the order of responses: the memory is never exceeded by more than one response that is alone, nobody is
-// disconnected or refused while there is some left, and an entry counts once.
+// In any order of responses: the memory is exceeded only by a single response, no client is disconnected or refused
+// while memory is left, and an entry counts once.
 func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 	const budget = 10
 	rapid.Check(t, func(rt *rapid.T) {
@@ -278,8 +279,8 @@ func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 	})
 }
 
-// Entries that differ in what the source says of the same body take its memory once. A body takes its capacity, so that
-// body[:0] counts as the same six bytes; bodies without memory take none.
+// Entries with the same body and different caching rules count once. A body counts with its capacity, so body[:0]
+// counts as six bytes; bodies without memory count as zero.
 func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
 	var l ledger
 	body := make([]byte, 6)
@@ -292,7 +293,7 @@ func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
 	}
 }
 
-// slow is a source that uses the time that it has for each response and each body, which is no image.
+// slow is a source that uses the maximum time for each response and body, which is not an image.
 type slow struct{}
 
 func (slow) Open(context.Context, source.Request) (*source.Response, error) {
@@ -312,7 +313,7 @@ func (late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// However long a request has waited, in queues and for the source, it gets a response.
+// A request gets a response, however long it waited in queues and for the source.
 func TestAFailureIsSentHoweverLateItIs(t *testing.T) {
 	h := newHandler(t, 0, 512<<20, "", 0)
 	h.Pipeline.Source = slow{}

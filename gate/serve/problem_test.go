@@ -27,8 +27,8 @@ func TestTheStatusShowsWhetherARetryMayHelp(t *testing.T) {
 	}
 }
 
-// Whatever a problem says, a client gets a document with it that is no page and is kept for seconds at most, and not its
-// cause.
+// For any problem, a client gets a document that is not a web page, is stored for seconds at most, and does not
+// contain the cause.
 func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problem.New(rapid.SampledFrom(kinds()).Draw(t, "kind"), "%s", rapid.String().Draw(t, "detail"))

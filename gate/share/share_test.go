@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the order in which requests come, leave and finish: a value is made once while it is
-// waited for or held, is the same for all, is dropped once, and never while it is held.
+// In any order of requests, departures and completions: a value is created once while it is in use, is the same for
+// all callers, and is dropped once, after its last use.
 func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		type visit struct{ arrives, stays, patience time.Duration }
@@ -26,7 +26,7 @@ func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 		fails := rapid.Bool().Draw(rt, "fails")
 		synctest.Test(t, func(*testing.T) {
 			made, dropped, making := 0, map[int]bool{}, 0
-			var mu sync.Mutex // for what they count
+			var mu sync.Mutex // guards the counts
 			group := Group[string, int]{Drop: func(value int) {
 				mu.Lock()
 				defer mu.Unlock()

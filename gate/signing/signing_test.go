@@ -24,7 +24,7 @@ import (
 
 const firstKey, secondKey = "the first key, 0123456789", "the second key, 0123456789"
 
-// newVerifier returns a verifier, its file of keys, and the results that it counts.
+// newVerifier returns a verifier, its key file, and the counted results.
 func newVerifier(t testing.TB, options Options, keys string) (*Verifier, string, map[string]int) {
 	t.Helper()
 	counted := map[string]int{}
@@ -41,7 +41,7 @@ func newVerifier(t testing.TB, options Options, keys string) (*Verifier, string,
 	return v, options.File, counted
 }
 
-// served is the kind of no problem.
+// served is the kind of a response without a problem.
 const served problem.Kind = ""
 
 func verify(v *Verifier, target string) problem.Kind {
@@ -124,7 +124,7 @@ func TestWhatIsRefusedAndCounted(t *testing.T) {
 	}
 }
 
-// A URL is valid only if it has the path and the parameters that were signed.
+// A URL is valid only with the signed path and parameters.
 func TestASignatureBindsThePathAndAllParameters(t *testing.T) {
 	v, _, _ := newVerifier(t, Options{Mode: Require}, firstKey)
 	rapid.Check(t, func(t *rapid.T) {
@@ -161,7 +161,7 @@ func TestKeysAreRotatedWithoutARestart(t *testing.T) {
 		}{
 			{keys: firstKey + "\n" + secondKey, valid: []string{firstKey, secondKey}},
 			{keys: secondKey + "\n" + firstKey, valid: []string{firstKey, secondKey}},
-			{keys: "", valid: []string{firstKey, secondKey}}, // the earlier ones remain
+			{keys: "", valid: []string{firstKey, secondKey}}, // the previous keys remain
 			{keys: "short", valid: []string{firstKey, secondKey}},
 			{keys: secondKey, valid: []string{secondKey}},
 		}

@@ -79,7 +79,7 @@ func TestCredentialsDoNotFollowRedirects(t *testing.T) {
 	}
 }
 
-// serviceAccount returns the key of an account whose tokens are given at a URL.
+// serviceAccount returns a key whose tokens are issued at a URL.
 func serviceAccount(t *testing.T, url string) string {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -147,8 +147,8 @@ func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
 	}
 }
 
-// A service of tokens that does not end its response must not delay requests for longer than the source may, however
-// many wait. It is not the source that is late, so the status is 502 instead of 504.
+// A token service that does not complete its response delays requests for at most the timeout of the source, however
+// many wait. The source is not late, so the status is 502 instead of 504.
 func TestATokenIsNotWaitedForForever(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits ten seconds")

@@ -18,8 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// inCloud sets what a cloud adds to pods, and nothing else of the kind. Files are named by
-// their content.
+// inCloud sets the variables that a cloud adds to pods, and clears similar ones. Files are named by their content.
 func inCloud(t *testing.T, environ map[string]string) {
 	t.Helper()
 	for _, name := range []string{
@@ -169,7 +168,7 @@ func TestAPodWithoutAnIdentityIsNamedAndTheNodesIsNotUsed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "AWS_WEB_IDENTITY_TOKEN_FILE") {
 		t.Errorf("error %v", err)
 	}
-	// The agent of ECS is not the one of EKS, whatever variables name it.
+	// The agent of ECS is never used, whatever variables name it.
 	inCloud(t, map[string]string{
 		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2",
 		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     "http://169.254.170.23/v1/credentials",
@@ -227,7 +226,7 @@ func TestRequestsForCredentialsFollowNoRedirects(t *testing.T) {
 	}
 }
 
-// A request ends with its context, wherever its credentials come from and however many others wait for them.
+// A request ends with its context, for all kinds of credentials and any number of waiting requests.
 func TestARequestThatEndsDoesNotWaitForCredentials(t *testing.T) {
 	standIn(t, &podIdentityAgent)
 	standIn(t, &gkeMetadataServer)

@@ -21,7 +21,7 @@ type asked struct {
 	known original.Validators
 }
 
-// fake answers with the status of each path, and 200 with validators of its own. It confirms those that it is sent.
+// fake responds with the status of each path, or with 200 and its own validators. It confirms its validators.
 type fake struct {
 	row    int
 	status map[string]int
@@ -66,7 +66,7 @@ func drawTable(t *rapid.T, log *[]asked, served map[string]float64) table {
 	return out
 }
 
-// hides reports whether a longer path of a source that is not a fallback leads away from a source.
+// hides reports whether a longer path of another source, not a fallback, takes precedence over a source.
 func (t table) hides(r row, path string) bool {
 	return slices.ContainsFunc(t.rows, func(other row) bool {
 		return !other.Fallback && len(other.Path) > len(r.Path) && strings.HasPrefix(path, other.Path+"/")
@@ -81,7 +81,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 		path := rapid.SampledFrom(paths).Draw(t, "folder") + "/x.jpg"
 		known := original.Validators{}
 		if rapid.Bool().Draw(t, "known") {
-			// Those of an earlier time, when other sources had the original.
+			// Validators from a time when other sources had the original.
 			response, err := sources.rows[rapid.IntRange(0, len(sources.rows)-1).Draw(t, "origin")].open(t.Context(),
 				Request{Path: path, Known: known})
 			if err == nil {
@@ -91,7 +91,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 		}
 		response, err := sources.Open(t.Context(), Request{Path: path, Known: known})
 
-		// What the rules demand: the one source of the path, and the fallbacks that nothing hides.
+		// The expected sources: the one source of the path, and all fallbacks that are not hidden.
 		var want []row
 		for i, r := range sources.rows {
 			if (r.Path == "" || strings.HasPrefix(path, r.Path+"/")) && !sources.hides(r, path) && !r.Fallback {
@@ -112,7 +112,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 				inside = strings.TrimPrefix(path, r.Path)
 			}
 			if !strings.HasPrefix(inside, r.PathPrefix) {
-				continue // has no such image, without being asked
+				continue // has no such image, without a request
 			}
 			if len(log) == 0 {
 				t.Fatalf("%s was not asked; the result is %v", r.Name, err)

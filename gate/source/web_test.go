@@ -62,7 +62,7 @@ func TestRequestsNameTheirProxies(t *testing.T) {
 	}
 }
 
-// What a source says is read from every response that has or confirms an original, in all lines of its header.
+// Caching rules are read from all header lines of every response that has or confirms an original.
 func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 	for _, known := range []original.Validators{{}, {ETag: `"1"`}, {LastModified: "Thu, 01 Jan 1970 00:00:00 GMT"}} {
 		s := folder(t, func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +80,7 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 	}
 }
 
-// A CDN may be in front of the gate and before its source: it must not find its own name. A gate must.
+// A CDN can be in front of both the gate and its source. It must not find its own name, but a gate must.
 func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gate := rapid.StringMatching(`darkroom-gate-[0-9a-f]{16}`)
@@ -102,8 +102,8 @@ func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
 	})
 }
 
-// A source may compress what it sends, chunk by chunk or with a length: the original is the same, or it is refused
-// if what is sent ends early or exceeds what may be read.
+// Compressed responses of a source, chunked or with a length, return the same original. Truncated and oversized
+// responses are refused.
 func TestAnOriginalIsTheSameHoweverItIsSent(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		body := rapid.SliceOfN(rapid.Byte(), 0, 3000).Draw(rt, "original")
@@ -143,7 +143,7 @@ func TestAnOriginalIsTheSameHoweverItIsSent(t *testing.T) {
 	})
 }
 
-// A response with another status may have the whole original, and one that says when to come back is passed on.
+// A response with another status may contain the whole original. Retry-After is forwarded.
 func TestStatusesOfASource(t *testing.T) {
 	for _, test := range []struct {
 		status      int
@@ -177,8 +177,8 @@ func TestStatusesOfASource(t *testing.T) {
 	}
 }
 
-// What is said of the credentials is not said of the image, which a source may have before and after. That an image is
-// missing or denied is said of the image, in whatever words.
+// Errors about credentials are not errors about the image, which the source may have. A missing or denied image is
+// recognized in any wording.
 func TestRefusedCredentialsAreNoAnswerAboutTheImage(t *testing.T) {
 	credentials := []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed"}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// The test binary is also the program that is supervised, and the supervisor with limited memory.
+// The test binary is also the supervised program, and the supervisor with limited memory.
 func TestMain(m *testing.M) {
 	switch os.Getenv("SUPERVISE_TEST") {
 	case "limited":
@@ -108,7 +108,7 @@ func TestAProgramThatNeedsTooMuchMemoryEnds(t *testing.T) {
 	command := exec.Command(os.Args[0])
 	command.Env = []string{"SUPERVISE_TEST=limited"}
 	out, err := command.CombinedOutput()
-	if err != nil { // Go names the reason in several ways, or crashes in its own runtime
+	if err != nil { // Go reports different reasons, or crashes in its runtime
 		t.Errorf("%v: %.300s", err, out)
 	}
 }
