@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// testdata/clients.txt has URLs that client libraries build, and the sizes that they promise to pages. Those with
-// auto=format are WebP for a browser.
+// testdata/clients.txt has URLs built by client libraries, with the sizes that they announce to pages. URLs with
+// auto=format return WebP to a browser.
 func TestClientLibrariesGetTheSizesAndTypesThatTheyPromise(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys")
 	if err := os.WriteFile(keys, []byte("the first key, 0123456789"), 0o600); err != nil {
@@ -66,7 +66,7 @@ func TestABrowserIsToldWhatTakesTime(t *testing.T) {
 	if !strings.Contains(got, "fetch;dur=") {
 		t.Errorf("a missing image: %q", got)
 	}
-	// While the processors are busy with something else, time passes that belongs to no part.
+	// On a busy machine some time belongs to no part.
 	var named float64
 	for width := 800; named < .9 && width < 820; width++ {
 		named = max(named, shareWithName(g.expect(fmt.Sprintf("/large.jpg?w=%d", width), http.StatusOK).header))
@@ -80,7 +80,7 @@ func TestABrowserIsToldWhatTakesTime(t *testing.T) {
 	}
 }
 
-// shareWithName returns the share of the total time that the other parts of Server-Timing add up to.
+// shareWithName returns the share of the total time that the other parts of Server-Timing account for.
 func shareWithName(header http.Header) float64 {
 	var parts, total float64
 	for part := range strings.SplitSeq(header.Get("Server-Timing"), ", ") {
@@ -95,7 +95,7 @@ func shareWithName(header http.Header) float64 {
 	return parts / total
 }
 
-// Canvas, WebGL and fetch need the first header, pages with Cross-Origin-Embedder-Policy the second.
+// Canvas, WebGL and fetch need the first header; pages with Cross-Origin-Embedder-Policy need the second.
 func TestPagesOfOtherOriginsMayReadImages(t *testing.T) {
 	o := newOrigin(t)
 	for _, allowed := range []string{"true", "false"} {
@@ -126,7 +126,7 @@ func TestSignedURLsAreKeptUntilTheyExpire(t *testing.T) {
 		"GATE_SIGNING_KEYS_FILE": keys,
 		"GATE_PUBLIC_REQUEST":    "/photo.jpg?w=16",
 	})
-	// Of testdata/signatures.txt, which another program has written.
+	// The URL is from testdata/signatures.txt, which another program has written.
 	g.expect("/a.jpg?expires=4102444800&w=20&s=9c12fbf807b155f79a798fbebf614338515143d1568085a06b527bd7e060fd6a",
 		http.StatusNotFound)
 	g.expect("/photo.jpg?w=16", http.StatusOK)

@@ -19,9 +19,9 @@ import (
 	"sync"
 )
 
-// corpus holds one file of each kind that phones, cameras and web sites have, by name. All show
-// the same scene. Files that Go cannot write are in testdata/corpus, made by programs of the
-// distribution: go test . -run Corpus -make-corpus.
+// corpus returns one file of each kind found on phones, cameras and web sites, by name. All show the same scene.
+// Files that Go cannot write are in testdata/corpus. They are created with programs of the distribution: go test .
+// -run Corpus -make-corpus.
 var corpus = sync.OnceValue(func() map[string][]byte {
 	files := map[string][]byte{}
 	stored, err := filepath.Glob("testdata/corpus/*")
@@ -53,7 +53,7 @@ var corpus = sync.OnceValue(func() map[string][]byte {
 	files["thumbnail.jpg"] = withSegments(asJPEG(storedAs(large, 6)),
 		append([]byte("Exif\x00\x00"), exifOf(6, thumbnail)...))
 	files["big-endian.jpg"] = withSegments(asJPEG(storedAs(large, 6)), append([]byte("Exif\x00\x00"), exifBigEndian(6)...))
-	// The second orientation is behind the first one.
+	// The second orientation follows the first one.
 	files["exif-twice.jpg"] = withSegments(turned, append([]byte("Exif\x00\x00"), exifOf(1, nil)...))
 	files["mpo.jpg"] = append(bytes.Clone(photo), thumbnail...)
 	files["motion.jpg"] = append(bytes.Clone(photo), noise(300_000)...)
@@ -83,11 +83,11 @@ var corpus = sync.OnceValue(func() map[string][]byte {
 })
 
 var (
-	photoSize = image.Pt(1280, 832) // large enough to be shrunk
+	photoSize = image.Pt(1280, 832) // large enough to be decoded at a smaller scale
 	webSize   = image.Pt(300, 195)
 )
 
-// scene has no symmetry, and is smooth, so that results can be compared with the scene of their size.
+// scene is asymmetric, and smooth enough to compare results with the scene at their size.
 func scene(size image.Point) *image.NRGBA {
 	img := image.NewNRGBA(image.Rectangle{Max: size})
 	for y := range size.Y {
@@ -99,8 +99,8 @@ func scene(size image.Point) *image.NRGBA {
 	return img
 }
 
-// storedAs returns the pixels that a camera stores with an orientation, so that img is upright. For
-// each orientation EXIF 2.3 defines the sides that row zero and column zero are at.
+// storedAs returns the stored pixels of an upright image with an orientation. EXIF 2.3 defines the sides of row zero
+// and column zero for each orientation.
 func storedAs(img *image.NRGBA, orientation int) *image.NRGBA {
 	size := img.Rect.Size()
 	sides := [...][2]string{
@@ -140,7 +140,7 @@ func convertTo(img image.Image, to draw.Image) image.Image {
 	return to
 }
 
-// faded is transparent at the left.
+// faded is transparent on the left.
 func faded(img *image.NRGBA) *image.NRGBA {
 	out := image.NewNRGBA(img.Rect)
 	copy(out.Pix, img.Pix)
@@ -172,7 +172,7 @@ func asGIF(frames ...*image.Paletted) []byte {
 	})
 }
 
-// exifOf has an orientation, and the thumbnail that cameras add.
+// exifOf returns EXIF data with an orientation, and with a thumbnail as in files of cameras.
 func exifOf(orientation int, thumbnail []byte) []byte {
 	out := []byte("II\x2a\x00\x08\x00\x00\x00\x02\x00" + "\x0f\x01\x02\x00\x04\x00\x00\x00abc\x00" +
 		"\x12\x01\x03\x00\x01\x00\x00\x00")
@@ -185,11 +185,11 @@ func exifBigEndian(orientation int) []byte {
 		byte(orientation), 0, 0, 0, 0, 0, 0)
 }
 
-// withSegments adds segments of applications behind what starts a JPEG file.
+// withSegments adds application segments at the start of a JPEG file.
 func withSegments(file []byte, payloads ...[]byte) []byte {
 	out := bytes.Clone(file[:2])
 	rest := file[2:]
-	for len(rest) > 4 && rest[1] == 0xe1 { // behind those that are there
+	for len(rest) > 4 && rest[1] == 0xe1 { // after the existing ones
 		n := 2 + int(binary.BigEndian.Uint16(rest[2:]))
 		out, rest = append(out, rest[:n]...), rest[n:]
 	}
@@ -212,7 +212,7 @@ func hugeMetadata(file []byte) []byte {
 	return withSegments(file, payloads...)
 }
 
-// withChunk adds a chunk behind the header of a PNG file.
+// withChunk adds a chunk after the header of a PNG file.
 func withChunk(file []byte, kind string, data []byte) []byte {
 	chunk := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
 	chunk = append(append(chunk, kind...), data...)
@@ -220,7 +220,7 @@ func withChunk(file []byte, kind string, data []byte) []byte {
 	return append(append(bytes.Clone(file[:33]), chunk...), file[33:]...)
 }
 
-// asAPNG returns an animation of two frames. The second one is transparent.
+// asAPNG returns an animation with two frames. The second one is transparent.
 func asAPNG(file []byte) []byte {
 	control := func(sequence uint32, size image.Point) []byte {
 		data := binary.BigEndian.AppendUint32(nil, sequence)
@@ -279,7 +279,7 @@ func noise(n int) []byte {
 	return out
 }
 
-// displayP3 is a profile of version 2: primaries as in Display P3 and a gamma of 2.2.
+// displayP3 is a profile (version 2) with the primaries of Display P3 and a gamma of 2.2.
 func displayP3() []byte {
 	xyz := func(x, y, z float64) []byte {
 		out := []byte("XYZ \x00\x00\x00\x00")

@@ -34,7 +34,7 @@ func deflate(data []byte) []byte {
 	})
 }
 
-// transformations of the corpus, with the part of the upright scene that each one shows at a size. The gate rounds sides,
+// transformations of the corpus, with the visible part of the upright scene and its size. The gate rounds sides;
 // Darkroom rounds them down.
 var transformations = []struct {
 	query string
@@ -56,13 +56,13 @@ func ninety(o image.Point, round func(int, int) int) image.Point {
 	return image.Pt(90, round(90*o.Y, o.X))
 }
 
-// roundings are how the gate and Darkroom round.
+// roundings has the rounding of the gate and of Darkroom.
 var roundings = map[string]func(numerator, denominator int) int{
 	"Gate":     func(n, d int) int { return (2*n + d) / (2 * d) },
 	"Darkroom": func(n, d int) int { return n / d },
 }
 
-// acceptsWebP is what a browser sends. It has no effect without auto=format.
+// acceptsWebP is the header of a browser. It has no effect without auto=format.
 var acceptsWebP = map[string]string{"Accept": "image/avif,image/webp,image/apng,*/*;q=0.8"}
 
 func TestCorpus(t *testing.T) {
@@ -84,7 +84,7 @@ func TestCorpus(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "application/octet-stream") // as some buckets say of everything
+		w.Header().Set("Content-Type", "application/octet-stream") // the type of all objects in some buckets
 		_, _ = w.Write(body)
 	})
 	var table strings.Builder
@@ -117,7 +117,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// compare returns the size of an image, and how much it differs from the scene.
+// compare returns the size of an image, and its difference from the scene.
 func compare(kind string, got answer, query string, size func(image.Point) image.Point) string {
 	if got.status != http.StatusOK {
 		return ""
@@ -130,7 +130,7 @@ func compare(kind string, got answer, query string, size func(image.Point) image
 	}
 	img, _, err := image.Decode(bytes.NewReader(got.body))
 	if got.header.Get("Content-Type") == "image/webp" {
-		img, err = webp.Decode(bytes.NewReader(got.body)) // x/image takes the range of colors for another, with alpha too
+		img, err = webp.Decode(bytes.NewReader(got.body)) // x/image uses the wrong range for colors, with alpha too
 		if lossy, ok := img.(*image.YCbCr); ok {
 			img = fullRange(lossy)
 		}
@@ -158,7 +158,7 @@ func compare(kind string, got answer, query string, size func(image.Point) image
 	alike := likeness(kind, img, drawn)
 	least := 30.
 	if kind == "palette.png" {
-		least = 20 // its colors are few
+		least = 20 // it has few colors
 	}
 	if alike < least {
 		return fmt.Sprintf("%dx%d, OTHER PIXELS (%.0f dB)", bounds.X, bounds.Y, alike)
@@ -166,7 +166,7 @@ func compare(kind string, got answer, query string, size func(image.Point) image
 	return fmt.Sprintf("%dx%d upright", bounds.X, bounds.Y)
 }
 
-// fullRange converts the colors of a lossy WebP file, which have the limited range of video.
+// fullRange converts the colors of a lossy WebP file from the limited to the full range.
 func fullRange(img *image.YCbCr) image.Image {
 	out := image.NewNRGBA(img.Rect)
 	level := func(v float64) uint8 { return uint8(min(max(v+.5, 0), 255)) }
@@ -180,7 +180,7 @@ func fullRange(img *image.YCbCr) image.Image {
 	return out
 }
 
-// likeness is the peak signal-to-noise ratio in decibels. Gray files show how bright the scene is.
+// likeness returns the peak signal-to-noise ratio in dB. Gray files are compared by brightness.
 func likeness(kind string, a, b image.Image) float64 {
 	var sum, n float64
 	for y := range a.Bounds().Dy() {
@@ -191,7 +191,7 @@ func likeness(kind string, a, b image.Image) float64 {
 				br = (299*br + 587*bg + 114*bb) / 1000
 				bg, bb = br, br
 			}
-			if aa < 0xf000 { // the color of what cannot be seen does not matter
+			if aa < 0xf000 { // the color of transparent pixels does not matter
 				continue
 			}
 			for _, d := range []float64{float64(ar) - float64(br), float64(ag) - float64(bg), float64(ab) - float64(bb)} {

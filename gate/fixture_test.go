@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// origin is a source of images that counts requests and can be changed.
+// origin is a configurable source of images that counts requests.
 type origin struct {
 	url string
 
@@ -58,7 +58,7 @@ type origin struct {
 func newOrigin(t *testing.T) *origin {
 	t.Helper()
 	o := &origin{requests: map[string]int{}, etag: `"1"`}
-	images() // drawing them takes longer than the gate waits for a source
+	images() // drawing them takes longer than the timeout of the source
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.mu.Lock()
 		o.requests[r.URL.Path]++
@@ -99,7 +99,7 @@ func (o *origin) asked(path string) int {
 	return o.requests[path]
 }
 
-// images are drawn once, which takes longer than a source may with the race detector: start does it.
+// images are drawn once, by start, because with the race detector this takes longer than the timeout of the source.
 var images = sync.OnceValue(func() map[string][]byte {
 	draw := func(width, height int) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -133,7 +133,7 @@ var images = sync.OnceValue(func() map[string][]byte {
 	}
 })
 
-// gate is a gate with its Darkroom.
+// gate is a running gate with its Darkroom.
 type gate struct {
 	t         *testing.T
 	url       string
@@ -145,8 +145,8 @@ type gate struct {
 	startDark func()
 }
 
-// lastPort is below the ports that the system gives to outgoing connections: one of those could take a
-// port between its choice and its use.
+// lastPort is below the ephemeral ports, which an outgoing connection could take between the choice and the use of a
+// port.
 var lastPort atomic.Int32
 
 func init() { lastPort.Store(10_000 + rand.Int32N(15_000)) }
@@ -164,7 +164,7 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// start runs a gate in front of a source with variables added to its environment.
+// start runs a gate for a source, with additional variables.
 func start(t *testing.T, sourceURL string, environ map[string]string) *gate {
 	t.Helper()
 	images()

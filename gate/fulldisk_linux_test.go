@@ -34,7 +34,7 @@ func TestAFullDiskIsOnlyASmallerCache(t *testing.T) {
 			"darkroom_gate_cache_disk_errors_total 0\n")
 	})
 
-	g.stop() // what was written is complete
+	g.stop() // files are complete
 	if err := <-g.stopped; err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestFailuresAreProblemsThatAreStoredForSecondsAtMost(t *testing.T) {
 		"/none.jpg":                         404,
 		"/none.jpg?w=10":                    404,
 		"/page.jpg":                         415,
-		"/cut.jpg?w=10":                     200, // as far as it goes
+		"/cut.jpg?w=10":                     200, // a truncated file
 		"/bomb.png?w=10":                    413,
 		"/photo.jpg?blur=999":               400,
 		"/photo.jpg?w=wide":                 400,
@@ -154,7 +154,7 @@ func TestAChangedImageIsServedOnceTheOldOneIsRevalidated(t *testing.T) {
 	if same := g.expect("/photo.jpg?w=10", http.StatusOK); same.header.Get("ETag") != first.header.Get("ETag") {
 		t.Error("changed although the source did not")
 	}
-	// Not of an image whose check has ended in this moment.
+	// Use another image than one whose refresh has just ended.
 	g.waitUntil("an image that is being checked is kept for a minute", func() bool {
 		return g.expect("/photo.jpg?w=10", http.StatusOK).header.Get("Cache-Control") == "public, max-age=60"
 	})
@@ -209,7 +209,7 @@ func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 	if got.status != http.StatusOK {
 		t.Errorf("a request through another gate: %d", got.status)
 	}
-	for i := range 3 { // some CDNs count in it
+	for i := range 3 { // some CDNs append a counter
 		g.do(http.MethodGet, "/cdn.jpg", map[string]string{"CDN-Loop": fmt.Sprintf("cdn; loops=1; subreqs=%d", i)})
 	}
 	if got := o.asked("/cdn.jpg"); got != 1 {
@@ -275,7 +275,7 @@ func TestMetricsCountRequestsWithoutPaths(t *testing.T) {
 	g.expect("/healthz", http.StatusOK)
 }
 
-// TestBytesSavedAreThoseOfOriginalsLessResults counts what was sent in full, however it was made.
+// Only complete responses count, however they were created.
 func TestBytesSavedAreThoseOfOriginalsLessResults(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
 	original := len(g.expect("/photo.jpg", http.StatusOK).body)
@@ -298,8 +298,8 @@ func TestBytesSavedAreThoseOfOriginalsLessResults(t *testing.T) {
 
 var update = flag.Bool("update", false, "write testdata/series.txt")
 
-// mustHaveRecorded compares the gate's series with those that alerts and dashboards are
-// tested with. Of the buckets of histograms only the last one is recorded.
+// mustHaveRecorded compares the series of the gate with the recorded ones, which alerts and dashboards are tested
+// with. Only the last bucket of histograms is recorded.
 func mustHaveRecorded(t *testing.T, metrics string) {
 	t.Helper()
 	var series strings.Builder
@@ -321,7 +321,7 @@ func mustHaveRecorded(t *testing.T, metrics string) {
 	}
 }
 
-// With its base, of 2 MB, the image stays below 20 MB.
+// Including its base image of 2 MB, the image stays below 20 MB.
 func TestTheProgramIsSmall(t *testing.T) {
 	const limit = 15_000_000
 	program := filepath.Join(t.TempDir(), "gate")

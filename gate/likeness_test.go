@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// leastAlike returns the least likeness of a result in decibels, with ImageMagick as the decoder of both.
+// leastAlike returns the minimum likeness of a result in dB, with ImageMagick as the decoder of both images.
 func leastAlike(kind string) float64 {
 	if kind == "palette.png" {
 		return 30 // Darkroom interpolates between the dots of a dithered image
@@ -24,7 +24,7 @@ func leastAlike(kind string) float64 {
 	return 37
 }
 
-// convert returns the program of ImageMagick.
+// convert returns the name of ImageMagick's program.
 func convert() string {
 	if debian, err := exec.LookPath("convert-im6.q16"); err == nil {
 		return debian
@@ -32,15 +32,15 @@ func convert() string {
 	return "convert"
 }
 
-// orientations as ImageMagick names them. It reads the orientation of JPEG files only.
+// orientations has ImageMagick's names. It reads the orientation of JPEG files only.
 var orientations = []string{
 	"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop",
 	"RightBottom", "LeftBottom",
 }
 
-// Results of the corpus are compared with ImageMagick's: it decodes the original, turns it
-// upright and resizes it, and decodes the result of the gate. testdata/likeness.txt has the decibels;
-// -update writes them. It finds what Go's decoders, which the gate and the other tests use, get wrong.
+// Results of the corpus are compared with ImageMagick's: it decodes the original, rotates it upright and resizes it,
+// and decodes the result of the gate. -update writes the values in dB to testdata/likeness.txt. This test finds
+// errors of Go's decoders, which the gate and the other tests use.
 func TestLikeness(t *testing.T) {
 	o := newOrigin(t)
 	o.respond(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ const (
 	screenProfile = "/usr/share/color/icc/ghostscript/srgb.icc"
 )
 
-// A CMYK file is converted by its profile as Little CMS does it for ImageMagick, within ten units in each channel.
+// CMYK conversion by profile matches Little CMS in ImageMagick within ten units in each channel.
 func TestLikenessOfCMYK(t *testing.T) {
 	if _, err := os.Stat(cmykProfile); err != nil {
 		t.Skip(err)
@@ -117,7 +117,7 @@ func TestLikenessOfCMYK(t *testing.T) {
 	}
 }
 
-// magick decodes an image to samples of red, green and blue, above gray.
+// magick decodes an image to RGB samples on gray.
 func magick(t *testing.T, body []byte, arguments ...string) []byte {
 	t.Helper()
 	program := convert()
@@ -152,7 +152,7 @@ func alikeInMagick(t *testing.T, kind string, result []byte, query string) float
 		arguments = append([]string{"-orient", orientations[orientation-1], "-auto-orient", "+repage"}, arguments...)
 	}
 	var colors []string
-	if kind == "gamma.png" { // ImageMagick applies gAMA, in whose place the result has a profile
+	if kind == "gamma.png" { // ImageMagick applies gAMA; the result has a profile instead
 		colors = []string{"-profile", screenProfile}
 	}
 	want, got := magick(t, corpus()[kind], arguments...), magick(t, result, colors...)

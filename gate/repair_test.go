@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// damaged has files that browsers show and strict decoders refuse, by name.
+// damaged has files by name that browsers show and strict decoders refuse.
 func damaged() map[string][]byte {
 	small := scene(webSize)
 	photo, plain := asJPEG(small), asPNG(convertTo(small, image.NewNRGBA(small.Rect)))
 	wrong := withChunk(plain, "tEXt", []byte("Title\x00x"))
-	wrong[33+8+7]++ // the last byte of its data
+	wrong[33+8+7]++ // the last byte of the data
 	profile := withChunk(plain, "iCCP", []byte("P3\x00\x00damaged"))
 	profile[33+8+9]++
 	transparent := []byte{0, 1, 0, 1, 0, 1}
@@ -59,7 +59,7 @@ func TestDamagedFilesThatBrowsersShowAreTransformed(t *testing.T) {
 	}
 }
 
-// progressive is a photo of 12 megapixels with all colors, on its side, that has one shade.
+// progressive is a rotated photo of 12 megapixels in a single shade, without chroma subsampling.
 func progressive() []byte {
 	const width, height = 4000, 3000
 	file := []byte("\xff\xd8\xff\xdb\x00\x43\x00")
@@ -68,7 +68,7 @@ func progressive() []byte {
 	file = binary.BigEndian.AppendUint16(file, height)
 	file = binary.BigEndian.AppendUint16(file, width)
 	file = append(file, "\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00"...)
-	file = append(file, "\xff\xc4\x00\x14\x00\x01"...) // the code 0 is: as the block before
+	file = append(file, "\xff\xc4\x00\x14\x00\x01"...) // code 0 means the same as the previous block
 	file = append(file, make([]byte, 16)...)
 	file = append(file, "\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x00\x00"...)
 	file = append(file, make([]byte, 3*width*height/64/8)...)

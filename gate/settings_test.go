@@ -26,7 +26,8 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// With any value of any variable, the gate starts or names the variable. It starts in a context that has ended.
+// With any value of any variable, the gate starts or names the variable. The context is done, so the gate stops at
+// once.
 func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -60,7 +61,7 @@ func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
 		}
 		for _, value := range append(values, refused[name]...) {
 			err := start(name, value)
-			// What a source needs has a name of its own.
+			// An error about a kind or a fallback may name another variable of the source.
 			about := strings.TrimSuffix(strings.TrimSuffix(name, "KIND"), "FALLBACK")
 			if err != nil && !strings.Contains(err.Error(), about) && name != "GATE_ADDITIONAL_SOURCES" &&
 				!strings.HasSuffix(name, "ADDRESS") {

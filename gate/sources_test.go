@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// behind starts a gate with a fallback behind an origin.
+// behind starts a gate with an origin and a fallback.
 func behind(t *testing.T, first, fallback *origin, environ map[string]string) *gate {
 	t.Helper()
 	all := map[string]string{
@@ -32,8 +32,8 @@ func (g *gate) metric(line string) bool {
 	return strings.Contains(response.Body.String(), "\n"+line+"\n")
 }
 
-// An image moves from the fallback to the first source: each is asked with its own validators only, and what
-// the cache has stays valid.
+// An image moves from the fallback to the first source. Each source gets only its own validators, and the cached
+// image stays valid.
 func TestAnImageThatMovesToAnotherSourceIsServedThroughout(t *testing.T) {
 	var mu sync.Mutex
 	var sent []string

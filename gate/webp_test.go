@@ -8,8 +8,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
 
-// However auto=format is asked for, and whatever a client sends otherwise: it gets the format that it
-// accepts, caches are told, and conditional requests, ranges and HEAD refer to that format.
+// For any way to request auto=format, a client gets the format that it accepts, caches are informed, and conditional
+// requests, ranges and HEAD refer to that format.
 func TestTheFormatFollowsTheClient(t *testing.T) {
 	source := newOrigin(t).url
 	plain := start(t, source, map[string]string{"GATE_PRESETS": `{"best":"w=90&auto=format"}`})
@@ -30,7 +30,7 @@ func TestTheFormatFollowsTheClient(t *testing.T) {
 		{byDefault, "/photo.jpg?w=100", true, true},
 		{byDefault, "/photo.jpg?w=100&q=90", true, true},
 	}
-	for range 2 { // made, and of the cache
+	for range 2 { // created, then cached
 		for _, u := range urls {
 			tags := map[bool]string{}
 			for _, accepts := range []bool{true, false} {

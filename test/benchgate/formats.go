@@ -18,8 +18,8 @@ var webp = http.Header{"Accept": {"image/avif,image/webp,*/*;q=0.8"}}
 
 const signingKey = "a key of the benchmark, 0123456789"
 
-// signing returns the variable of a gate that requires signed URLs, with a file of keys in a
-// temporary folder, which is the same for each run.
+// signing returns the variable for a gate that requires signed URLs. The key file is in a temporary folder, and the
+// same for each run.
 func signing() []string {
 	file := filepath.Join(os.TempDir(), "benchgate-signing-keys")
 	if err := os.WriteFile(file, []byte(signingKey), 0o600); err != nil {
@@ -34,7 +34,7 @@ func signed(path string) string {
 	return fmt.Sprintf("%s&s=%x", path, hash.Sum(nil))
 }
 
-// resizes asks for a thumbnail of each of 400 photos.
+// resizes requests a thumbnail of each of 400 photos.
 func resizes(query string, header http.Header) func(*stack, *origin) string {
 	return func(s *stack, _ *origin) string {
 		var times []time.Duration
@@ -90,7 +90,8 @@ func knownMeanwhile(s *stack, _ *origin) string {
 		ms(p99(quiet)), ms(p99(times)))
 }
 
-// neighbor measures new images of 1200×800 of one client, one after another, while another client asks for 60 photos.
+// neighbor measures one client that requests new images of 1200×800 one after another, while another client requests
+// 60 photos.
 func neighbor(s *stack, _ *origin) string {
 	var busy atomic.Bool
 	busy.Store(true)
@@ -115,7 +116,7 @@ func neighbor(s *stack, _ *origin) string {
 	return fmt.Sprintf("first %.0f ms, p50 %.0f ms, last %.0f ms", ms(first), ms(times[len(times)/2]), ms(times[len(times)-1]))
 }
 
-// knownUntil returns the times of a cached image, sorted, one request after the other.
+// knownUntil returns the sorted times of sequential requests for a cached image.
 func knownUntil(s *stack, done func(n int) bool) (times []time.Duration) {
 	for !done(len(times)) {
 		start := time.Now()

@@ -1,9 +1,9 @@
-// Benchgate compares Darkroom alone, behind nginx with proxy_cache, and behind the gate, with
-// the loads that bring Darkroom down. It prints a table in Markdown.
+// Benchgate compares Darkroom alone, behind nginx with proxy_cache, and behind the gate, under loads that overload
+// Darkroom. It prints a Markdown table.
 //
-// Each row starts new processes, since it reports peaks of memory. All traffic stays on
-// loopback. stack.go starts and measures processes, peer.go has another proxy, source.go serves originals, and
-// rows.go, formats.go and flood.go have the loads. With -soak, soak.go runs a mixed load behind the gate instead.
+// Each row starts new processes, because it reports peaks of memory. All traffic stays on loopback. stack.go starts
+// and measures processes, peer.go supports another proxy, source.go serves originals, and rows.go, formats.go and
+// flood.go define the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
 import (
@@ -90,7 +90,7 @@ func run() error {
 	return nil
 }
 
-// measure runs one row of one contender. A failure is the result of that cell.
+// measure runs one row of one contender. A failure becomes the content of the cell.
 func measure(p programs, o *origin, c contender, r row) string {
 	o.reset()
 	s, err := c.start(p, o.url, r.environ...)

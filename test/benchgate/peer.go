@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// peer is another proxy, which runs already.
+// peer is another proxy that is already running.
 type peer struct {
 	// url contains the placeholders {w}, {format} and {url}, for the width, the format (jpeg or webp) and the URL of the
 	// original.
@@ -15,7 +15,7 @@ type peer struct {
 	pid int
 }
 
-// start returns the processes of the proxy, whose peak of memory is counted from now on.
+// start returns the processes of the proxy, and resets their peak memory.
 func (p *peer) start(_ programs, source string, _ ...string) (*stack, error) {
 	s, err := newStack()
 	if err != nil {

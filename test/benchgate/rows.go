@@ -14,9 +14,9 @@ import (
 type row struct {
 	name string
 	load func(*stack, *origin) string
-	// environ has variables of the gate, in which $SOURCE is the URL of the source.
+	// environ has variables of the gate. $SOURCE is replaced by the URL of the source.
 	environ []string
-	// plain rows have images and sizes that other proxies can make too.
+	// plain rows have images and sizes that other proxies support.
 	plain bool
 }
 
@@ -93,7 +93,7 @@ var rows = []row{
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// photos asks for a size of 40 originals at once.
+// photos requests a size of 40 originals at once.
 func photos(path string, header http.Header) func(*stack, *origin) string {
 	return func(s *stack, _ *origin) string {
 		return burst(s, 40, func(i int) answer { return do(s, http.MethodGet, fmt.Sprintf(path, i), header) })
@@ -119,9 +119,9 @@ func burst(s *stack, n int, send func(int) answer) string {
 		times[n-1].Seconds(), (s.cpu() - before).Seconds(), s.peak())
 }
 
-// once measures a single request. The processor time includes what goes on after it.
+// once measures a single request. The processor time includes work that continues after the response.
 func once(s *stack, path string) string {
-	get(s, "/small.jpg?w=10") // connections and code are warm
+	get(s, "/small.jpg?w=10") // warm up connections and code
 	before, start := s.cpu(), time.Now()
 	a := get(s, path)
 	took := time.Since(start)
@@ -170,7 +170,7 @@ var client = &http.Client{
 
 func get(s *stack, path string) answer { return do(s, http.MethodGet, path, nil) }
 
-// do returns the code 0 if there is no answer.
+// do returns the code 0 if there is no response.
 func do(s *stack, method, path string, header http.Header) answer {
 	request, err := http.NewRequest(method, s.at(path), nil)
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// soakSettings are small, so that the caches are full after a few minutes. The trace of the
-// garbage collector has the heap that is in use after each collection.
+// soakSettings are small, so that the caches fill up within minutes. The trace of the garbage collector has the live
+// heap after each collection.
 var soakSettings = []string{
 	"GATE_MEMORY_LIMIT=134217728", "GATE_CACHE_DISK_BYTES=33554432", "GATE_REVALIDATE_SECONDS=60", "GODEBUG=gctrace=1",
 }
 
-// soak sends a mixed load for a time, at a rate that a quarter of a processor can serve. It compares the first two
-// sixths of the run with the last sixth.
+// soak sends a mixed load at a rate that a quarter of a processor can serve. It compares the first two sixths of the
+// run with the last sixth.
 func soak(p programs, span time.Duration, corpus string) error {
 	o, err := newOrigin()
 	if err != nil {
@@ -79,7 +79,7 @@ func soak(p programs, span time.Duration, corpus string) error {
 	return nil
 }
 
-// mixed sends the nth request of the load, and returns its status.
+// mixed sends the nth request of the load and returns its status.
 func mixed(s *stack, n int) int {
 	switch {
 	case n%100 == 0:
@@ -102,8 +102,8 @@ func mixed(s *stack, n int) int {
 	return get(s, fmt.Sprintf("/small%d.jpg?w=100", n%50)).code
 }
 
-// ofCorpus sends the nth request for files of the corpus: for all kinds, each unchanged and transformed in
-// several ways, and then all of them as new images.
+// ofCorpus sends the nth request for files of the corpus: all kinds, unchanged and with several transformations, and
+// then all again as new images.
 func ofCorpus(s *stack, kinds []string, n int) int {
 	queries := []string{
 		"", "w=90", "w=90&h=40", "w=60&h=60&fit=crop&crop=left", "auto=compress",
@@ -114,7 +114,7 @@ func ofCorpus(s *stack, kinds []string, n int) int {
 		webp).code
 }
 
-// leave ends a request before its response.
+// leave cancels a request before its response.
 func leave(s *stack, path string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 	defer cancel()
@@ -147,7 +147,7 @@ func (s *stack) sample() sample {
 	}
 }
 
-// liveHeap is the heap of the gate in MiB that its last garbage collection has kept.
+// liveHeap returns the live heap of the gate after its last garbage collection, in MiB.
 func (s *stack) liveHeap() int {
 	trace, err := os.ReadFile(s.errorsOf(s.gate.Path))
 	if err != nil {

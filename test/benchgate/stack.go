@@ -20,7 +20,7 @@ type programs struct{ darkroom, gate, nginx string }
 
 type contender struct {
 	name string
-	// start gets the URL of the source, and variables that the gate has in addition.
+	// start receives the URL of the source, and additional variables for the gate.
 	start func(p programs, source string, environ ...string) (*stack, error)
 }
 
@@ -32,7 +32,7 @@ type stack struct {
 	darkroom  *exec.Cmd
 	gate      *exec.Cmd // nil if there is none
 	processes []*exec.Cmd
-	// rewrite returns the URL of an image that another proxy serves, whose processes are not started here.
+	// rewrite returns the URL of an image at another proxy, whose processes are not started here.
 	rewrite func(path string) string
 	others  []int
 }
@@ -110,7 +110,7 @@ func (s *stack) startDarkroom(path, source string, port int, environ ...string) 
 	return ready(local(port) + "/ping")
 }
 
-// ready waits until a URL answers 200.
+// ready waits until a URL returns 200.
 func ready(url string) error {
 	for range 400 {
 		if response, err := http.Get(url); err == nil {
