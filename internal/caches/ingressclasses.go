@@ -13,8 +13,8 @@ import (
 
 var ingressClass = networkingv1.SchemeGroupVersion.WithKind("IngressClass")
 
-// IngressClass returns the metadata of no IngressClass, to be read or watched. Options caches IngressClasses if the
-// caches are not limited to namespaces: no Role can grant the permission.
+// IngressClass returns empty metadata of an IngressClass, for a read or a watch. Options caches IngressClasses only if
+// the caches are not limited to namespaces, because a Role cannot grant the permission.
 func IngressClass() *metav1.PartialObjectMetadata {
 	class := &metav1.PartialObjectMetadata{}
 	class.SetGroupVersionKind(ingressClass)
@@ -26,7 +26,7 @@ func HasClass(in client.Reader) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, name string) (bool, error) {
 		err := in.Get(ctx, types.NamespacedName{Name: name}, IngressClass(), client.UnsafeDisableDeepCopy)
 		if err != nil && !apierrors.IsNotFound(err) {
-			return false, fmt.Errorf("look for IngressClass %s: %w", name, err)
+			return false, fmt.Errorf("get IngressClass %s: %w", name, err)
 		}
 		return err == nil, nil
 	}

@@ -1,5 +1,5 @@
-// Package caches decides what the operator caches of a cluster: which kinds of objects, which of
-// their fields, and by which indexes they are found. Memory grows with what it keeps.
+// Package caches decides what the operator caches: which kinds of objects, which of their fields, and with which
+// indexes. The memory of the operator depends on it.
 package caches
 
 import (
@@ -17,8 +17,8 @@ import (
 type Kind struct {
 	schema.GroupVersionKind
 
-	// Typed and TypedList are set for kinds that are cached in full, because the status
-	// controller reads them. Only the metadata of other kinds, such as Secrets, is cached.
+	// Typed and TypedList are set for kinds that are cached in full, because the status controller reads them. Of other
+	// kinds, such as Secrets, only the metadata is cached.
 	Typed     client.Object
 	TypedList client.ObjectList
 }

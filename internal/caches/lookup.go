@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// IndexOwners adds the index of objects by the Darkroom that they belong to.
+// IndexOwners adds the index of objects by the Darkroom that owns them.
 func IndexOwners(ctx context.Context, in client.FieldIndexer, kinds []Kind) error {
 	for _, kind := range kinds {
 		if err := in.IndexField(ctx, kind.Object(), ownership.Index, ownership.IndexFunc); err != nil {
@@ -25,8 +25,8 @@ func IndexOwners(ctx context.Context, in client.FieldIndexer, kinds []Kind) erro
 	return nil
 }
 
-// Cached returns a function that finds an object in the caches, without copying it. It returns nil
-// for kinds that are not cached.
+// Cached returns a function that gets an object from the caches without copying it. The function returns nil for kinds
+// that are not cached.
 func Cached(
 	in client.Reader, kinds func() []Kind,
 ) func(context.Context, schema.GroupKind, types.NamespacedName) (metav1.Object, error) {
@@ -34,7 +34,7 @@ func Cached(
 		cached := kinds()
 		at := slices.IndexFunc(cached, func(k Kind) bool { return k.GroupKind() == kind })
 		if at < 0 {
-			return nil, nil //nolint:nilnil // a kind that is not cached, which is no error
+			return nil, nil //nolint:nilnil // the kind is not cached
 		}
 		object := cached[at].Object()
 		if err := in.Get(ctx, key, object, client.UnsafeDisableDeepCopy); err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Options limits the caches to some namespaces (none means all), to the Darkrooms that a selector
-// matches (nil means all), and to objects of some kinds with the Darkroom label. The selector
-// does not limit these objects: when the labels of a Darkroom change, the operator that handles it
-// next has its objects in the cache. Leases of hosts are cached in leaseNamespace. Managed fields are dropped
-// where nothing reads them. Only these kinds can be read: a read of another kind fails and does not start a watch.
+// Options limits the caches to some namespaces (none means all), to the Darkrooms that match a selector (nil means
+// all), and to objects of the given kinds that have the Darkroom label. The selector does not apply to these objects:
+// when the labels of a Darkroom change, the operator of its new shard already has the objects in its cache. Leases of
+// hosts are cached in leaseNamespace. Managed fields that nothing reads are dropped. Reads of other kinds fail instead
+// of starting a watch.
 func Options(
 	kinds []Kind, namespaces []string, darkrooms labels.Selector, leaseNamespace string,
 ) (cache.Options, error) {
@@ -35,7 +35,7 @@ func Options(
 	options := cache.Options{
 		Mapper:           mapperOf(kinds),
 		DefaultTransform: withoutManagedFields,
-		// A read of a kind that is not watched would otherwise start a watch.
+		// Without it, a read of another kind would start a watch.
 		ReaderFailOnMissingInformer: true,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha1.Darkroom{}: {Label: darkrooms},
@@ -48,7 +48,7 @@ func Options(
 		limits := cache.ByObject{Label: objects}
 		switch kind.Typed.(type) {
 		case nil:
-			// Metadata is only read.
+			// Metadata is never modified.
 			limits.UnsafeDisableDeepCopy = ptr.To(true)
 		case *appsv1.Deployment:
 			limits.Transform = withoutPodSpec
@@ -62,9 +62,8 @@ func Options(
 	return options, nil
 }
 
-// mapperOf maps the kinds that are cached. Caches that are limited to namespaces ask for the
-// scope of a kind at each read, and the mapper of a cluster, which asks one for each API group,
-// would cost more than the rest of a reconcile without changes.
+// mapperOf returns a mapper for the cached kinds. Caches limited to namespaces look up the scope of a kind at each
+// read. The usual mapper discovers each API group, which would cost more than the rest of a reconcile without changes.
 func mapperOf(kinds []Kind) meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	kinds = append(slices.Clone(kinds), Kind{GroupVersionKind: v1alpha1.GroupVersionKind},

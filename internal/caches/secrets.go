@@ -18,9 +18,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// OtherSecrets returns a cache of the names and versions of the Secrets that belong to no
-// Darkroom, and adds it to a manager. It shows the Secrets that Darkrooms reference, and
-// which names of Helm releases are in use.
+// OtherSecrets returns a cache of the names and versions of Secrets that do not belong to a Darkroom, and adds it to a
+// manager. The cache contains the Secrets that Darkrooms reference, and shows which names of Helm releases are in use.
 func OtherSecrets(ctx context.Context, mgr manager.Manager, namespaces []string) (cache.Cache, error) {
 	foreign, err := labels.NewRequirement(v1alpha1.LabelDarkroom, selection.DoesNotExist, nil)
 	if err != nil {
@@ -53,8 +52,8 @@ func IndexReleases(ctx context.Context, in client.FieldIndexer) error {
 	return nil
 }
 
-// Secret returns a function that finds the metadata of a Secret in some caches. It returns nil if
-// none has the Secret.
+// Secret returns a function that gets the metadata of a Secret from several caches. The function returns nil if no
+// cache contains the Secret.
 func Secret(in ...client.Reader) func(context.Context, types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 	return func(ctx context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 		for _, reader := range in {
@@ -64,28 +63,28 @@ func Secret(in ...client.Reader) func(context.Context, types.NamespacedName) (*m
 				return secret, nil
 			}
 			if !apierrors.IsNotFound(err) {
-				return nil, fmt.Errorf("look for Secret %s: %w", key, err)
+				return nil, fmt.Errorf("get Secret %s: %w", key, err)
 			}
 		}
-		return nil, nil //nolint:nilnil // the Secret is missing, which is no error
+		return nil, nil //nolint:nilnil // the Secret is missing
 	}
 }
 
-// cacheRunnable makes a manager start a cache together with its own.
+// cacheRunnable makes a manager start a cache together with its own caches.
 type cacheRunnable struct{ cache.Cache }
 
 // GetCache makes the manager treat this as a cache.
 func (c cacheRunnable) GetCache() cache.Cache { return c.Cache }
 
-// SecretMetadata returns the metadata of no Secret, to be read or watched.
+// SecretMetadata returns empty metadata of a Secret, for a read or a watch.
 func SecretMetadata() *metav1.PartialObjectMetadata {
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	return secret
 }
 
-// nameAndVersion keeps only the name and version of a Secret's metadata, and the release of
-// Helm's: clusters have many Secrets, and some have long annotations.
+// nameAndVersion keeps only the name, UID and version of a Secret, and the release of a Helm Secret. Clusters have many
+// Secrets, and some have long annotations.
 func nameAndVersion(object any) (any, error) {
 	full, ok := object.(*metav1.PartialObjectMetadata)
 	if !ok {

@@ -17,12 +17,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// withoutManagedFields drops the managed fields of an object, unless they are needed to
-// distinguish changes of the spec from changes of the status. For a Darkroom it keeps the last writer of the spec.
+// withoutManagedFields drops the managed fields of an object, unless they are needed to distinguish changes of the spec
+// from changes of the status. For a Darkroom it keeps the last writer of the spec.
 func withoutManagedFields(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil || metadata.GetManagedFields() == nil {
-		return object, nil //nolint:nilerr // what has no metadata has no managed fields
+		return object, nil //nolint:nilerr // without metadata, there are no managed fields
 	}
 	var kept []metav1.ManagedFieldsEntry
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
@@ -35,8 +35,8 @@ func withoutManagedFields(object any) (any, error) {
 	return object, nil
 }
 
-// share makes parts of an object share the memory of equal ones in the caches: the objects of
-// a Darkroom have the same labels and owner, and Darkrooms have the same conditions.
+// share replaces parts of an object by equal parts of other cached objects, to save memory. The objects of a Darkroom
+// have the same labels and owner, and many Darkrooms have the same conditions.
 func share(metadata metav1.Object) {
 	metadata.SetNamespace(text(metadata.GetNamespace()))
 	metadata.SetLabels(texts(metadata.GetLabels()))
@@ -57,13 +57,13 @@ func share(metadata metav1.Object) {
 	}
 }
 
-// text returns the string that all equal ones share.
+// text returns a shared copy of a string.
 func text(value string) string { return unique.Make(value).Value() }
 
-// recent are the labels and annotations of recently cached objects, by their digest. Those of the objects of a
-// Darkroom are equal, and are cached at nearly the same time: when it is installed, or at the start. With a copy for
-// each object, 10,000 Darkrooms would take 44 MiB more. Users may write others as often as they like: no more than
-// mostShared are kept, of up to largestShared bytes each, for sharedFor.
+// recent contains the labels and annotations of recently cached objects, by their digest. The objects of a Darkroom
+// have equal ones and are cached at nearly the same time: at its installation, or at startup. Without sharing, 10,000
+// Darkrooms would take 44 MiB more. Users can write different ones as often as they like, so at most mostShared are
+// kept, of at most largestShared bytes each, for sharedFor.
 var recent = cache.NewExpiring()
 
 const (
@@ -72,7 +72,7 @@ const (
 	sharedFor     = time.Minute
 )
 
-// texts returns a recent map of the same content, or else a copy. Like all of a cached object, it must not be changed.
+// texts returns a recently cached map with the same content, or else a copy. It must not be modified.
 func texts(values map[string]string) map[string]string {
 	size := 0
 	for key, value := range values {
@@ -95,9 +95,8 @@ func texts(values map[string]string) map[string]string {
 	return out
 }
 
-// withoutPodSpec drops the managed fields of a Deployment, its strategy, and what nothing
-// reads of its pods, which is most of its memory: all but their images, their ServiceAccount,
-// and the version of the credentials that they were created with.
+// withoutPodSpec drops most of a Deployment's memory: the managed fields, the strategy, and the pod template except for
+// the images, the ServiceAccount and the version of the credentials.
 func withoutPodSpec(object any) (any, error) {
 	if deployment, ok := object.(*appsv1.Deployment); ok {
 		deployment.Spec.Strategy = appsv1.DeploymentStrategy{}

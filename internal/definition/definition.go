@@ -1,5 +1,5 @@
-// Package definition validates Darkrooms as the API server does that stores them, for those who
-// have none at hand: previews, and reviews of what was not sent yet.
+// Package definition validates Darkrooms as the API server would, for callers that do not use one: previews, and
+// reviews of manifests before they are applied.
 package definition
 
 import (
@@ -29,9 +29,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
 )
 
-// Definition validates Darkrooms by their CRD with the libraries of the Kubernetes API:
-// the schema with its limits, unique items of sets and maps, and CEL rules. It is safe for
-// concurrent use.
+// Definition validates Darkrooms by their CRD with the libraries of the Kubernetes API: the schema with its limits,
+// unique items of sets and maps, and CEL rules. It is safe for concurrent use.
 type Definition struct {
 	structural *structuralschema.Structural
 	schema     validation.SchemaValidator
@@ -75,14 +74,14 @@ func New() (*Definition, error) {
 }
 
 // Check returns all validation errors of the Kubernetes API as one error with the reason Invalid; nil if there are
-// none. Where the Kubernetes API skips CEL rules because of other errors, they are checked within the limits of the
-// schema, so that their cost stays bounded.
+// none. The Kubernetes API skips CEL rules if there are other errors. Check evaluates them nevertheless, but cuts
+// values to the limits of the schema, so that the cost stays bounded.
 func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
 	if err != nil {
 		return fmt.Errorf("convert Darkroom: %w", err)
 	}
-	// The status is ignored in requests.
+	// Requests cannot set the status.
 	delete(object, "status")
 	object["apiVersion"], object["kind"] = v1alpha1.GroupVersion.String(), v1alpha1.Kind
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
@@ -91,7 +90,7 @@ func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	errs = append(errs, apivalidation.ValidateObjectMeta(&darkroom.ObjectMeta, true,
 		apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	if len(errs) > 0 {
-		_ = unstructured.SetNestedField(object, darkroom.Name, "metadata", "name") // rules read it also if it is empty
+		_ = unstructured.SetNestedField(object, darkroom.Name, "metadata", "name") // rules read the name even if it is empty
 		object, _ = withinLimits(object, d.structural).(map[string]any)
 	}
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.structural, object)...)
@@ -106,8 +105,8 @@ func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) err
 	return apierrors.NewInvalid(v1alpha1.GroupVersionKind.GroupKind(), darkroom.Name, errs)
 }
 
-// Read returns a Darkroom of any version of the CRD as the API server would return it with this one, and the
-// fields that would be dropped. It changes the object.
+// Read returns a Darkroom of any version of the CRD as the API server would return it with this version, and the paths
+// of fields that would be dropped. It modifies the object.
 func (d *Definition) Read(object map[string]any) (darkroom *v1alpha1.Darkroom, dropped []string, err error) {
 	dropped = pruning.PruneWithOptions(object, d.structural, true,
 		structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// withinLimits returns a value that rules can be evaluated for, at the cost that its schema allows: what is too long is
-// cut, and required fields that are missing are empty.
+// withinLimits returns a value for which rules can be evaluated at the cost that the schema allows. Values that are too
+// long are cut, and missing required fields are set to an empty value.
 func withinLimits(value any, schema *structuralschema.Structural) any {
 	limits := schema.ValueValidation
 	if limits == nil {
@@ -57,7 +57,7 @@ func fieldsWithinLimits(
 	return out
 }
 
-// empty has the empty value of each type of required fields.
+// empty contains the empty value for each type of required fields.
 var empty = map[string]any{
 	"string": "", "array": []any{}, "object": map[string]any{}, "integer": int64(0), "boolean": false,
 }

@@ -13,22 +13,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// DefaultAnnotations is an entry of Options.AllowedAnnotations that includes the list
-// defaultAnnotations.
+// DefaultAnnotations is an entry of Options.AllowedAnnotations that stands for all of defaultAnnotations.
 const DefaultAnnotations = "default"
 
-// defaultAnnotations are annotations of common ingress controllers that are safe to leave to
-// tenants. An Ingress, an HTTPRoute or a Service is written with the operator's permissions
-// and read by controllers that tenants share, so each of these
-//   - concerns the object's own hosts or the load balancer made for it alone;
-//   - cannot add a host, a path, a backend, a listener, an address or a DNS record;
-//   - neither authenticates nor refers to an object outside the namespace, but for a
-//     ClusterIssuer, which decides by itself what it signs;
-//   - has a value that the controller parses (a number, a size, a duration, a boolean,
-//     addresses), and does not copy into its configuration.
+// defaultAnnotations are annotations of common ingress controllers that tenants may safely set. The operator writes
+// Ingresses, HTTPRoutes and Services with its own permissions, and controllers that tenants share read them. Therefore
+// each of these annotations
+//   - affects only the hosts of the object, or a load balancer created for it alone;
+//   - cannot add a host, path, backend, listener, address or DNS record;
+//   - neither configures authentication nor references an object in another namespace, except
+//     for a ClusterIssuer, which itself decides what to sign;
+//   - has a value that the controller parses (a number, size, duration, boolean or list of
+//     addresses) and does not copy into its configuration.
 //
-// docs/security.md gives the reasons for each controller, and a test keeps its table in
-// step with this list.
+// docs/security.md gives the reasons for each controller. A test compares its table with this list.
 var defaultAnnotations = []string{
 	// cert-manager
 	"cert-manager.io/cluster-issuer",
@@ -88,8 +86,8 @@ var defaultAnnotations = []string{
 	"appgw.ingress.kubernetes.io/ssl-redirect",
 }
 
-// annotationIngressClass is the old way of naming a class. The API server refuses it
-// beside spec.ingressClassName.
+// annotationIngressClass is the deprecated way to set a class. The API server rejects it in combination with
+// spec.ingressClassName.
 const annotationIngressClass = "kubernetes.io/ingress.class"
 
 // allowList is a set of annotations.
@@ -106,7 +104,7 @@ func newAllowed(entries []string) (allowList, error) {
 	}
 	return newAllowList("allowed annotation", keys, func(key string) string {
 		if reserved(key) {
-			return "cannot be allowed: Helm and the operator identify their objects by it"
+			return "cannot be allowed because Helm and the operator identify their objects by it"
 		}
 		return ""
 	})
@@ -114,8 +112,8 @@ func newAllowed(entries []string) (allowList, error) {
 
 func isDefault(entry string) bool { return strings.TrimSpace(entry) == DefaultAnnotations }
 
-// newAllowList parses entries: keys, and prefixes that end in "*". refusal says why a key or prefix is not
-// allowed; empty if it is.
+// newAllowList parses entries: keys, and prefixes that end in "*". refusal returns the reason why a key or prefix is
+// not allowed; empty if it is allowed.
 func newAllowList(what string, entries []string, refusal func(string) string) (allowList, error) {
 	list := allowList{keys: map[string]bool{}}
 	for _, entry := range entries {
@@ -143,9 +141,8 @@ func (l allowList) allows(key string) bool {
 		func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
-// sharedAnnotations checks and sets the annotations of an object that controllers shared by
-// tenants read. Pods are not among these objects: users who may create a Darkroom may run any
-// pod in its namespace.
+// sharedAnnotations checks and sets annotations of an object that is read by controllers shared between tenants.
+// Annotations of pods are not restricted, because users who may create a Darkroom can run any pod in its namespace.
 func (b *builder) sharedAnnotations(path *field.Path, annotations map[string]string, allowed allowList, to ...string) {
 	if len(annotations) == 0 {
 		return
@@ -153,25 +150,23 @@ func (b *builder) sharedAnnotations(path *field.Path, annotations map[string]str
 	b.annotations(path, annotations)
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		switch {
-		case reserved(key), len(validation.IsQualifiedName(strings.ToLower(key))) > 0: // refused already
+		case reserved(key), len(validation.IsQualifiedName(strings.ToLower(key))) > 0: // already rejected by b.annotations
 		case key == annotationIngressClass:
 			b.forbidden(path.Key(key), "deprecated: set spec.ingress.className instead")
 		case !allowed.allows(key):
 			b.forbidden(path.Key(key),
-				"not on the operator's list of annotations: an annotation can route, or configure a controller that others "+
+				"not on the operator's list of annotations: annotations can add routes, or configure a controller that others "+
 					"share; remove it, or ask the administrator to allow it with --ingress-annotations")
 		}
 	}
 	b.setPlain(annotations, path, to...)
 }
 
-// reservedDomains are prefixes of keys, with their subdomains, that mean something to
-// Helm or to the operator. An annotation helm.sh/hook takes its object out of the
-// release, and helm.sh/resource-policy keeps it when the release goes.
+// reservedDomains are prefixes of keys, including subdomains, that Helm or the operator interpret. For example,
+// helm.sh/hook removes an object from the release, and helm.sh/resource-policy keeps it after an uninstall.
 var reservedDomains = []string{"helm.sh", "meta.helm.sh", v1alpha1.GroupVersion.Group}
 
-// reserved reports whether an annotation or label of a rendered object belongs to Helm
-// or to the operator.
+// reserved reports whether a key of an annotation or label is reserved for Helm or the operator.
 func reserved(key string) bool {
 	prefix, _, prefixed := strings.Cut(strings.ToLower(key), "/")
 	if !prefixed {
@@ -185,13 +180,13 @@ func reserved(key string) bool {
 const reservedDetail = "keys of helm.sh, deployments.example.com and their subdomains are reserved: Helm and the " +
 	"operator identify their objects by them; remove it"
 
-// annotations checks the keys of annotations of a rendered object. The API server would
-// reject them too, but would not name the field of the Darkroom.
+// annotations checks the keys of a rendered object's annotations. The API server would also reject them, but without
+// naming the field of the Darkroom.
 func (b *builder) annotations(path *field.Path, annotations map[string]string) {
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		size += len(key) + len(annotations[key])
-		// As the API server does: the prefix may be upper-case.
+		// The API server also accepts upper case in the prefix.
 		if problems := validation.IsQualifiedName(strings.ToLower(key)); len(problems) > 0 {
 			b.invalid(path.Key(key), key, "must be the key of an annotation, for example example.com/note: "+problems[0])
 		}
@@ -204,7 +199,7 @@ func (b *builder) annotations(path *field.Path, annotations map[string]string) {
 	}
 }
 
-// labels checks labels of a rendered object, keys and values.
+// labels checks the keys and values of a rendered object's labels.
 func (b *builder) labels(path *field.Path, labels map[string]string) {
 	b.nodeLabels(path, labels)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -214,7 +209,7 @@ func (b *builder) labels(path *field.Path, labels map[string]string) {
 	}
 }
 
-// nodeLabels checks labels that nodes are selected by. No key is reserved there.
+// nodeLabels checks labels for selecting nodes. No keys are reserved for these.
 func (b *builder) nodeLabels(path *field.Path, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if problems := validation.IsQualifiedName(key); len(problems) > 0 {
@@ -226,7 +221,7 @@ func (b *builder) nodeLabels(path *field.Path, labels map[string]string) {
 	}
 }
 
-// objectName checks a name that may be empty.
+// objectName checks the name of an object; it may be empty.
 func (b *builder) objectName(path *field.Path, name, of string) {
 	if name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
 		b.invalid(path, name, "must be the name of "+of+": lower-case letters, digits, '-' and '.'")

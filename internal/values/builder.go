@@ -13,7 +13,7 @@ import (
 
 var specPath = field.NewPath("spec")
 
-// builder collects chart values and all errors, and fails once, in build.
+// builder collects the chart values and all errors. build fails once with all of them.
 type builder struct {
 	values map[string]any
 	errs   field.ErrorList
@@ -27,9 +27,8 @@ func (b *builder) build(name string) (map[string]any, error) {
 	return b.values, nil
 }
 
-// set puts a value at a path of keys and creates the maps on the way. Each value has
-// one place in this package that decides it: to overwrite one is a programming error,
-// and is reported instead of the values.
+// set sets a value at a path of keys and creates the maps on the way. Each value has one place in this package that
+// sets it, so overwriting a value is a programming error and makes build fail.
 func (b *builder) set(value any, path ...string) {
 	at, last := b.values, len(path)-1
 	for i, key := range path[:last] {
@@ -69,10 +68,9 @@ func setGiven[T int32 | int64 | bool](b *builder, value *T, path ...string) {
 	}
 }
 
-// setPlain sets a value of a Kubernetes type unless it is nil or an
-// empty list or map: it is put in the plain types of JSON, as templates and schema expect. The
-// chart writes such values as YAML, and writes nothing at all where YAML cannot carry one; so
-// that is refused.
+// setPlain converts a value of a Kubernetes type to the plain types of JSON, as templates and schema expect, and sets
+// it, unless it is nil or an empty list or map. The chart renders such values with toYaml, which renders nothing if it
+// fails, so values that YAML cannot represent are rejected.
 func (b *builder) setPlain(value any, from *field.Path, path ...string) {
 	if of := reflect.ValueOf(value); of.Kind() == reflect.Pointer && of.IsNil() ||
 		(of.Kind() == reflect.Slice || of.Kind() == reflect.Map) && of.Len() == 0 {
@@ -89,14 +87,13 @@ func (b *builder) setPlain(value any, from *field.Path, path ...string) {
 	}
 	if !survivesYAML(plain) {
 		b.invalid(from, field.OmitValueType{},
-			"holds a control character or a key that YAML cannot carry: remove it, or put the value in a ConfigMap or Secret")
+			"contains a control character or a key that YAML cannot represent: remove it, or put the value in a ConfigMap or Secret")
 		return
 	}
 	b.set(plain, path...)
 }
 
-// survivesYAML reports whether a plain value is the same after encoding and decoding as
-// YAML.
+// survivesYAML reports whether encoding a plain value as YAML and decoding it yields the same value.
 func survivesYAML(plain any) bool {
 	raw, err := yaml.Marshal(plain)
 	if err != nil {
@@ -114,12 +111,11 @@ func (b *builder) forbidden(path *field.Path, detail string) {
 	b.errs = append(b.errs, field.Forbidden(path, detail))
 }
 
-// InvalidError is returned for a Darkroom that cannot be translated until it is changed. It
-// lists all invalid fields.
+// InvalidError is returned for a Darkroom that cannot be translated until it is changed. It lists all invalid fields.
 type InvalidError struct {
 	// Name is the Darkroom's name.
 	Name string
-	// Fields are the errors of the invalid fields, each with a remedy.
+	// Fields are the errors of the invalid fields. Each error says what to do.
 	Fields field.ErrorList
 }
 

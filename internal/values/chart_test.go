@@ -251,7 +251,7 @@ func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 		{
 			field:    "spec.subDomains[1]",
 			darkroom: photos().SubDomains("photos", strings.Join([]string{label, label, label, label[:42]}, ".")),
-			advice:   "would have 255 characters, and DNS allows 253",
+			advice:   "would have 255 characters, but DNS allows 253",
 		},
 		{
 			field:    "spec.resources.requests[cpu]",

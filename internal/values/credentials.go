@@ -6,25 +6,25 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// AnnotationCredentials is on the pods of a Darkroom whose sources reference Secrets with their credentials. Its
-// value changes when the data that the pods read does, and so the pods are rolled.
+// AnnotationCredentials is an annotation of the pods of a Darkroom whose sources reference Secrets. Its value changes
+// with the data that the pods read, so that a change rolls the pods.
 const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
 
-// Keys of the Secret with credentials, unless the Darkroom names others.
+// Default keys in a Secret with credentials.
 const (
 	DefaultAccessKeyKey       = "accessKey"
 	DefaultSecretKeyKey       = "secretKey"
 	DefaultCredentialsJSONKey = "credentials.json"
 )
 
-// Credentials are keys of a Secret that the pods of a Darkroom read.
+// Credentials are the keys of a Secret that the pods of a Darkroom read.
 type Credentials struct {
-	// Name is the name of the Secret, and Field refers to it.
+	// Name is the name of the Secret, and Field the field that references it.
 	Name, Field string
 	Keys        []string
 }
 
-// CredentialsOf returns the credentials that the sources of a Darkroom refer to, in the order of the sources.
+// CredentialsOf returns the credentials that the sources of a Darkroom reference, in the order of the sources.
 func CredentialsOf(spec *v1alpha1.DarkroomSpec) (found []Credentials) {
 	for source, path := range spec.Sources() {
 		ref := source.CredentialsSecretRef

@@ -1,16 +1,15 @@
-// Package values turns a Darkroom into the values of the Darkroom chart.
+// Package values translates a Darkroom into values for the Darkroom chart.
 //
-// The translation is pure: it reads the resource and the operator's options,
-// and neither the cluster nor the clock. So the operator, the template command
-// and the API server's preview give the same answer, and a test needs no server.
+// The translation is pure: it depends on the resource and the operator's options, but not on the cluster or the time.
+// So the operator, the template command and the preview of the API server produce the same result, and tests need no
+// server.
 //
-// The story starts in translator.go. A new kind of source is one function and one entry in
-// source.go, one enum value and one CEL rule in the API.
+// translator.go is the entry point. A new kind of source needs a function and an entry in source.go, and an enum value
+// and a CEL rule in the API.
 //
-// The API server checks a resource by the schema and the CEL rules of its definition before it
-// stores it, as internal/definition does where there is no API server. Here is only what these
-// cannot express: names and labels as Kubernetes has them, hosts with the operator's base domain,
-// quantities that contradict each other, and the administrator's options. A resource that was
-// stored before a rule existed is refused by the schema of the chart (values.schema.json) when it
-// is rendered.
+// Before a resource is stored, the API server validates it by the schema and the CEL rules of the CRD; package
+// definition does the same without an API server. This package checks only what these cannot express: the syntax of
+// names and labels, hosts with the operator's base domain, contradicting quantities, and the administrator's options. A
+// resource that was stored before a rule existed is rejected by the schema of the chart (values.schema.json) when it is
+// rendered.
 package values

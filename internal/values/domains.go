@@ -17,7 +17,7 @@ func inNamespace(domain, namespace string) string {
 
 func hostOf(subDomain, domain string) string { return subDomain + "." + domain }
 
-// offered returns the base domains for Darkrooms of a namespace, the default first.
+// offered returns the base domains for Darkrooms in a namespace; the first is the default.
 func (o Options) offered(namespace string) []string {
 	domains := make([]string, len(o.BaseDomains))
 	for i, domain := range o.BaseDomains {
@@ -26,9 +26,9 @@ func (o Options) offered(namespace string) []string {
 	return domains
 }
 
-// baseDomainOf returns the base domain of a Darkroom, and whether the operator offers it. Hosts that were given
-// to a spec stay: a change of the options concerns Darkrooms that are made or changed afterwards. Another
-// installation chooses again, because claims are decided within one.
+// baseDomainOf returns the base domain of a Darkroom, and whether the operator offers it. Existing hosts keep their
+// base domain until the spec changes, even if the options change. If another installation takes over, it chooses again,
+// because claims are per installation.
 func (o Options) baseDomainOf(darkroom *v1alpha1.Darkroom) (domain string, isOffered bool) {
 	offered, kept := o.offered(darkroom.Namespace), keptBaseDomain(darkroom)
 	if darkroom.Spec.BaseDomain == "" {
@@ -47,8 +47,8 @@ func keptBaseDomain(darkroom *v1alpha1.Darkroom) string {
 	return status.BaseDomain
 }
 
-// foreign returns the namespace whose hosts a host is among, if that is another one: only Darkrooms of that
-// namespace may have hosts below "<namespace>.<domain>" where the operator offers "{namespace}.<domain>".
+// foreign returns the namespace that owns a host, if it is another namespace. If the operator offers
+// "{namespace}.<domain>", hosts below "<namespace>.<domain>" are reserved for Darkrooms in that namespace.
 func (o Options) foreign(host, namespace string) (owner string, isForeign bool) {
 	for _, offered := range o.BaseDomains {
 		domain, divided := strings.CutPrefix(offered, placeholder)
@@ -61,7 +61,7 @@ func (o Options) foreign(host, namespace string) (owner string, isForeign bool) 
 	return "", false
 }
 
-// BaseDomain returns the base domain of a Darkroom; empty if it names one that is not offered.
+// BaseDomain returns the base domain of a Darkroom; empty if it names a domain that is not offered.
 func (t *Translator) BaseDomain(darkroom *v1alpha1.Darkroom) string {
 	domain, isOffered := t.options.baseDomainOf(darkroom)
 	if !isOffered {
@@ -70,8 +70,8 @@ func (t *Translator) BaseDomain(darkroom *v1alpha1.Darkroom) string {
 	return domain
 }
 
-// Hosts returns the hosts that a Darkroom claims: none below a base domain that is not offered, and none of
-// another namespace.
+// Hosts returns the hosts that a Darkroom claims. It omits hosts reserved for other namespaces, and returns none if the
+// base domain is not offered.
 func (t *Translator) Hosts(darkroom *v1alpha1.Darkroom) []string {
 	domain := t.BaseDomain(darkroom)
 	if domain == "" {

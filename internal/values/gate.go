@@ -6,8 +6,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// gate writes the proxy beside Darkroom, which reads the source. Without it, no value is set, so that the pods are the
-// same as with a chart that has no gate.
+// gate sets the values of the gate, the proxy that reads the source. Without a gate it sets none, so that the pods are
+// the same as with a chart without a gate.
 func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	gate := spec.Gate
 	if gate == nil {
@@ -58,8 +58,8 @@ func (b *builder) gate(spec *v1alpha1.DarkroomSpec, options Options) {
 	}
 }
 
-// CABundle returns where the certificates of private authorities are, after defaults; an empty
-// name if there are none.
+// CABundle returns the location of the certificates of private authorities, with defaults applied; the name is empty if
+// there are none.
 func CABundle(source *v1alpha1.Source) (kind v1alpha1.CABundleKind, name, key string) {
 	ref := source.CABundleRef
 	if ref == nil {
@@ -68,7 +68,7 @@ func CABundle(source *v1alpha1.Source) (kind v1alpha1.CABundleKind, name, key st
 	return cmp.Or(ref.Kind, v1alpha1.CABundleConfigMap), ref.Name, cmp.Or(ref.Key, "ca.crt")
 }
 
-// SigningSecret returns where the keys of signed URLs are, after defaults; an empty name if URLs are
+// SigningSecret returns the location of the keys for signed URLs, with defaults applied; the name is empty if URLs are
 // not signed.
 func SigningSecret(gate *v1alpha1.Gate) (name, key string) {
 	if gate == nil || gate.Signing == nil {
@@ -78,14 +78,14 @@ func SigningSecret(gate *v1alpha1.Gate) (name, key string) {
 	return ref.Name, cmp.Or(ref.Key, "keys")
 }
 
-// File is a key of a ConfigMap or a Secret that pods mount, and do not start without.
+// File is a key of a ConfigMap or Secret that pods mount. Pods do not start without it.
 type File struct {
 	Kind, Name, Key string
-	// Field refers to it.
+	// Field is the field that references the file.
 	Field string
 }
 
-// Files returns the files of a Darkroom.
+// Files returns the files that the pods of a Darkroom mount.
 func Files(spec *v1alpha1.DarkroomSpec) (files []File) {
 	for source, path := range spec.Sources() {
 		if kind, name, key := CABundle(source); name != "" {

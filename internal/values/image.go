@@ -10,22 +10,21 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// maxRepository is the length of the longest name of a repository. Container runtimes accept 255 characters, and add
-// docker.io/library/ if no registry is named.
+// maxRepository is the maximum length of a repository. Container runtimes accept 255 characters, including
+// docker.io/library/, which they add if the reference has no registry.
 const maxRepository = 255 - len("docker.io/library/")
 
 var (
 	repositoryFormat = regexp.MustCompile(
 		`^([a-zA-Z0-9]+(([.]|-+)[a-zA-Z0-9]+)*(:[0-9]{1,5})?/)?[a-z0-9]+(([._/]|__|-+)[a-z0-9]+)*$`)
-	// A tag has at most 128 characters, and the chart may add a v.
+	// Container runtimes accept 128 characters, but the chart may prepend a v.
 	tagFormat    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,126}$`)
 	digestFormat = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
 )
 
-// image chooses repository, tag, digest and pull secrets. The Darkroom's fields take precedence over the
-// operator's image, and that over the chart's. The tag and digest of the operator's image
-// belong to its repository: a Darkroom that names a repository or a version of its own does
-// not get them.
+// image sets repository, tag, digest and pull secrets. Fields of the Darkroom take precedence over the operator's
+// image, which takes precedence over the chart's. The tag and digest of the operator's image belong to its repository,
+// so a Darkroom with its own repository or version does not use them.
 func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	image := spec.Image
 	if image == nil {
@@ -53,7 +52,7 @@ func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	for i, secret := range image.PullSecrets {
 		if secret.Name == "" {
 			b.errs = append(b.errs, field.Required(path.Index(i).Child("name"),
-				"the name of a Secret with registry credentials"))
+				"must be the name of a Secret with registry credentials"))
 		}
 	}
 	b.setPlain(secrets, path, "image", "pullSecrets")
@@ -63,15 +62,14 @@ type reference struct {
 	repository, tag, digest string
 }
 
-// valid reports whether the parts are a valid reference with a tag, a digest or both.
+// valid reports whether this is a valid reference; tag and digest are optional.
 func (r reference) valid() bool {
 	return len(r.repository) <= maxRepository && repositoryFormat.MatchString(r.repository) &&
 		(r.tag == "" || tagFormat.MatchString(r.tag)) &&
 		(r.digest == "" || digestFormat.MatchString(r.digest))
 }
 
-// parseReference splits repository[:tag][@digest]. A colon before the last slash
-// is the port of a registry.
+// parseReference splits repository[:tag][@digest]. A colon before the last slash separates the port of a registry.
 func parseReference(image string) reference {
 	var r reference
 	image, r.digest, _ = strings.Cut(image, "@")

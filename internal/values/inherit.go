@@ -14,17 +14,17 @@ func newInherited(what string, entries []string) (allowList, error) {
 	return newAllowList("inherited "+what, entries, func(key string) string {
 		switch {
 		case key == "":
-			return "name the keys, or a prefix such as example.com/*: all would include what other tools set"
+			return "name the keys or a prefix such as example.com/*: inheriting all would include keys set by other tools"
 		case neverInherited(key, ""):
-			return "cannot be inherited: Helm, kubectl, the operator or GitOps tools identify their objects by it, and may " +
-				"delete those that they did not create"
+			return "cannot be inherited because Helm, kubectl, the operator or GitOps tools identify their objects by it, and may " +
+				"delete objects that they did not create"
 		}
 		return ""
 	})
 }
 
-// trackers are prefixes of the labels and annotations by which tools find the objects that they created. A tool
-// deletes those that its source does not have, such as the operator's objects with the labels of a Darkroom.
+// trackers are prefixes of labels and annotations by which tools identify the objects that they created. A tool deletes
+// such objects if they are not in its source, and would delete the operator's objects if they inherited these keys.
 var trackers = []string{
 	"addonmanager.kubernetes.io/", "app.kubernetes.io/", "applyset.kubernetes.io/", "argocd.argoproj.io/",
 	"config.k8s.io/", "configsync.gke.io/", "fluxcd.controlplane.io/", "helm.toolkit.fluxcd.io/", "kapp.k14s.io/",
@@ -32,14 +32,14 @@ var trackers = []string{
 	"resourceset.fluxcd.controlplane.io/",
 }
 
-// neverInherited reports whether a label or annotation means something to Helm, kubectl, the operator or
-// a GitOps tool on the object that has it. Helm's own Secrets have the label owner: helm.
+// neverInherited reports whether Helm, kubectl, the operator or a GitOps tool interprets a label or annotation on an
+// object. Helm's own Secrets have the label owner: helm.
 func neverInherited(key, value string) bool {
 	return reserved(key) || key == annotationIngressClass || key == "owner" && value == "helm" ||
 		slices.ContainsFunc(trackers, func(prefix string) bool { return strings.HasPrefix(strings.ToLower(key), prefix) })
 }
 
-// of returns the entries of a map that a list selects.
+// of returns the entries of a map whose keys are on the list and may be inherited.
 func (l allowList) of(all map[string]string) map[string]string {
 	selected := map[string]string{}
 	for key, value := range all {
@@ -50,8 +50,7 @@ func (l allowList) of(all map[string]string) map[string]string {
 	return selected
 }
 
-// common sets the labels and annotations of all objects: the label of the Darkroom, and those
-// that it hands down.
+// common sets the labels and annotations of all objects: the Darkroom label and the inherited ones.
 func (b *builder) common(darkroom *v1alpha1.Darkroom, labels, annotations map[string]string) {
 	all := map[string]any{}
 	for key, value := range labels {

@@ -8,55 +8,51 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// DefaultBaseDomain is the base domain of an operator that was given none.
+// DefaultBaseDomain is the default of Options.BaseDomains.
 const DefaultBaseDomain = "darkroom.example.com"
 
 // Options are the operator's settings for every Darkroom.
 type Options struct {
-	// BaseDomains may be appended to the sub-domains of a Darkroom: the first is the default, and a Darkroom may
-	// name another. "{namespace}" in a domain is replaced by the namespace of the Darkroom. Nil means DefaultBaseDomain.
+	// BaseDomains are the domains that may be appended to the sub-domains of a Darkroom. The first is the default, and
+	// a Darkroom may choose another. "{namespace}" is replaced by the namespace of the Darkroom. Nil means
+	// DefaultBaseDomain.
 	BaseDomains []string
-	// IngressClassName is the IngressClass of Darkrooms that name none. Empty
-	// leaves it to the cluster's default class.
+	// IngressClassName is the IngressClass for Darkrooms that do not set one. Empty means the cluster's default class.
 	IngressClassName string
-	// Image replaces the chart's default image; a full reference with a tag, a
-	// digest or both. Empty keeps the chart's.
+	// Image replaces the chart's default image. It is a full reference with a tag, a digest or both. Empty keeps the
+	// chart's image.
 	Image string
-	// GateImage replaces the chart's image of the gate; a full reference. Empty keeps the
-	// chart's.
+	// GateImage replaces the chart's image of the gate. It is a full reference. Empty keeps the chart's image.
 	GateImage string
-	// ImagePullSecrets are the names of Secrets with registry credentials, for Darkrooms that
-	// name none. Each is looked for in the namespace of the Darkroom.
+	// ImagePullSecrets are the names of Secrets with registry credentials, for Darkrooms that do not set any. They are
+	// read from the namespace of the Darkroom.
 	ImagePullSecrets []string
-	// AllowedAnnotations are the annotations that Darkrooms may set on objects that controllers
-	// shared by tenants read, such as an Ingress or HTTPRoute: keys, prefixes that end in "*",
-	// and DefaultAnnotations. Nil means DefaultAnnotations; an empty list allows none. Keys of
-	// Helm and of the operator are never allowed.
+	// AllowedAnnotations are the annotations that Darkrooms may set on objects read by controllers that tenants share,
+	// such as Ingresses and HTTPRoutes: keys, prefixes that end in "*", and DefaultAnnotations. Nil means
+	// DefaultAnnotations; an empty list allows none. Keys of Helm and of the operator are never allowed.
 	AllowedAnnotations []string
-	// InheritLabels and InheritAnnotations are the labels and annotations of a Darkroom that its
-	// objects and pods get too: keys, and prefixes that end in "*".
+	// InheritLabels and InheritAnnotations are the labels and annotations of a Darkroom that its objects and pods
+	// inherit: keys, and prefixes that end in "*".
 	InheritLabels, InheritAnnotations []string
-	// ReservedHosts are hosts that no Darkroom may have: names, and "*." with a domain for all hosts below it.
+	// ReservedHosts are hosts that no Darkroom may claim: names, and "*." followed by a domain for all hosts below it.
 	ReservedHosts []string
-	// Proxy is the proxy for requests to sources, unless a Darkroom sets the variables
-	// itself. The zero value means none.
+	// Proxy is the proxy for requests to sources, unless a Darkroom sets the variables itself. The zero value means
+	// none.
 	Proxy Proxy
 }
 
-// Proxy has the values of the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY of a pod.
-// Empty ones are not set.
+// Proxy contains the values of the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY of a pod. Empty values are not set.
 type Proxy struct {
-	// HTTP and HTTPS are URLs, for requests to http and https URLs.
+	// HTTP and HTTPS are the URLs of the proxies for http and https requests.
 	HTTP, HTTPS string
-	// No lists the hosts, domains and networks that are reached without a proxy, joined
-	// by commas.
+	// No is a comma-separated list of hosts, domains and networks that are reached without a proxy.
 	No string
 }
 
 // validate returns an error for an invalid option.
 func (o Options) validate() error {
 	if len(o.BaseDomains) == 0 {
-		return errors.New("base domains: name at least one")
+		return errors.New("base domains: at least one is required")
 	}
 	for _, domain := range o.BaseDomains {
 		if !isBaseDomain(domain) {
@@ -86,10 +82,10 @@ func (o Options) validate() error {
 		}
 	}
 	for _, proxy := range []string{o.Proxy.HTTP, o.Proxy.HTTPS} {
-		// The value is not repeated: it may have a password.
+		// The value is not quoted, because it may contain a password.
 		if hasCredentials(proxy) {
-			return errors.New("the URL of a proxy has credentials, which would be readable in every Darkroom's ConfigMap: " +
-				"leave it out, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
+			return errors.New("the proxy URL contains credentials, which would be readable in every Darkroom's ConfigMap: " +
+				"remove it, and set HTTPS_PROXY in the Darkrooms' extraEnvFrom")
 		}
 	}
 	return o.validateReserved()
@@ -114,8 +110,8 @@ func isBaseDomain(domain string) bool {
 	return len(validation.IsDNS1123Subdomain(domain)) == 0 && subDomainFormat.MatchString(domain)
 }
 
-// ProxyOf returns the proxy that a process with these variables uses, without URLs that
-// have credentials, whose variables it names. getenv is os.Getenv or a like function.
+// ProxyOf returns the proxy of a process with these environment variables. It omits URLs with credentials and returns
+// the names of their variables. getenv is os.Getenv or a similar function.
 func ProxyOf(getenv func(string) string) (proxy Proxy, left []string) {
 	take := func(name string) string {
 		value := getenv(name)
@@ -129,6 +125,5 @@ func ProxyOf(getenv func(string) string) (proxy Proxy, left []string) {
 	return proxy, left
 }
 
-// hasCredentials reports whether the URL of a proxy may name a user, with a scheme or
-// without.
+// hasCredentials reports whether a proxy URL, with or without a scheme, may contain credentials.
 func hasCredentials(proxy string) bool { return strings.Contains(proxy, "@") }

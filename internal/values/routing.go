@@ -12,8 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// routing routes the hosts by an Ingress, by an HTTPRoute when the Darkroom names
-// Gateways, or by both when it sets both.
+// routing routes the hosts by an Ingress, by an HTTPRoute if the Darkroom sets gateway, or by both if it sets both.
 func (b *builder) routing(spec *v1alpha1.DarkroomSpec, options Options, allowed allowList) {
 	if service := spec.Service; service != nil {
 		setNonZero(b, string(service.IPFamilyPolicy), "service", "ipFamilyPolicy")
@@ -56,7 +55,7 @@ func (b *builder) gateway(gateway *v1alpha1.Gateway, allowed allowList) {
 
 var subDomainFormat = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
 
-// reserves reports whether no Darkroom may have a host.
+// reserves reports whether a host is reserved, so that no Darkroom may claim it.
 func (o Options) reserves(host string) bool {
 	return slices.ContainsFunc(o.ReservedHosts, func(reserved string) bool {
 		domain, isBelow := strings.CutPrefix(reserved, "*")
@@ -64,8 +63,8 @@ func (o Options) reserves(host string) bool {
 	})
 }
 
-// hosts appends the base domain to the sub-domains. The result is sorted, because their
-// order must not change the release. Refused hosts are omitted.
+// hosts appends the base domain to the sub-domains and omits refused hosts. The result is sorted, so that the order in
+// the spec does not change the release.
 func (b *builder) hosts(darkroom *v1alpha1.Darkroom, options Options, refused []string) {
 	domain, isOffered := options.baseDomainOf(darkroom)
 	if !isOffered {
@@ -78,7 +77,7 @@ func (b *builder) hosts(darkroom *v1alpha1.Darkroom, options Options, refused []
 	for i, subDomain := range subDomains {
 		host := hostOf(subDomain, domain)
 		if owner, isForeign := options.foreign(host, darkroom.Namespace); isForeign {
-			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is one of the namespace %s: choose another sub-domain",
+			b.forbidden(path.Index(i), fmt.Sprintf("the host %s is reserved for the namespace %s: choose another sub-domain",
 				host, owner))
 		}
 		if options.reserves(host) {
@@ -87,13 +86,13 @@ func (b *builder) hosts(darkroom *v1alpha1.Darkroom, options Options, refused []
 		}
 		if len(host) > validation.DNS1123SubdomainMaxLength {
 			b.invalid(path.Index(i), subDomain,
-				fmt.Sprintf("is too long: the host %s… would have %d characters, and DNS allows %d", host[:32], len(host),
+				fmt.Sprintf("is too long: the host %s… would have %d characters, but DNS allows %d", host[:32], len(host),
 					validation.DNS1123SubdomainMaxLength))
 		}
 		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
-	// DNS names are plain already. Converting them would cost time in each reconcile.
+	// Host names need no conversion to plain types, which would cost time in each reconcile.
 	served := []any{}
 	for _, host := range hosts {
 		if !slices.Contains(refused, host) {

@@ -10,12 +10,11 @@ import (
 
 var (
 	paramName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	// variableName is stricter than Kubernetes: the name must work in a shell and in the
-	// chart too.
+	// variableName is stricter than Kubernetes, because the name must also work in a shell and in the chart.
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
-// serving writes how Darkroom answers: caching, logging, default parameters, metrics.
+// serving sets values for caching, logging, default parameters and metrics.
 func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	setGiven(b, spec.CacheTTLSeconds, "cache", "ttlSeconds")
 	setNonZero(b, string(spec.LogLevel), "logLevel")
@@ -32,7 +31,7 @@ func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
-// metrics writes whether Darkroom serves metrics, and how Prometheus finds them.
+// metrics sets whether Darkroom serves metrics, and how Prometheus discovers them.
 func (b *builder) metrics(metrics *v1alpha1.Metrics) {
 	setNonZero(b, metrics.Enabled, "metrics", "enabled")
 	if !metrics.ServiceMonitor {
@@ -45,8 +44,8 @@ func (b *builder) metrics(metrics *v1alpha1.Metrics) {
 	setNonZero(b, metrics.ScrapeInterval, "metrics", "serviceMonitor", "interval")
 }
 
-// probe writes the image that new pods must serve. Period and threshold are the
-// same as for the operator's own requests.
+// probe sets the image that new pods must serve to become ready. Period and threshold are only for the operator's own
+// probes.
 func (b *builder) probe(probe *v1alpha1.Probe) {
 	if probe == nil {
 		return
@@ -55,15 +54,14 @@ func (b *builder) probe(probe *v1alpha1.Probe) {
 	setGiven(b, probe.TimeoutSeconds, "probe", "timeoutSeconds")
 }
 
-// proxy sets the proxy of the operator. The chart places it so that extraEnvFrom and extraEnv of the Darkroom
-// override it.
+// proxy sets the operator's proxy. The chart renders it so that extraEnvFrom and extraEnv of the Darkroom override it.
 func (b *builder) proxy(proxy Proxy) {
 	setNonZero(b, proxy.HTTP, "proxy", "httpProxy")
 	setNonZero(b, proxy.HTTPS, "proxy", "httpsProxy")
 	setNonZero(b, proxy.No, "proxy", "noProxy")
 }
 
-// environment passes variables on.
+// environment checks and sets environment variables.
 func (b *builder) environment(spec *v1alpha1.DarkroomSpec) {
 	path := specPath.Child("extraEnv")
 	for i, variable := range spec.ExtraEnv {

@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// translations has the translation of each kind of source.
+// translations maps each kind of source to its translation.
 var translations = map[v1alpha1.SourceType]func(*builder, *v1alpha1.Source){
 	v1alpha1.WebFolder:          (*builder).webFolder,
 	v1alpha1.S3:                 (*builder).s3,
@@ -19,7 +19,7 @@ var translations = map[v1alpha1.SourceType]func(*builder, *v1alpha1.Source){
 	v1alpha1.CloudFront:         (*builder).cloudFront,
 }
 
-// sources writes the source and the additional ones.
+// sources sets the values of the source and the additional sources.
 func (b *builder) sources(spec *v1alpha1.DarkroomSpec) {
 	b.set(b.source(&spec.Source, specPath.Child("source")).values, "source")
 	var additional []any
@@ -37,8 +37,8 @@ func (b *builder) sources(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
-// source returns the values of the source's own kind, and the certificates of its private authorities. Fields
-// of other kinds are ignored, so that a resource can be switched back and forth.
+// source returns the values of one source. Fields of other kinds are ignored, so that a resource can be switched back
+// and forth.
 func (b *builder) source(source *v1alpha1.Source, path *field.Path) *builder {
 	item := &builder{values: map[string]any{}}
 	kind := cmp.Or(source.Type, v1alpha1.WebFolder)
@@ -58,14 +58,14 @@ func (b *builder) source(source *v1alpha1.Source, path *field.Path) *builder {
 	return item
 }
 
-// webFolder reads images from an http or https URL. Darkroom concatenates the URL and the
-// path of the image, so a trailing slash would be doubled.
+// webFolder reads images from an http or https URL. Darkroom concatenates the URL and the path of the image, so a
+// trailing slash is removed.
 func (b *builder) webFolder(source *v1alpha1.Source) {
 	b.set(strings.TrimRight(source.BaseURL, "/"), "baseUrl")
 }
 
-// s3 reads images from a bucket of Amazon S3 or a compatible service, with inline keys, those
-// of a Secret, or the identity of the pods.
+// s3 reads images from a bucket of Amazon S3 or a compatible service, with inline keys, keys from a Secret, or the
+// identity of the pods.
 func (b *builder) s3(source *v1alpha1.Source) {
 	b.set(source.Bucket, "bucket", "name")
 	b.set(source.Region, "bucket", "region")
@@ -85,9 +85,8 @@ func (b *builder) s3(source *v1alpha1.Source) {
 	b.set(source.SecretKey, "credentials", "secretKey")
 }
 
-// googleCloudStorage reads images from a bucket of Google Cloud Storage. A
-// service account key is only taken by reference, because it is a private key; a
-// public bucket needs none.
+// googleCloudStorage reads images from a bucket of Google Cloud Storage. A service account key is a private key and is
+// accepted only by reference; a public bucket needs none.
 func (b *builder) googleCloudStorage(source *v1alpha1.Source) {
 	b.set(source.Bucket, "bucket", "name")
 	setNonZero(b, string(source.Auth), "auth")
@@ -104,8 +103,7 @@ func (b *builder) cloudFront(source *v1alpha1.Source) {
 	b.pathPrefix(source)
 }
 
-// pathPrefix adds a missing leading slash: without one Darkroom answers 404 to
-// every image.
+// pathPrefix adds a missing leading slash, without which Darkroom responds with 404 to every request.
 func (b *builder) pathPrefix(source *v1alpha1.Source) {
 	if trimmed := strings.Trim(source.PathPrefix, "/"); trimmed != "" {
 		b.set("/"+trimmed, "pathPrefix")

@@ -6,16 +6,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Translator turns Darkrooms into chart values. It is safe for concurrent use.
+// Translator translates Darkrooms into chart values. It is safe for concurrent use.
 type Translator struct {
 	options Options
-	// allowed are the annotations of objects that shared controllers read.
+	// allowed are the annotations that are allowed on objects read by shared controllers.
 	allowed allowList
-	// inheritLabels and inheritAnnotations select what the objects and pods inherit from the Darkroom.
+	// inheritLabels and inheritAnnotations select what objects and pods inherit from the Darkroom.
 	inheritLabels, inheritAnnotations allowList
 }
 
-// New returns a translator with the operator's options, or what is wrong with them.
+// New returns a translator with the operator's options, or an error if they are invalid.
 func New(options Options) (*Translator, error) {
 	if options.BaseDomains == nil {
 		options.BaseDomains = []string{DefaultBaseDomain}
@@ -23,7 +23,7 @@ func New(options Options) (*Translator, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	// The API server refuses an object that names a pull secret twice.
+	// The API server rejects an object that names a pull secret twice.
 	options.ImagePullSecrets = slices.Compact(slices.Sorted(slices.Values(options.ImagePullSecrets)))
 	allowed, err := newAllowed(options.AllowedAnnotations)
 	if err != nil {
@@ -40,31 +40,28 @@ func New(options Options) (*Translator, error) {
 	return &Translator{options, allowed, labels, annotations}, nil
 }
 
-// ClusterState is the input of the translation that only the operator in the cluster knows.
-// The zero value serves previews.
+// ClusterState is the input of the translation that depends on the cluster. The zero value is for previews.
 type ClusterState struct {
-	// RefusedHosts belong to other Darkrooms and are not routed to this one.
+	// RefusedHosts are hosts in the spec that other Darkrooms hold. They are not routed.
 	RefusedHosts []string
-	// CredentialsVersion changes with the data of referenced Secrets that the pods read. It
-	// must not disclose that data: more users can read pods than Secrets. Empty if no Secret is
-	// referenced or its version is not known.
+	// CredentialsVersion changes with the data of referenced Secrets that the pods read. It must not disclose the data,
+	// because more users can read pods than Secrets. Empty if no Secret is referenced or the version is unknown.
 	CredentialsVersion string
 }
 
-// Values returns the chart values of a Darkroom: only what differs from the
-// chart's defaults, in the plain types of JSON. The error is an *InvalidError
-// that names every wrong field.
+// Values returns the chart values of a Darkroom, in the plain types of JSON and without the chart's defaults. The error
+// is an *InvalidError that names every invalid field.
 func (t *Translator) Values(darkroom *v1alpha1.Darkroom) (map[string]any, error) {
 	return t.ValuesIn(darkroom, ClusterState{})
 }
 
-// ValuesIn is Values with the state of the cluster.
+// ValuesIn returns the values for a given state of the cluster.
 func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (map[string]any, error) {
 	b := &builder{values: map[string]any{}}
 	if b.size(&darkroom.Spec); len(b.errs) > 0 {
 		return b.build(darkroom.Name)
 	}
-	// Helm's convention (release-chart) would give the Darkrooms "a" and "a-darkroom" the same names.
+	// With Helm's convention (release-chart), the Darkrooms "a" and "a-darkroom" would have the same object names.
 	b.set(darkroom.Name, "fullnameOverride")
 	labels, annotations := t.inheritLabels.of(darkroom.Labels), t.inheritAnnotations.of(darkroom.Annotations)
 	b.common(darkroom, labels, annotations)

@@ -16,8 +16,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured
-// with Darkroom v0.4.2), so no pod goes without a memory limit.
+// The chart's defaults. An image of 9999×9999 pixels needs 1.4 GB (measured with Darkroom v0.4.2), so every pod has a
+// memory limit.
 var (
 	darkroomMemoryLimit = resource.MustParse("2Gi")
 	gateMemoryLimit     = resource.MustParse("512Mi")
@@ -26,13 +26,13 @@ var (
 		corev1.ResourceCPU:    resource.MustParse("100m"),
 		corev1.ResourceMemory: resource.MustParse("128Mi"),
 	}
-	// With autoscaling, the CPU request decides when pods are added. Resizing an image of one
-	// megapixel takes 36 ms of CPU time, one of twelve megapixels 340 ms (measured with Darkroom
-	// v0.4.2): with the chart's request and target, two small images a second would add pods.
+	// With autoscaling, the CPU request determines when pods are added. Resizing an image of one megapixel takes 36 ms
+	// of CPU time, and of twelve megapixels 340 ms (measured with Darkroom v0.4.2). With the chart's request and
+	// target, two small images per second would already add pods.
 	scaledCPURequest = resource.MustParse("500m")
 )
 
-// replicas leaves the number of pods either to the resource or to an autoscaler.
+// replicas sets the number of pods, or the limits of an autoscaler.
 func (b *builder) replicas(spec *v1alpha1.DarkroomSpec) {
 	autoscaling := spec.Autoscaling
 	if autoscaling == nil {
@@ -64,10 +64,8 @@ func (b *builder) resources(resources *corev1.ResourceRequirements, autoscaling 
 	b.containerResources(specPath.Child("resources"), resources, darkroomMemoryLimit, "resources")
 }
 
-// containerResources lays resources over the chart's defaults, which Helm merges key
-// by key. Two merges would contradict themselves and are settled here: a limit
-// below the default request drops that request, and a memory request above the
-// default limit lifts the limit.
+// containerResources merges resources into the chart's defaults, as Helm does by key. It resolves two contradictions: a
+// limit below the default request removes the request, and a memory request above the default limit raises the limit.
 func (b *builder) containerResources(
 	path *field.Path, resources *corev1.ResourceRequirements, defaultLimit resource.Quantity, keys ...string,
 ) {
@@ -99,11 +97,11 @@ func (b *builder) containerResources(
 		b.set(quantity.String(), under("requests", string(name))...)
 	}
 	if len(resources.Claims) > 0 {
-		b.errs = append(b.errs, field.Forbidden(path.Child("claims"), "claims are not supported: Darkroom uses no devices"))
+		b.errs = append(b.errs, field.Forbidden(path.Child("claims"), "claims are not supported because Darkroom does not use devices"))
 	}
 }
 
-// podTemplate passes on settings that have no dedicated field.
+// podTemplate sets values of settings that have no dedicated field.
 func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	template := spec.PodTemplate
 	if template == nil {
@@ -116,7 +114,7 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	b.setPlain(template.Tolerations, path.Child("tolerations"), "tolerations")
 	b.setPlain(template.Affinity, path.Child("affinity"), "affinity")
 	b.setPlain(template.TopologySpreadConstraints, path.Child("topologySpreadConstraints"), "topologySpreadConstraints")
-	// Its annotations are read by controllers that grant it identities of clouds.
+	// Controllers read these annotations to grant cloud identities.
 	b.sharedAnnotations(path.Child("serviceAccountAnnotations"), template.ServiceAccountAnnotations, allowed,
 		"serviceAccount", "annotations")
 	if template.ServiceAccountName != "" {
@@ -129,7 +127,7 @@ func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	b.volumes(path, spec)
 }
 
-// volumes mounts ConfigMaps and Secrets, read-only.
+// volumes mounts ConfigMaps and Secrets read-only.
 func (b *builder) volumes(path *field.Path, spec *v1alpha1.DarkroomSpec) {
 	template, own := spec.PodTemplate, gateVolumes(spec)
 	for i, volume := range template.Volumes {
@@ -158,8 +156,7 @@ func (b *builder) volumes(path *field.Path, spec *v1alpha1.DarkroomSpec) {
 	b.setPlain(mounts, path.Child("volumeMounts"), "extraVolumeMounts")
 }
 
-// gateVolumes returns the volumes that the chart adds for a gate, by their names, with the folders that they
-// are mounted at.
+// gateVolumes returns the names of the volumes that the chart adds for a gate, with their mount paths.
 func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
 	if spec.Gate == nil {
 		return nil
@@ -185,9 +182,8 @@ func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
 	return volumes
 }
 
-// podMetadata sets the labels and annotations of the pods. The pod template takes precedence over
-// labels and annotations that the Darkroom hands down. The version of the referenced Secrets is an
-// annotation too, so that a change of their data rolls the pods.
+// podMetadata sets the labels and annotations of the pods. The pod template takes precedence over inherited ones. The
+// version of the referenced Secrets is an annotation, so that a change of their data rolls the pods.
 func (b *builder) podMetadata(
 	spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string,
 ) {
