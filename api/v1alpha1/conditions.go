@@ -41,31 +41,30 @@ const (
 	ConditionPaused = "Paused"
 )
 
-// ConditionContested is True while another writer keeps changing an object of the
-// Darkroom and the operator has suspended restoring it for a while. It is absent
-// otherwise.
+// ConditionContested is True while another writer keeps changing an object of the Darkroom and the operator has
+// suspended its repair for a while. It is absent otherwise.
 const ConditionContested = "Contested"
 
 // ReasonForeignWriter is the reason of the condition Contested.
 const ReasonForeignWriter = "ForeignWriter"
 
-// ConditionRolloutQueued is True while a change of the pods that the operator itself causes, such as a new default
-// image, waits for other such rollouts to finish. It is absent otherwise.
+// ConditionRolloutQueued is True while a change of the pods caused by the operator, such as a new default image, waits
+// for other such rollouts. It is absent otherwise.
 const ConditionRolloutQueued = "RolloutQueued"
 
 // ReasonRolloutLimit is the reason of the condition RolloutQueued.
 const ReasonRolloutLimit = "RolloutLimit"
 
-// ReasonForeignRelease is a reason of the conditions Deployed and Ready: a Helm release
-// of the Darkroom's name exists and does not belong to the Darkroom.
+// ReasonForeignRelease is a reason of the conditions Deployed and Ready: a Helm release with the Darkroom's name exists
+// but does not belong to the Darkroom.
 const ReasonForeignRelease = "ForeignRelease"
 
-// Reasons of the conditions that the Helm reconciler writes, with the names that
-// helm-operator-plugins gives them. A condition that is not True for one of them has no reason.
+// Reasons of the conditions that the Helm reconciler writes, with the names that helm-operator-plugins gives them. A
+// condition with the opposite status has no reason.
 const (
-	// ReasonInstallSuccessful: Deployed is True by an install.
+	// ReasonInstallSuccessful: Deployed is True after an install.
 	ReasonInstallSuccessful = "InstallSuccessful"
-	// ReasonUpgradeSuccessful: Deployed is True by an upgrade.
+	// ReasonUpgradeSuccessful: Deployed is True after an upgrade.
 	ReasonUpgradeSuccessful = "UpgradeSuccessful"
 	// ReasonUninstallSuccessful: Deployed is False, because the release was uninstalled.
 	ReasonUninstallSuccessful = "UninstallSuccessful"
@@ -174,7 +173,7 @@ const (
 	ReasonProbePending = "ProbePending"
 	// ReasonImageServed: True; the image is served in the requested size.
 	ReasonImageServed = "ImageServed"
-	// ReasonSourceDenied: the source refused Darkroom access (HTTP 401 or 403).
+	// ReasonSourceDenied: the source denied Darkroom access (HTTP 401 or 403).
 	ReasonSourceDenied = "SourceDenied"
 	// ReasonImageNotFound: the image is not in the source, or not within Darkroom's path
 	// prefix (HTTP 404).
@@ -189,14 +188,14 @@ const (
 	ReasonSourceRejected = "SourceRejected"
 	// ReasonSourceFailing: the source or Darkroom failed (HTTP 5xx).
 	ReasonSourceFailing = "SourceFailing"
-	// ReasonSourceTimeout: Darkroom accepted the request and did not answer in time, or a gate
-	// says so of the source (HTTP 504).
+	// ReasonSourceTimeout: Darkroom accepted the request but did not respond in time, or a gate reports a timeout of
+	// the source (HTTP 504).
 	ReasonSourceTimeout = "SourceTimeout"
 	// ReasonUnreachable: there was no HTTP response from the Darkroom's Service.
 	ReasonUnreachable = "Unreachable"
 	// ReasonNotAnImage: the response is not an image.
 	ReasonNotAnImage = "NotAnImage"
-	// ReasonNewPodsNotServing: the pods of a rollout do not serve the image, and the previous ones do. The reason of
+	// ReasonNewPodsNotServing: the pods of a rollout do not serve the image, but the previous pods do. The reason of
 	// Ready is the cause.
 	ReasonNewPodsNotServing = "NewPodsNotServing"
 	// ReasonProbeForbidden: the operator is not allowed to use the proxy of Services

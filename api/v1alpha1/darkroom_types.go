@@ -55,7 +55,7 @@ type DarkroomList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.gateway) || size(self.subDomains) <= 16",fieldPath=".subDomains",message="an HTTPRoute supports at most 16 hosts: remove some, or use an Ingress instead of the gateway"
 // +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.onlyPresets) || !self.gate.onlyPresets",fieldPath=".gate.onlyPresets",message="cannot be combined with probe, which requests w=16"
 // +kubebuilder:validation:XValidation:rule="!has(self.probe) || !has(self.gate) || !has(self.gate.limits) || !has(self.gate.limits.parameters) || 'w' in self.gate.limits.parameters",fieldPath=".gate.limits.parameters",message="must contain w, because probe requests w=16"
-// +kubebuilder:validation:XValidation:rule="!has(self.gate) || !has(self.defaultParams) || self.defaultParams.all(name, !(name + '=').matches('^(auto|blur|crop|dpr|fit|flip|h|mono|q|rot|w)=$') || (name + '=' + self.defaultParams[name]).matches('^((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*)$') && (name != 'w' || int(self.defaultParams[name]) <= (has(self.gate.limits) && has(self.gate.limits.maxWidth) ? self.gate.limits.maxWidth : 4096)) && (name != 'h' || int(self.defaultParams[name]) <= (has(self.gate.limits) && has(self.gate.limits.maxHeight) ? self.gate.limits.maxHeight : 4096)))",fieldPath=".defaultParams",message="with gate, URL parameters must have values that they can have, for example auto: compress"
+// +kubebuilder:validation:XValidation:rule="!has(self.gate) || !has(self.defaultParams) || self.defaultParams.all(name, !(name + '=').matches('^(auto|blur|crop|dpr|fit|flip|h|mono|q|rot|w)=$') || (name + '=' + self.defaultParams[name]).matches('^((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*)$') && (name != 'w' || int(self.defaultParams[name]) <= (has(self.gate.limits) && has(self.gate.limits.maxWidth) ? self.gate.limits.maxWidth : 4096)) && (name != 'h' || int(self.defaultParams[name]) <= (has(self.gate.limits) && has(self.gate.limits.maxHeight) ? self.gate.limits.maxHeight : 4096)))",fieldPath=".defaultParams",message="with gate, URL parameters must have valid values, for example auto: compress"
 // +kubebuilder:validation:XValidation:rule="!has(self.source.caBundleRef) || has(self.gate)",fieldPath=".source.caBundleRef",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
 // +kubebuilder:validation:XValidation:rule="!has(self.source.auth) || has(self.gate)",fieldPath=".source.auth",message="requires gate, which reads the source in place of Darkroom: set gate: {}"
 // +kubebuilder:validation:XValidation:rule="!has(self.additionalSources) || has(self.gate)",fieldPath=".additionalSources",message="requires gate, which reads the sources in place of Darkroom: set gate: {}"
@@ -79,7 +79,7 @@ type DarkroomSpec struct {
 	// +required
 	Source Source `json:"source"`
 
-	// additionalSources are sources of other paths, and fallbacks. They require gate.
+	// additionalSources are sources for other paths, and fallbacks. They require gate.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -98,8 +98,9 @@ type DarkroomSpec struct {
 	// +kubebuilder:validation:items:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be a DNS name: labels of lower-case letters, digits and '-', joined by dots, for example photos or img.photos"
 	SubDomains []string `json:"subDomains"`
 
-	// baseDomain is the domain that is appended to each sub-domain: one of those that the operator offers, as it is
-	// there or with the namespace in place of {namespace}. Empty means the first of them.
+	// baseDomain is the domain that is appended to each sub-domain. It must be one that the operator offers, either
+	// literally or with {namespace} replaced by the namespace of the Darkroom. Empty means the first domain that the
+	// operator offers.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([{]namespace[}]|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$')",message="must be a DNS name in lower case, for example img.example.com or {namespace}.img.example.com"
@@ -116,9 +117,9 @@ type DarkroomSpec struct {
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
-	// resources are the compute resources of each pod. Unset values default to those
-	// of the chart. The memory limit defaults to 2Gi, or to the memory request if that
-	// is higher. With autoscaling, the CPU request defaults to 500m.
+	// resources are the compute resources of each pod. Unset values default to the values of the chart. The memory
+	// limit defaults to 2Gi, or to the memory request if that is higher. With autoscaling, the CPU request defaults to
+	// 500m.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
@@ -133,9 +134,8 @@ type DarkroomSpec struct {
 	// +optional
 	LogLevel LogLevel `json:"logLevel,omitempty"`
 
-	// defaultParams are URL parameters added to every request for an image, for
-	// example auto: compress. If the request has the same parameter, both values
-	// apply, so do not set w, h or fit here. With gate, auto: format serves WebP to
+	// defaultParams are URL parameters added to every request for an image, for example auto: compress. If the request
+	// has the same parameter, both values apply, so do not set w, h or fit here. With gate, auto: format serves WebP to
 	// clients that accept it; without gate it has no effect.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
@@ -146,28 +146,25 @@ type DarkroomSpec struct {
 	// +optional
 	Metrics *Metrics `json:"metrics,omitempty"`
 
-	// probe is a request for an image that the operator sends to the Darkroom at
-	// intervals. The Darkroom is ready only while the image is served, and a new pod
-	// receives requests only after it has served the image. Without a probe
-	// only /ping of each pod is checked, which succeeds even if the source cannot be
-	// read. A failed probe does not restart or remove pods.
+	// probe is a request for an image that the operator periodically sends to the Darkroom. The Darkroom is ready only
+	// while the image is served, and a new pod receives requests only after it has served the image. Without a probe,
+	// only /ping of each pod is checked, which succeeds even if the source cannot be read. A failed probe does not
+	// restart or remove pods.
 	// +optional
 	Probe *Probe `json:"probe,omitempty"`
 
-	// gate runs a proxy beside Darkroom in each pod, which protects Darkroom from
-	// overload and caches results. It then reads the source in place of Darkroom. By
-	// default there is none.
+	// gate runs a proxy next to Darkroom in each pod. The proxy protects Darkroom from overload, caches results, and
+	// reads the source instead of Darkroom. By default there is no gate.
 	// +optional
 	Gate *Gate `json:"gate,omitempty"`
 
-	// ingress configures the Ingress that routes the hosts. An Ingress is created
-	// unless only gateway is set. If both are set, an Ingress and an HTTPRoute route
-	// the hosts, which allows a migration without downtime.
+	// ingress configures the Ingress that routes the hosts. An Ingress is created unless only gateway is set. If both
+	// are set, an Ingress and an HTTPRoute route the hosts, which allows a migration without downtime.
 	// +optional
 	Ingress *Ingress `json:"ingress,omitempty"`
 
-	// gateway creates an HTTPRoute of the Gateway API for the hosts. It replaces the
-	// Ingress, unless ingress is set too.
+	// gateway creates an HTTPRoute of the Gateway API for the hosts. It replaces the Ingress unless ingress is also
+	// set.
 	// +optional
 	Gateway *Gateway `json:"gateway,omitempty"`
 
@@ -183,9 +180,8 @@ type DarkroomSpec struct {
 	// +optional
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
-	// extraEnv are environment variables added to the Darkroom container, or with gate
-	// to the container of the gate. They take precedence over those that the operator
-	// sets.
+	// extraEnv are environment variables added to the Darkroom container, or with gate to the container of the gate.
+	// They take precedence over variables set by the operator.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -250,16 +246,15 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// targetCPUUtilizationPercentage is the target of the average CPU usage of the
-	// Darkroom containers, as a percentage of their CPU request. Defaults to 75. With
-	// the default request of 500m, that is about ten images of one megapixel a second
-	// for each pod, or one of twelve megapixels.
+	// targetCPUUtilizationPercentage is the target for the average CPU usage of the Darkroom containers, as a
+	// percentage of their CPU request. Defaults to 75. With the default request of 500m, that is about ten images of
+	// one megapixel per second and pod, or one image of twelve megapixels.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// behavior limits how fast the number of pods is raised and lowered, as in a
-	// HorizontalPodAutoscaler. Defaults to the behavior of Kubernetes.
+	// behavior limits how fast the number of pods is increased and decreased, as in a HorizontalPodAutoscaler. Defaults
+	// to the behavior of Kubernetes.
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 }
@@ -278,9 +273,8 @@ type Metrics struct {
 	// +optional
 	ServiceMonitor bool `json:"serviceMonitor,omitempty"`
 
-	// serviceMonitorLabels are added to the ServiceMonitor, as Prometheus selects it,
-	// for example release: kube-prometheus-stack. Keys of helm.sh and
-	// deployments.example.com are reserved.
+	// serviceMonitorLabels are added to the ServiceMonitor, so that Prometheus selects it, for example release:
+	// kube-prometheus-stack. Keys of helm.sh and deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator identify their objects by them; remove them"
@@ -296,23 +290,20 @@ type Metrics struct {
 
 // Service configures the Services of the pods.
 type Service struct {
-	// ipFamilyPolicy defines whether the Services have IPv4 and IPv6 addresses.
-	// PreferDualStack assigns both where the cluster has both; RequireDualStack fails in
-	// other clusters. Defaults to SingleStack.
+	// ipFamilyPolicy defines whether the Services have IPv4 and IPv6 addresses. PreferDualStack assigns both if the
+	// cluster supports both; RequireDualStack fails in other clusters. Defaults to SingleStack.
 	// +optional
 	// +kubebuilder:validation:Enum=SingleStack;PreferDualStack;RequireDualStack
 	IPFamilyPolicy corev1.IPFamilyPolicy `json:"ipFamilyPolicy,omitempty"`
 
-	// trafficDistribution is a preference for pods that are near the client:
-	// PreferClose, or with Kubernetes 1.35 or later PreferSameZone or PreferSameNode.
-	// Kubernetes 1.30 ignores it.
+	// trafficDistribution is a preference for pods that are close to the client: PreferClose, or with Kubernetes 1.35
+	// or later PreferSameZone or PreferSameNode. Kubernetes 1.30 ignores it.
 	// +optional
 	// +kubebuilder:validation:Enum=PreferClose;PreferSameZone;PreferSameNode
 	TrafficDistribution string `json:"trafficDistribution,omitempty"`
 
-	// annotations are added to the Services. The administrator configures which are
-	// allowed (flag --ingress-annotations of the operator). Keys of helm.sh and
-	// deployments.example.com are reserved.
+	// annotations are added to the Services. The administrator configures which annotations are allowed (flag
+	// --ingress-annotations of the operator). Keys of helm.sh and deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator identify their objects by them; remove them"
@@ -336,10 +327,9 @@ type Ingress struct {
 	// +kubebuilder:validation:MaxLength=253
 	ClassName string `json:"className,omitempty"`
 
-	// annotations are added to the Ingress. The administrator configures which are
-	// allowed (flag --ingress-annotations of the operator). By default, annotations
-	// that route, authenticate or inject configuration are not allowed. Keys of
-	// helm.sh and deployments.example.com are reserved.
+	// annotations are added to the Ingress. The administrator configures which annotations are allowed (flag
+	// --ingress-annotations of the operator). By default, annotations that route, authenticate or inject configuration
+	// are not allowed. Keys of helm.sh and deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=256
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator identify their objects by them; remove them"
@@ -354,8 +344,8 @@ type Ingress struct {
 
 // Gateway configures the HTTPRoute that routes the hosts.
 type Gateway struct {
-	// parentRefs are the Gateways and ListenerSets that the route is attached to. References to the
-	// same one must have different sectionNames.
+	// parentRefs are the Gateways and ListenerSets to which the route is attached. Several references to the same one
+	// must have different sectionNames.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -363,9 +353,8 @@ type Gateway struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.name == b.name && (has(a.kind) && a.kind == 'ListenerSet') == (has(b.kind) && b.kind == 'ListenerSet') && has(a.__namespace__) == has(b.__namespace__) && (!has(a.__namespace__) || a.__namespace__ == b.__namespace__) && (!has(a.sectionName) || !has(b.sectionName) || a.sectionName == b.sectionName)))",message="a Gateway is referenced more than once: remove the duplicate, or name a different listener in the sectionName of each reference"
 	ParentRefs []ParentRef `json:"parentRefs"`
 
-	// annotations are added to the HTTPRoute. The administrator configures which are
-	// allowed, as for annotations of the Ingress. Keys of helm.sh and
-	// deployments.example.com are reserved.
+	// annotations are added to the HTTPRoute. The administrator configures which annotations are allowed, as for the
+	// Ingress. Keys of helm.sh and deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator identify their objects by them; remove them"
@@ -389,8 +378,8 @@ type GatewayTimeouts struct {
 
 // ParentRef is a reference to a Gateway or ListenerSet, or to one of its listeners.
 type ParentRef struct {
-	// kind is Gateway, which is the default, or ListenerSet: listeners that a Gateway delegates to a namespace
-	// (Gateway API 1.5 and later).
+	// kind is Gateway (default) or ListenerSet. A ListenerSet contains listeners that a Gateway delegates to a
+	// namespace (Gateway API 1.5 and later).
 	// +optional
 	// +kubebuilder:validation:Enum=Gateway;ListenerSet
 	Kind string `json:"kind,omitempty"`
@@ -401,7 +390,7 @@ type ParentRef struct {
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 
-	// namespace is its namespace. Defaults to the namespace of the Darkroom.
+	// namespace is the namespace of the Gateway or ListenerSet. Defaults to the namespace of the Darkroom.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$')",message="must be the name of a namespace"
@@ -452,16 +441,15 @@ type PodTemplate struct {
 	// +listMapKey=whenUnsatisfiable
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// serviceAccountName is the ServiceAccount of the pods. Defaults to one that is
-	// created for this Darkroom. Its token is not mounted.
+	// serviceAccountName is the ServiceAccount of the pods. Defaults to a ServiceAccount that is created for this
+	// Darkroom. Its token is not mounted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// serviceAccountAnnotations are added to the ServiceAccount that is created for
-	// this Darkroom. They have no effect with serviceAccountName. The administrator
-	// configures which are allowed (flag --ingress-annotations of the operator). Keys
-	// of helm.sh and deployments.example.com are reserved.
+	// serviceAccountAnnotations are added to the ServiceAccount that is created for this Darkroom. They have no effect
+	// if serviceAccountName is set. The administrator configures which annotations are allowed (flag
+	// --ingress-annotations of the operator). Keys of helm.sh and deployments.example.com are reserved.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.startsWith('helm.sh/') && !key.startsWith('meta.helm.sh/') && !key.startsWith('deployments.example.com/'))",message="keys of helm.sh and deployments.example.com are reserved: Helm and the operator identify their objects by them; remove them"
@@ -472,23 +460,22 @@ type PodTemplate struct {
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// terminationGracePeriodSeconds is the time that pods have to finish requests when
-	// they are stopped, in seconds. New requests are accepted for the first 10 seconds,
-	// until routers have removed the pod. With gate, it must be more than 25. Defaults to 60.
+	// terminationGracePeriodSeconds is the time that pods have to finish requests when they are stopped, in seconds.
+	// Pods accept new requests during the first 10 seconds, until routers have removed them. With gate, it must be more
+	// than 25. Defaults to 60.
 	// +optional
 	// +kubebuilder:validation:Minimum=11
 	// +kubebuilder:validation:Maximum=3600
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
-	// volumes are ConfigMaps and Secrets that volumeMounts mounts, for example with the
-	// certificates of a private authority.
+	// volumes are ConfigMaps and Secrets for volumeMounts, for example with the certificates of a private authority.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Volumes []Volume `json:"volumes,omitempty"`
 
-	// volumeMounts mount volumes in the Darkroom container, read-only.
+	// volumeMounts mount volumes read-only in the Darkroom container.
 	// +optional
 	// +listType=map
 	// +listMapKey=mountPath
@@ -496,13 +483,12 @@ type PodTemplate struct {
 	VolumeMounts []VolumeMount `json:"volumeMounts,omitempty"`
 }
 
-// Volume is a ConfigMap or a Secret that pods mount. Other kinds of volumes are not
-// supported: Darkroom writes no files, and the operator must not mount on behalf of a
-// user what that user may not mount.
+// Volume is a ConfigMap or Secret that pods mount. Other kinds of volumes are not supported: Darkroom does not write
+// files, and the operator must not mount for users what they may not mount themselves.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.secret)",message="must have either configMap or secret"
 type Volume struct {
-	// name is the name by which a mount refers to the volume.
+	// name identifies the volume in volumeMounts.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -517,7 +503,7 @@ type Volume struct {
 	Secret *corev1.SecretVolumeSource `json:"secret,omitempty"`
 }
 
-// VolumeMount mounts a volume, read-only.
+// VolumeMount mounts a volume read-only.
 type VolumeMount struct {
 	// name is the name of the volume.
 	// +required

@@ -5,27 +5,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Gate configures a proxy beside Darkroom in each pod. It limits requests and originals,
-// fetches each image once, caches results, and admits transformations only within the
-// memory of Darkroom.
+// Gate configures a proxy next to Darkroom in each pod. It limits requests and originals, fetches each image once,
+// caches results, and admits only as many concurrent transformations as fit into the memory of Darkroom.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.onlyPresets) || !self.onlyPresets || has(self.presets)",fieldPath=".onlyPresets",message="requires presets"
 // +kubebuilder:validation:XValidation:rule="!has(self.presets) || self.presets.all(name, self.presets[name].split('&').all(p, (!p.startsWith('w=') || int(p.substring(2)) <= (has(self.limits) && has(self.limits.maxWidth) ? self.limits.maxWidth : 4096)) && (!p.startsWith('h=') || int(p.substring(2)) <= (has(self.limits) && has(self.limits.maxHeight) ? self.limits.maxHeight : 4096))))",fieldPath=".presets",message="w and h must not exceed limits.maxWidth and limits.maxHeight, which default to 4096"
 type Gate struct {
-	// limits bound what a request may cost. Requests beyond a limit are refused with
-	// status 400, and originals with 413.
+	// limits restrict what a request may cost. Requests that exceed a limit are rejected with status 400, and originals
+	// with 413.
 	// +optional
 	Limits *GateLimits `json:"limits,omitempty"`
 
-	// presets are named sets of URL parameters, for example thumb: w=200&h=200&fit=crop,
-	// which is requested with ?preset=thumb.
+	// presets are named sets of URL parameters. For example, thumb: w=200&h=200&fit=crop is requested with
+	// ?preset=thumb.
 	// +optional
 	// +kubebuilder:validation:MinProperties=1
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(name, name.matches('^[a-zA-Z0-9_-]{1,64}$'))",message="names must consist of 1 to 64 letters, digits, '-' and '_'"
 	Presets map[string]PresetParameters `json:"presets,omitempty"`
 
-	// onlyPresets refuses URL parameters other than preset.
+	// onlyPresets rejects URL parameters other than preset.
 	// +optional
 	OnlyPresets bool `json:"onlyPresets,omitempty"`
 
@@ -33,17 +32,17 @@ type Gate struct {
 	// +optional
 	Cache *GateCache `json:"cache,omitempty"`
 
-	// signing serves only URLs that are signed. By default all URLs are served.
+	// signing serves only signed URLs. By default all URLs are served.
 	// +optional
 	Signing *GateSigning `json:"signing,omitempty"`
 
-	// resizer selects who resizes images: Gate (default), at a fraction of the cost, or
-	// Darkroom, for its exact pixels.
+	// resizer selects what resizes images: Gate (default), at a fraction of the cost, or Darkroom, for pixel-identical
+	// results.
 	// +optional
 	Resizer GateResizer `json:"resizer,omitempty"`
 
-	// serverTiming sends the header Server-Timing with the state of the cache and the
-	// milliseconds of each part of a request, which browsers show. Defaults to true.
+	// serverTiming adds the header Server-Timing, which browsers display, with the state of the cache and the duration
+	// of each part of a request. Defaults to true.
 	// +optional
 	ServerTiming *bool `json:"serverTiming,omitempty"`
 
@@ -60,10 +59,10 @@ type Gate struct {
 // PresetParameters are URL parameters as in a query string, with the names of GateParameter.
 //
 // +kubebuilder:validation:MaxLength=256
-// +kubebuilder:validation:XValidation:rule="self.matches('^((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*)(&((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*))*$')",message="must be URL parameters of Darkroom, dpr or q with values that they can have, for example w=200&h=200&fit=crop"
+// +kubebuilder:validation:XValidation:rule="self.matches('^((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*)(&((w|h)=[1-9][0-9]{0,3}|q=([1-9][0-9]?|100)|fit=(clip|crop|max|min|scale)|crop=((top|bottom)(,left|,right)?|left|right)|mono=000000|blur=([0-9]{1,2}([.][0-9]*)?|100([.]0*)?)|dpr=([1-4]([.][0-9]*)?|5([.]0*)?)|rot=(([12]?[0-9]{1,2}|3[0-5][0-9])([.][0-9]*)?|360([.]0*)?)|flip=([hH][vV]?|[vV][hH]?)|auto=(compress|format)(,compress|,format)*))*$')",message="must be URL parameters of Darkroom, dpr or q with valid values, for example w=200&h=200&fit=crop"
 type PresetParameters string
 
-// GateLimits bound what a request may cost.
+// GateLimits restrict what a request may cost.
 type GateLimits struct {
 	// maxWidth is the maximum width of a result in pixels. Defaults to 4096.
 	// +optional
@@ -89,8 +88,7 @@ type GateLimits struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : quantity(self).isGreaterThan(quantity('0'))",message="must be greater than 0, for example 64Mi"
 	MaxSourceBytes *resource.Quantity `json:"maxSourceBytes,omitempty"`
 
-	// parameters are the URL parameters that may be used. By default all parameters of
-	// darkroom are allowed.
+	// parameters are the allowed URL parameters. By default all parameters of Darkroom are allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -105,43 +103,41 @@ type GateParameter string
 
 // GateCache configures the cache of results.
 type GateCache struct {
-	// disk is the size of a cache on the disk of the node, in an emptyDir volume. It
-	// survives restarts of the container, and is deleted with the pod. By default results are
-	// cached only in memory.
+	// disk is the size of a cache on the disk of the node, in an emptyDir volume. The cache survives restarts of the
+	// container and is deleted with the pod. By default results are cached only in memory.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 16777216 : quantity(self).compareTo(quantity('16Mi')) >= 0",message="must be at least 16Mi"
 	Disk *resource.Quantity `json:"disk,omitempty"`
 
-	// revalidateSeconds is the age from which the source is asked whether the original of
-	// a cached image has changed. Defaults to 300.
+	// revalidateSeconds is the age after which a cached image is revalidated at the source. Defaults to 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	RevalidateSeconds *int32 `json:"revalidateSeconds,omitempty"`
 
-	// staleIfErrorSeconds is the additional time for which a cached image is served while
-	// the source is asked, or fails. Defaults to 86400.
+	// staleIfErrorSeconds is the additional time for which a cached image is served while it is being revalidated or
+	// the source fails. Defaults to 86400.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	StaleIfErrorSeconds *int32 `json:"staleIfErrorSeconds,omitempty"`
 }
 
-// GateSigning configures signed URLs. A signature binds the path and all parameters. The image of
-// probe.path, 16 pixels wide, needs none.
+// GateSigning configures signed URLs. A signature covers the path and all parameters. The image of probe.path with a
+// width of 16 pixels needs no signature.
 type GateSigning struct {
 	// secretRef is a reference to a Secret with the keys in the same namespace.
 	// +required
 	SecretRef SigningSecretRef `json:"secretRef"`
 
-	// mode is Require or Report. Require refuses requests without a valid signature with
-	// status 403, and expired ones with 410. Report serves all requests, and counts them
-	// in the metric darkroom_gate_signatures_total. Defaults to Require.
+	// mode is Require or Report. Require rejects requests without a valid signature with status 403, and expired ones
+	// with 410. Report serves all requests, and counts them in the metric darkroom_gate_signatures_total. Defaults to
+	// Require.
 	// +optional
 	Mode SigningMode `json:"mode,omitempty"`
 
-	// scheme is sha256 or imgix. imgix also accepts the MD5 signatures of client libraries
-	// of imgix, which are weaker. Defaults to sha256.
+	// scheme is sha256 or imgix. imgix also accepts the weaker MD5 signatures of imgix client libraries. Defaults to
+	// sha256.
 	// +optional
 	Scheme SigningScheme `json:"scheme,omitempty"`
 }
@@ -155,15 +151,14 @@ type SigningSecretRef struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",message="must be the name of a Secret"
 	Name string `json:"name"`
 
-	// key is the key of the Secret whose value has the signing keys, one in each line of at
-	// least 16 characters. The first one signs, and all verify. Defaults to keys.
-	// +optional
+	// key is the key in the Secret. Its value contains signing keys of at least 16 characters, one per line. The first
+	// key signs, and all keys verify. Defaults to keys.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[-._a-zA-Z0-9]*$')",message="must be a key of a Secret: letters, digits, '-', '_' and '.'"
 	Key string `json:"key,omitempty"`
 }
 
-// GateResizer selects who resizes images.
+// GateResizer selects what resizes images.
 //
 // +kubebuilder:validation:Enum=Gate;Darkroom
 type GateResizer string
@@ -179,7 +174,7 @@ const (
 // +kubebuilder:validation:Enum=Require;Report
 type SigningMode string
 
-// The modes of signing.
+// Modes of signing.
 const (
 	SigningRequire SigningMode = "Require"
 	SigningReport  SigningMode = "Report"
@@ -190,7 +185,7 @@ const (
 // +kubebuilder:validation:Enum=sha256;imgix
 type SigningScheme string
 
-// The schemes of signing.
+// Schemes of signing.
 const (
 	SigningSHA256 SigningScheme = "sha256"
 	SigningImgix  SigningScheme = "imgix"

@@ -7,19 +7,17 @@ import (
 	"strings"
 )
 
-// Probe is a request for an image, to check that a Darkroom serves images. The operator
-// sends it to the Darkroom at intervals, and the kubelet to each new pod until the image
-// is served. The health check of Darkroom itself succeeds even if the source cannot be
-// read.
+// Probe is a request for an image that checks whether a Darkroom serves images. The operator sends it to the Darkroom
+// periodically, and the kubelet sends it to each new pod until the image is served. The health check of Darkroom itself
+// succeeds even if the source cannot be read.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) || !has(self.periodSeconds) || self.timeoutSeconds <= self.periodSeconds",fieldPath=".timeoutSeconds",message="must not exceed periodSeconds"
 type Probe struct {
-	// path is the path of an image in the source, for example /photos/cat.jpg. It is
-	// requested with the parameter w=16: by the operator from the Service of the
-	// Darkroom, and by the kubelet from each new pod. New pods do not start while the
-	// image cannot be served, so choose an image that stays. It must be small, at most
-	// 16 times as wide as it is high. Special characters are escaped, so write spaces
-	// as spaces. A change of the path replaces the pods.
+	// path is the path of an image in the source, for example /photos/cat.jpg. It is requested with the parameter w=16:
+	// by the operator from the Service of the Darkroom, and by the kubelet from each new pod. New pods do not become
+	// ready unless the image is served, so choose an image that will not be removed. The image must be small, and at
+	// most 16 times as wide as it is high. Special characters are escaped, so write spaces as spaces. A change of the
+	// path replaces the pods.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -57,10 +55,9 @@ type Probe struct {
 
 var forbiddenInProbePath = regexp.MustCompile(`[?#[:cntrl:]]|//|/[.][.]?(/|$)`)
 
-// ValidateProbePath reports why a path cannot be probed; nil if it can. The CRD has
-// the same rules. They are repeated here because a resource may be older than a rule,
-// and a path with ".." would leave the Service behind the proxy of the Kubernetes API
-// server.
+// ValidateProbePath returns an error if a path cannot be probed. The CRD has the same rules. They are repeated because
+// a resource may be older than a rule, and a path with ".." could escape from the Service when it is requested through
+// the proxy of the Kubernetes API server.
 func ValidateProbePath(path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):

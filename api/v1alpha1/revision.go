@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Concealed replaces a write-only value where its presence is shown.
+// Concealed replaces a write-only value to show that it is set.
 const Concealed = "REDACTED"
 
-// RevisionSpec is the key of the Darkroom's spec in the data of a release Secret: the spec from
-// which the revision was made, as JSON, with its inline credentials. It is missing in revisions
-// of other Helm clients and of the operator's first versions.
+// RevisionSpec is the key in a release Secret for the spec from which the revision was made, as JSON, with inline
+// credentials. Revisions of other Helm clients and of the operator's first versions do not have it.
 const RevisionSpec = "spec"
 
 // Annotations of the ControllerRevision of a revision.
 const (
 	// AnnotationRevisionStatus is Helm's status of the revision after the operator applied it: deployed or failed.
 	AnnotationRevisionStatus = "deployments.example.com/revision-status"
-	// AnnotationRevisionAuthor is the last write of the spec of the revision: its time in RFC 3339, a space, and its
-	// field manager, such as kubectl-edit. It is for display only. It is absent if it is not known.
+	// AnnotationRevisionAuthor describes the last write of the spec: its time in RFC 3339, a space, and the field
+	// manager, such as kubectl-edit. It is for display only, and absent if unknown.
 	AnnotationRevisionAuthor = "deployments.example.com/revision-author"
 )
 
@@ -30,14 +29,14 @@ type RevisionData struct {
 	Spec DarkroomSpec `json:"spec"`
 }
 
-// RevisionName returns the name of the ControllerRevision of a revision. It has the beginning of the UID, so that
-// records of a deleted Darkroom of the same name are not in the way.
+// RevisionName returns the name of the ControllerRevision of a revision. It contains the beginning of the UID, so that
+// records of a deleted Darkroom of the same name do not conflict.
 func RevisionName(darkroom *Darkroom, revision int) string {
 	uid, _, _ := strings.Cut(string(darkroom.UID), "-")
 	return fmt.Sprintf("%s-%s-v%d", darkroom.Name, uid, revision)
 }
 
-// Concealed returns a copy of the spec in which Concealed replaces all that is write-only: inline keys and the literal
+// Concealed returns a copy of the spec in which Concealed replaces write-only values: inline keys and the literal
 // values of environment variables.
 func (s *DarkroomSpec) Concealed() *DarkroomSpec {
 	out := s.DeepCopy()

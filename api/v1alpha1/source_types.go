@@ -126,30 +126,27 @@ type AdditionalSource struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must consist of lower-case letters, digits and '-', and start and end with a letter or digit"
 	Name string `json:"name"`
 
-	// path is the path below which images are read from this source only. If several sources have a
-	// matching path, the longest path is used. A fallback without a path is asked for all
-	// images of source.
+	// path restricts this source to images below a path; such images are read from this source only. If several sources
+	// have a matching path, the longest path is used. A fallback without a path is a fallback for all images of source.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$')",message="must be a path such as /products/shoes: names of letters, digits, '.', '_', '~' and '-' that do not start with '.', each after a slash"
 	Path string `json:"path,omitempty"`
 
-	// stripPath removes path from what the source is asked for. By default it is a part of
-	// the path in the source.
+	// stripPath removes path from requests to the source. By default the request includes path.
 	// +optional
 	StripPath bool `json:"stripPath,omitempty"`
 
-	// fallback asks this source only for images that the sources before it do not have: the source
-	// of the path, and the fallbacks further up. Only a response with status 404 or 410 means that a
-	// source does not have an image.
+	// fallback uses this source only for images that earlier sources do not have: the source of the path, and preceding
+	// fallbacks. Only a response with status 404 or 410 means that a source does not have an image.
 	// +optional
 	Fallback bool `json:"fallback,omitempty"`
 
 	Source `json:",inline"`
 }
 
-// Sources returns the source and the additional ones, with their fields below spec, such as source and
+// Sources returns the source and the additional sources with their paths below spec, such as source and
 // additionalSources[0].
 func (s *DarkroomSpec) Sources() iter.Seq2[*Source, string] {
 	return func(yield func(*Source, string) bool) {
@@ -164,20 +161,20 @@ func (s *DarkroomSpec) Sources() iter.Seq2[*Source, string] {
 	}
 }
 
-// SourceAuth is a way to authenticate at a source without credentials of the Darkroom.
+// SourceAuth is a way to authenticate at a source without credentials in the Darkroom.
 //
 // +kubebuilder:validation:Enum=WorkloadIdentity
 type SourceAuth string
 
-// WorkloadIdentity uses the credentials that the cloud gives to the pods' ServiceAccount.
+// WorkloadIdentity uses the credentials that the cloud provides to the pods' ServiceAccount.
 const WorkloadIdentity SourceAuth = "WorkloadIdentity"
 
-// CABundleKind is the kind of object that has certificates.
+// CABundleKind is the kind of object that contains certificates.
 //
 // +kubebuilder:validation:Enum=ConfigMap;Secret
 type CABundleKind string
 
-// The kinds of objects that have certificates.
+// Kinds of objects that contain certificates.
 const (
 	CABundleConfigMap CABundleKind = "ConfigMap"
 	CABundleSecret    CABundleKind = "Secret"

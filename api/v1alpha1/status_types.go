@@ -7,8 +7,8 @@ import (
 
 // DarkroomStatus is the observed state of a Darkroom.
 //
-// Two controllers write it by server-side apply: the Helm controller owns the conditions of
-// the release and deployedRelease, the status controller all other fields.
+// Two controllers write it by server-side apply. The Helm controller owns the conditions of the release and
+// deployedRelease, and the status controller owns all other fields.
 type DarkroomStatus struct {
 	// observedGeneration is the metadata.generation that this status describes; -1
 	// before the first observation.
@@ -19,7 +19,7 @@ type DarkroomStatus struct {
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
-	// message is the reason for the phase, in a sentence.
+	// message explains the phase in a sentence.
 	// +optional
 	Message string `json:"message,omitempty"`
 
@@ -29,13 +29,13 @@ type DarkroomStatus struct {
 	// +listType=atomic
 	Domains []string `json:"domains,omitempty"`
 
-	// baseDomain is the domain below which the subDomains of this generation are. It stays until the spec changes,
-	// even if the operator's default changes.
+	// baseDomain is the domain that is appended to the subDomains of this generation. It is kept until the spec
+	// changes, even if the operator's default changes.
 	// +optional
 	BaseDomain string `json:"baseDomain,omitempty"`
 
-	// installation is the installation of the operator that reported last. It handles the Darkroom while no annotation
-	// names one.
+	// installation is the installation of the operator that reported last. It handles the Darkroom if no annotation
+	// names an installation.
 	// +optional
 	Installation string `json:"installation,omitempty"`
 
@@ -81,25 +81,24 @@ type DarkroomStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// DeployedRelease is a reference to a Helm release. (The manifest is only in Helm's
-// Secret, because it contains credentials.)
+// DeployedRelease is a reference to a Helm release. The manifest is stored only in Helm's Secret, because it contains
+// credentials.
 type DeployedRelease struct {
 	// name is the name of the release.
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// digest has a digest of each object of the release as it was applied. By it, a restarted
-	// operator knows which have not changed.
+	// digest contains a digest of each object of the release as it was applied. A restarted operator uses it to detect
+	// unchanged objects.
 	// +optional
 	Digest string `json:"digest,omitempty"`
 
-	// deployment is the Deployment as the operator applied it last. What an older one
-	// reports does not count.
+	// deployment is the Deployment that the operator last applied. The status of an older one is ignored.
 	// +optional
 	Deployment *AppliedDeployment `json:"deployment,omitempty"`
 }
 
-// AppliedDeployment identifies a Deployment as it was applied.
+// AppliedDeployment identifies an applied Deployment.
 type AppliedDeployment struct {
 	// uid is the UID of the Deployment.
 	// +optional
@@ -136,7 +135,7 @@ type Condition struct {
 	// +optional
 	Reason string `json:"reason,omitempty"`
 
-	// message is the reason for the status, in a sentence.
+	// message explains the status in a sentence.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
@@ -148,7 +147,7 @@ type Phase string
 
 // The phases.
 const (
-	// PhasePending: queued, and nothing is installed yet.
+	// PhasePending: queued; nothing is installed yet.
 	PhasePending Phase = "Pending"
 	// PhaseDeploying: a change is being applied, rolled out, scaled or routed.
 	PhaseDeploying Phase = "Deploying"

@@ -6,10 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LastWriter returns the entry of the field manager that last wrote the spec of an object, without the names of the
-// fields; none if no manager has a field of the spec. Kubernetes has one time for all writes of a manager: one that
-// has written the spec before counts as the last writer once it writes a label. It does not record writes of the
-// subresource scale of a Darkroom.
+// LastWriter returns the managed fields entry of the manager that last wrote the spec of an object, without field
+// names; none if no manager owns a field of the spec. Kubernetes records one time per manager, so a manager that owns
+// spec fields also counts as the last writer after it writes a label. Writes of the scale subresource of a Darkroom are
+// not recorded.
 func LastWriter(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	var last []metav1.ManagedFieldsEntry
 	for _, entry := range entries {
@@ -24,5 +24,5 @@ func LastWriter(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry
 	return last
 }
 
-// specFields are the managed fields of a writer of the spec, without the names of the fields in it.
+// specFields are the managed fields of a writer of the spec, without the names of its fields.
 var specFields = metav1.NewFieldsV1(`{"f:spec":{}}`)

@@ -75,7 +75,7 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 		preset("w=0"), preset("w=200&fit=fill"), preset("q=101"), preset("dpr=6"))
 	refuses("spec.gate.presets", "must not exceed limits.maxWidth and limits.maxHeight", preset("w=5000"),
 		with(`gate: {limits: {maxHeight: 100}, presets: {thumb: "h=101"}}`))
-	refuses("spec.defaultParams", "must have values that they can have", with(`gate: {}, defaultParams: {fit: fill}`),
+	refuses("spec.defaultParams", "must have valid values", with(`gate: {}, defaultParams: {fit: fill}`),
 		with(`gate: {}, defaultParams: {w: "5000"}`))
 
 	more := func(sources string) string {
