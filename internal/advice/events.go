@@ -8,7 +8,7 @@ var events = Table{
 		{
 			"Repaired",
 			"Objects that were changed or deleted by hand were restored.",
-			"If it repeats, find the other writer: see [DarkroomContested](runbooks.md#darkroomcontested).",
+			"If this repeats, find the other writer: see [DarkroomContested](runbooks.md#darkroomcontested).",
 		},
 		{
 			"Contested",
@@ -17,20 +17,20 @@ var events = Table{
 		},
 		{
 			"StrayObjects",
-			"Warning: another Helm client made a revision of the release, such as `helm upgrade`, whose " +
-				"objects still run and belong to nobody. The operator does not delete what it did not create.",
-			"Delete the objects that the message lists.",
+			"Warning: another Helm client, such as `helm upgrade`, created a revision whose objects still exist " +
+				"but have no owner. The operator does not delete objects that it did not create.",
+			"Delete the objects listed in the message.",
 		},
 		{
 			"ClaimRefused",
-			"Warning: the API server refuses the finalizer or the annotation with which the operator claims " +
-				"the Darkroom, for example by a policy. It is tried again every 12 seconds.",
+			"Warning: the API server rejects the finalizer or the annotation by which the operator claims " +
+				"the Darkroom, for example because of a policy. The operator retries every 12 seconds.",
 			"Change the policy that the message names.",
 		},
 		{
 			"Recovered",
 			"Warning: the operator retries a release that an interrupted operation left pending.",
-			"Nothing; if it repeats, find out why the operator restarts.",
+			"Nothing. If this repeats, find out why the operator restarts.",
 		},
 		{"Uninstalled", "The release and all its objects were deleted.", "Nothing."},
 		{
@@ -42,18 +42,18 @@ var events = Table{
 		{
 			"ReleaseFailed",
 			"Warning: an install, upgrade or repair failed. It is retried.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 		{
 			"ForeignRelease",
-			"Warning: a Helm release of the Darkroom's name exists and does not belong to the Darkroom.",
+			"Warning: a Helm release with the Darkroom's name exists but does not belong to the Darkroom.",
 			"Rename the Darkroom, or uninstall the release.",
 		},
 		{"Refused", "Warning: the Darkroom cannot be translated.", "Change the fields that the message names."},
 		{
 			"DomainConflict",
 			"Warning: another Darkroom claimed a host first.",
-			"Remove it from `subDomains` of one of the two.",
+			"Remove the host from `subDomains` of one of the two.",
 		},
 	},
 }

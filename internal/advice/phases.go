@@ -8,13 +8,13 @@ var phases = Table{
 	Entries: []Entry{
 		{
 			string(v1alpha1.PhasePending),
-			"The Darkroom is queued, and nothing is installed yet.",
-			"Wait. If it lasts, check that an operator watches the namespace and the labels.",
+			"The Darkroom is queued. Nothing is installed yet.",
+			"Wait. If it takes long, check that an operator watches the namespace and the labels.",
 		},
 		{
 			string(v1alpha1.PhaseDeploying),
 			"A change is being applied, rolled out, scaled or routed.",
-			"Wait; the message names what is outstanding, such as a Gateway.",
+			"Wait. The message names what is missing, such as a Gateway.",
 		},
 		{
 			string(v1alpha1.PhaseReady),
@@ -24,7 +24,7 @@ var phases = Table{
 		{
 			string(v1alpha1.PhaseIdle),
 			"Scaled to zero by `spec.replicas: 0`. No images are served.",
-			"Nothing; set `replicas` to serve again.",
+			"Nothing. Set `replicas` to serve images again.",
 		},
 		{string(v1alpha1.PhaseDegraded), "Installed, but not fully working.", "See the reason of `Ready`."},
 		{
@@ -33,7 +33,7 @@ var phases = Table{
 				"good release keep running.",
 			"See the reason of `Ready`.",
 		},
-		{string(v1alpha1.PhaseTerminating), "Being deleted.", "Wait; if it lasts, read the operator's log."},
+		{string(v1alpha1.PhaseTerminating), "Being deleted.", "Wait. If it takes long, read the operator's log."},
 		{
 			string(v1alpha1.PhasePaused),
 			"The annotation `deployments.example.com/paused: \"true\"` suspends reconciliation.",
@@ -61,7 +61,7 @@ var conditions = Table{
 		{
 			v1alpha1.ConditionCredentialsReady,
 			"True: the referenced Secret exists. Absent if none is referenced.",
-			"Create the Secret or the key that the message names.",
+			"Create the Secret or the key named in the message.",
 		},
 		{
 			v1alpha1.ConditionSourceReady,
@@ -71,13 +71,13 @@ var conditions = Table{
 		},
 		{
 			v1alpha1.ConditionReconciling,
-			"True while the operator or the cluster is working on the Darkroom, else absent. It has the " +
+			"True while the operator or the cluster is working on the Darkroom, otherwise absent. It has the " +
 				"reason and message of `Ready`.",
 			"Wait.",
 		},
 		{
 			v1alpha1.ConditionStalled,
-			"True if the Darkroom needs intervention to make progress, else absent. It has the reason and " +
+			"True if the Darkroom needs intervention to make progress, otherwise absent. It has the reason and " +
 				"message of `Ready`.",
 			"See the reason of `Ready`.",
 		},
@@ -86,23 +86,23 @@ var conditions = Table{
 		{
 			v1alpha1.ConditionReleaseFailed,
 			"True: the last install, upgrade or uninstall failed. It is retried with exponential back-off.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 		{
 			v1alpha1.ConditionIrreconcilable,
 			"True: the Darkroom cannot be translated, or its release cannot be kept in the desired state.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 		{
 			v1alpha1.ConditionContested,
 			"True: another writer keeps changing an object of the Darkroom, and the operator has suspended " +
-				"restoring it for a while; else absent.",
-			"Find the other writer, which the message names if it is known.",
+				"its repair for a while. Otherwise absent.",
+			"Find the other writer. The message names it if it is known.",
 		},
 		{
 			v1alpha1.ConditionRolloutQueued,
-			"True: a change by an upgrade or a setting of the operator waits for other Darkrooms to replace " +
-				"their pods; the previous pods serve, and all other objects are applied. Absent otherwise.",
+			"True: a rollout caused by an upgrade or a setting of the operator waits for other rollouts of this " +
+				"kind. The previous pods keep serving, and all other objects are applied. Otherwise absent.",
 			"Wait ([Rollouts of a fleet](operations.md#rollouts-of-a-fleet)).",
 		},
 		{v1alpha1.ConditionPaused, "True: reconciliation is suspended.", "Remove the annotation to resume."},

@@ -12,17 +12,17 @@ var ofReady = Table{
 		{
 			v1alpha1.ReasonInvalid,
 			"The Darkroom cannot be translated. It is not retried until it changes.",
-			"Change the fields that the message names.",
+			"Change the fields named in the message.",
 		},
 		{
 			v1alpha1.ReasonReleaseFailed,
 			"The release could not be installed, upgraded or repaired. It is retried.",
-			"Remove the cause that the message names, often a quota, an admission policy, or a foreign object" +
+			"Fix the cause named in the message, often a quota, an admission policy, or a foreign object" +
 				" of the same name.",
 		},
 		{
 			v1alpha1.ReasonForeignRelease,
-			"A Helm release of the Darkroom's name exists and does not belong to the Darkroom. Also a reason " +
+			"A Helm release with the Darkroom's name exists but does not belong to the Darkroom. Also a reason " +
 				"of `Deployed`.",
 			"Rename the Darkroom, or uninstall the release.",
 		},
@@ -49,13 +49,13 @@ var ofReady = Table{
 		},
 		{
 			v1alpha1.ReasonPodsRefused,
-			"The Kubernetes API server refuses to create pods.",
-			"Raise the quota, or change what the policy in the message objects to.",
+			"The Kubernetes API server rejects new pods.",
+			"Raise the quota, or fix the violation of the policy named in the message.",
 		},
 		{
 			v1alpha1.ReasonReplicasUnavailable,
 			"Pods were lost, and fewer are ready than requested.",
-			"Wait for their replacement; if it lasts, look at the nodes.",
+			"Wait for their replacement. If it takes long, check the nodes.",
 		},
 		{
 			v1alpha1.ReasonAutoscalingSuspended,
@@ -76,19 +76,19 @@ var ofDomainsReady = Table{
 		{
 			v1alpha1.ReasonAwaitingGateway,
 			"Unknown: a Gateway has not reported on the current generation of the HTTPRoute.",
-			"Check that the Gateway in the message exists, and that its controller runs.",
+			"Check that the Gateway in the message exists, and that its controller is running.",
 		},
 		{
 			v1alpha1.ReasonIngressClassMissing,
 			"The IngressClass of the Ingress does not exist. Not checked if the operator is limited to " +
 				"namespaces.",
-			"Set `ingress.className` to one of `kubectl get ingressclasses`, or install the controller of " +
+			"Set `ingress.className` to a class listed by `kubectl get ingressclasses`, or install the controller of " +
 				"that class.",
 		},
 		{
 			v1alpha1.ReasonCertificateMissing,
-			"The Secret `ingress.tlsSecretName` does not exist. `status.url` has http.",
-			"Create the Secret, or check cert-manager if it does.",
+			"The Secret `ingress.tlsSecretName` does not exist. `status.url` has the scheme http.",
+			"Create the Secret, or check cert-manager if it creates the Secret.",
 		},
 		{
 			v1alpha1.ReasonAwaitingAddress,
@@ -105,12 +105,12 @@ var ofDomainsReady = Table{
 		{
 			v1alpha1.ReasonRouteUnresolved,
 			"A Gateway cannot resolve a reference of the HTTPRoute.",
-			"Wait; if it lasts, check that the Services of the Darkroom exist.",
+			"Wait. If it takes long, check that the Services of the Darkroom exist.",
 		},
 		{
 			v1alpha1.ReasonDomainConflict,
 			"Another Darkroom claimed a host first.",
-			"Remove it from `subDomains` of one of the two.",
+			"Remove the host from `subDomains` of one of the two.",
 		},
 	},
 }
@@ -119,11 +119,11 @@ var ofCredentialsReady = Table{
 	Heading: "Reasons of CredentialsReady",
 	Entries: []Entry{
 		{v1alpha1.ReasonSecretFound, "True: the Secret exists and has all keys that the pods need.", "Nothing."},
-		{v1alpha1.ReasonSecretMissing, "The referenced Secret does not exist.", "Create it; no restart is needed."},
+		{v1alpha1.ReasonSecretMissing, "The referenced Secret does not exist.", "Create the Secret. No restart is needed."},
 		{
 			v1alpha1.ReasonSecretKeyMissing,
 			"A pod cannot start, because the Secret lacks a key.",
-			"Add the key, or name another in `credentialsSecretRef`.",
+			"Add the key, or name another key in `credentialsSecretRef`.",
 		},
 	},
 }
@@ -141,7 +141,7 @@ var ofSourceReady = Table{
 			v1alpha1.ReasonProbeOff,
 			"Unknown: the operator runs with `--probe-via=off` and requests no image. New pods still have to " +
 				"serve it.",
-			"Nothing, or run it with `--probe-via=service`.",
+			"Nothing, or run the operator with `--probe-via=service`.",
 		},
 		{
 			v1alpha1.ReasonProbePending,
@@ -157,7 +157,7 @@ var ofSourceReady = Table{
 		},
 		{
 			v1alpha1.ReasonSourceDenied,
-			"HTTP 401 or 403: the source refused access.",
+			"HTTP 401 or 403: the source denied access.",
 			"Check the credentials, and the policy of the bucket or distribution.",
 		},
 		{
@@ -174,23 +174,23 @@ var ofSourceReady = Table{
 		{
 			v1alpha1.ReasonSourceFailing,
 			"HTTP 5xx: the source or Darkroom failed.",
-			"Check the source; read the log of the pods.",
+			"Check the source, and read the log of the pods.",
 		},
 		{
 			v1alpha1.ReasonSourceTimeout,
-			"Darkroom accepted the request and did not answer in time, or HTTP 504 of a gate.",
-			"Check that the pods can reach the source; raise `probe.timeoutSeconds`.",
+			"Darkroom accepted the request but did not respond in time, or a gate responded with HTTP 504.",
+			"Check that the pods can reach the source, or raise `probe.timeoutSeconds`.",
 		},
 		{
 			v1alpha1.ReasonNewPodsNotServing,
-			"The pods of a rollout do not serve the image, and the previous pods do. The reason of `Ready` is" +
+			"The pods of a rollout do not serve the image, but the previous pods do. The reason of `Ready` is" +
 				" the cause.",
-			"What the reason of `Ready` asks for.",
+			"See the reason of `Ready`.",
 		},
 		{
 			v1alpha1.ReasonUnreachable,
 			"The connection to the Service failed or was closed.",
-			"Check endpoints and network policies; read the log of the pods.",
+			"Check endpoints and network policies, and read the log of the pods.",
 		},
 		{
 			v1alpha1.ReasonNotAnImage,
@@ -200,7 +200,7 @@ var ofSourceReady = Table{
 		{
 			v1alpha1.ReasonProbeForbidden,
 			"The operator may not use the proxy of Services.",
-			"Grant it, see [security.md](security.md#probes).",
+			"Grant the permission, see [security.md](security.md#probes).",
 		},
 		{v1alpha1.ReasonProbeInvalid, "`probe.path` is not a valid path.", "Correct it."},
 	},
@@ -225,43 +225,43 @@ var ofHelm = Table{
 		{
 			v1alpha1.ReasonErrorGettingValues,
 			"`Irreconcilable`: the Darkroom cannot be translated into values of the chart.",
-			"Change the fields that the message names.",
+			"Change the fields named in the message.",
 		},
 		{
 			v1alpha1.ReasonErrorGettingReleaseState,
 			"`Irreconcilable`: the stored release could not be read, or another Helm client is changing it.",
-			"Wait two minutes; a damaged Secret of Helm is named in the message.",
+			"Wait two minutes. If a Secret of Helm is damaged, the message names it.",
 		},
 		{
 			v1alpha1.ReasonInstallError,
 			"`ReleaseFailed`: the install failed.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 		{
 			v1alpha1.ReasonUpgradeError,
 			"`ReleaseFailed`: the upgrade failed.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 		{
 			v1alpha1.ReasonReconcileError,
 			"`Irreconcilable`: objects could not be created, repaired or deleted.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 		{
 			v1alpha1.ReasonForeignWriter,
 			"`Contested`: another writer keeps changing an object.",
-			"Find the other writer, which the message names if it is known.",
+			"Find the other writer. The message names it if it is known.",
 		},
 		{
 			v1alpha1.ReasonRolloutLimit,
-			"`RolloutQueued`: as many Darkrooms as `--max-concurrent-rollouts` allows replace their pods " +
+			"`RolloutQueued`: as many Darkrooms as `--max-concurrent-rollouts` allows are replacing their pods " +
 				"because of the operator.",
 			"Wait, or edit the Darkroom.",
 		},
 		{
 			v1alpha1.ReasonUninstallError,
 			"`ReleaseFailed`: the uninstall failed.",
-			"Remove the cause that the message gives.",
+			"Fix the cause given in the message.",
 		},
 	},
 }

@@ -46,7 +46,7 @@ Callers authenticate with a bearer token of the cluster, and Kubernetes authoriz
 requests. With --oidc-config, users of the page can sign in at an OIDC issuer. With
 --auth=kubeconfig, on a local machine, all requests use the identity of the kubeconfig.
 
-With ` + envAPIServer + `=false in the environment, it responds to probes of its health only.`,
+With ` + envAPIServer + `=false in the environment, it responds only to health probes.`,
 		Example: `  darkroom-operator apiserver --auth=kubeconfig --bind-address=127.0.0.1:5000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,23 +61,23 @@ func (o *apiServerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.server.BindAddress, "bind-address", ":5000", "address to listen on")
 	flags.StringVar(&o.auth, "auth", string(auth.Token),
-		"authentication of callers: token (bearer tokens of the cluster), or kubeconfig (all requests use the identity of "+
+		"authentication of callers: token (bearer tokens of the cluster) or kubeconfig (all requests use the identity of "+
 			"the kubeconfig; only on a loopback address)")
 	flags.StringVar(&o.oidcConfig, "oidc-config", "",
-		"configuration of the sign-in at an OIDC issuer (YAML), see docs/sign-in.md; empty means by token only")
-	flags.StringVar(&o.server.ClusterName, "cluster-name", "", "name of the cluster on the page, for example production")
+		"configuration file (YAML) for signing in at an OIDC issuer, see docs/sign-in.md; empty means tokens only")
+	flags.StringVar(&o.server.ClusterName, "cluster-name", "", "name of the cluster shown on the page, for example production")
 	flags.StringVar(&o.server.TLSCertFile, "tls-cert-file", "",
-		"TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for a proxy that terminates TLS")
+		"TLS certificate (PEM), reloaded when it changes; empty means plain HTTP, for use behind a proxy that terminates TLS")
 	flags.StringVar(&o.server.TLSKeyFile, "tls-private-key-file", "", "private key of the TLS certificate (PEM)")
 	flags.StringSliceVar(&o.server.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
 		"namespaces to serve, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	flags.StringVar(&o.server.LeaseNamespace, "lease-namespace", "",
-		"the manager's namespace of the Leases of hosts (default: the server's namespace; outside of a cluster the "+
+		"namespace of the manager's Leases of hosts (default: the server's namespace; outside of a cluster, the "+
 			"holders of hosts are unknown)")
 	o.translation.addFlags(flags)
 	flags.Float64Var(&o.server.RequestsPerSecond, "requests-per-second", 20,
-		"average number of requests per second for each caller")
-	flags.IntVar(&o.server.Burst, "burst", 60, "maximum burst of requests for each caller")
+		"average number of requests per second per caller")
+	flags.IntVar(&o.server.Burst, "burst", 60, "maximum burst of requests per caller")
 	flags.StringSliceVar(&o.server.TrustedProxies, "trusted-proxies", nil,
 		"CIDR of proxies whose X-Forwarded-For header is trusted for counting failed sign-ins, for example "+
 			"10.0.0.0/8; can be repeated")
@@ -107,7 +107,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	rest.AddUserAgent(o.server.Cluster, "darkroom-operator-apiserver/"+version())
 	served, err := servedVersions(o.server.Cluster)
 	if err != nil {
-		log.Error(err, "Failed to discover API versions; previews assume a cluster that is not OpenShift")
+		log.Error(err, "Failed to discover API versions; previews assume that the cluster is not OpenShift")
 	}
 	preview, err := o.translation.preview(served)
 	if err != nil {
@@ -117,7 +117,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	o.server.Hosts = preview.translator.Hosts
 	o.server.BaseDomains = o.translation.options.BaseDomains
 	o.server.DarkroomVersion = preview.chart.AppVersion()
-	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has a context of its own
+	server, err := apiserver.New(o.server) //nolint:contextcheck // each request has its own context
 	if err != nil {
 		return err
 	}
@@ -155,11 +155,11 @@ func (o *apiServerOptions) validate() error {
 	return o.server.Validate()
 }
 
-// discoveryTimeout bounds the request for the API versions of the cluster.
+// discoveryTimeout limits the request for the API versions of the cluster.
 const discoveryTimeout = 10 * time.Second
 
-// servedVersions returns the API versions that a cluster serves, such as route.openshift.io/v1:
-// the chart renders other objects for OpenShift.
+// servedVersions returns the API versions that a cluster serves, such as route.openshift.io/v1, because the chart renders
+// different objects for OpenShift.
 func servedVersions(cluster *rest.Config) ([]string, error) {
 	cluster = rest.CopyConfig(cluster)
 	cluster.Timeout = discoveryTimeout
@@ -174,7 +174,7 @@ func servedVersions(cluster *rest.Config) ([]string, error) {
 	return metav1.ExtractGroupVersions(groups), nil
 }
 
-// apiServerEnabled reports whether the environment leaves the API server on.
+// apiServerEnabled reports whether the API server is not disabled by the environment.
 func apiServerEnabled() (bool, error) {
 	value := os.Getenv(envAPIServer)
 	if value == "" {
@@ -187,8 +187,8 @@ func apiServerEnabled() (bool, error) {
 	return enabled, nil
 }
 
-// serveHealth responds to the probes of a pod, and to nothing else, until the context ends.
-// OLM installs an operator only if the pods of all its Deployments are ready.
+// serveHealth responds only to health probes, until the context ends. OLM considers an operator installed only if the pods
+// of all its Deployments are ready.
 func serveHealth(ctx context.Context, address string) error {
 	listener, err := listen.Small(ctx, address)
 	if err != nil {

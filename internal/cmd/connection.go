@@ -23,7 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/diagnosis"
 )
 
-// connection are the flags of commands for people that choose a cluster.
+// connection contains the flags by which commands for users choose a cluster.
 type connection struct {
 	kubeconfig, context string
 }
@@ -33,8 +33,8 @@ func (c *connection) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.context, "context", "", "context of the kubeconfig (default: the current one)")
 }
 
-// connect returns a client for the cluster, the settings of all further clients, and the namespace of the kubeconfig.
-// The logs of the API server show the clients by the name of the command.
+// connect returns a client for the cluster, the configuration for further clients, and the namespace of the kubeconfig.
+// The name appears in the user agent of the clients.
 func (c *connection) connect(name string) (client.Client, *rest.Config, string, error) {
 	if err := checkKubeconfig(); err != nil && c.kubeconfig == "" {
 		return nil, nil, "", err
@@ -60,7 +60,7 @@ func (c *connection) connect(name string) (client.Client, *rest.Config, string, 
 	return cluster, kubeconfig, namespace, nil
 }
 
-// subject is the Darkroom that a command is about.
+// subject identifies the Darkroom that is the subject of a command.
 type subject struct {
 	connection
 
@@ -78,7 +78,7 @@ func (s *subject) connect() (client.Client, *rest.Config, string, error) {
 	return cluster, kubeconfig, cmp.Or(s.namespace, namespace), err
 }
 
-// gather reads what there is on a Darkroom, with its objects if they are wanted.
+// gather reads a Darkroom with its pods and events, and optionally with its other objects.
 func (s *subject) gather(
 	ctx context.Context, name string, withObjects bool,
 ) (*diagnosis.Evidence, *rest.Config, error) {
@@ -96,15 +96,15 @@ func (s *subject) gather(
 	return evidence, kubeconfig, notFound(err, name, namespace)
 }
 
-// notFound names a Darkroom that does not exist; it returns other errors as they are.
+// notFound replaces a NotFound error by one that names the Darkroom; it returns other errors unchanged.
 func notFound(err error, name, namespace string) error {
 	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("there is no Darkroom %s in the namespace %s: kubectl get darkrooms -A lists all", name, namespace)
+		return fmt.Errorf("Darkroom %s not found in namespace %s: list all Darkrooms with kubectl get darkrooms -A", name, namespace)
 	}
 	return err
 }
 
-// kindsOfObjects are the kinds that the operator manages in a cluster, and ReplicaSets; not Secrets.
+// kindsOfObjects returns the kinds of managed objects, except for Secrets, and ReplicaSets.
 func kindsOfObjects(ctx context.Context, kubeconfig *rest.Config) ([]schema.GroupVersionKind, error) {
 	served, err := discover(ctx, kubeconfig)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readManager returns the options of an operator that is deployed, as NAMESPACE/deployment/NAME. Flags that
-// were set on the command line take precedence.
+// readManager returns the options of a deployed operator, given as NAMESPACE/deployment/NAME. Flags on the command line
+// take precedence.
 func readManager(
 	ctx context.Context, cluster client.Client, reference string, set *pflag.FlagSet,
 ) (*managerOptions, error) {
@@ -52,7 +52,7 @@ func readManager(
 	return options, err
 }
 
-// withImages adds the flags of the translation, and the flags of plan for images, with the values that the options have.
+// withImages adds the flags for translation and images, with the current values of the options as defaults.
 func withImages(flags *pflag.FlagSet, options *managerOptions) {
 	is := options.translation
 	options.translation.addFlags(flags)
@@ -60,7 +60,7 @@ func withImages(flags *pflag.FlagSet, options *managerOptions) {
 	options.translation = is
 }
 
-// managerOf returns the options of the manager in a Deployment: its arguments, and the environment that they leave out.
+// managerOf returns the options of the manager in a Deployment, from its arguments and environment.
 func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		line := append(slices.Clone(container.Command), container.Args...)
@@ -78,7 +78,7 @@ func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
 		options.translation.options.Image = environment[envImage]
 		options.translation.options.GateImage = environment[envGateImage]
 		if err := flags.Parse(line[at+1:]); err != nil {
-			return nil, fmt.Errorf("this version would not start with the arguments of %s: %w: remove it before the upgrade",
+			return nil, fmt.Errorf("this version does not accept the arguments of %s: %w: remove the argument before the upgrade",
 				deployment.Name, err)
 		}
 		if err := setFromEnvironment(flags, getenv); err != nil {
@@ -91,13 +91,13 @@ func managerOf(deployment *appsv1.Deployment) (*managerOptions, error) {
 	return nil, errors.New("no container of the Deployment runs the manager")
 }
 
-// environmentIn returns the variables of a container whose values the Deployment has.
+// environmentIn returns the environment variables of a container whose values are in the Deployment.
 func environmentIn(container corev1.Container, deployment *appsv1.Deployment) map[string]string {
 	environment := map[string]string{}
 	for _, variable := range container.Env {
 		environment[variable.Name] = variable.Value
 		if from := variable.ValueFrom; from != nil && from.FieldRef != nil {
-			// OLM sets WATCH_NAMESPACE so.
+			// OLM sets WATCH_NAMESPACE this way.
 			key, isAnnotation := strings.CutPrefix(from.FieldRef.FieldPath, "metadata.annotations['")
 			if isAnnotation {
 				environment[variable.Name] = deployment.Spec.Template.Annotations[strings.TrimSuffix(key, "']")]

@@ -15,15 +15,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The defaults outlast an API server that restarts for half a minute: the leader would otherwise exit. A
-// leader that is killed is replaced after the lease duration; one that is stopped releases the lease.
+// With these defaults, the leader does not exit while an API server restarts for half a minute. A killed leader is
+// replaced after the lease duration. A stopped leader releases its lease.
 const (
 	leaseDuration = 60 * time.Second
 	renewDeadline = 45 * time.Second
 	retryPeriod   = 2 * time.Second
 )
 
-// election are the flags of leader election.
+// election contains the flags of leader election.
 type election struct {
 	enabled                                   bool
 	namespace                                 string
@@ -36,14 +36,14 @@ func (e *election) addFlags(flags *pflag.FlagSet) {
 		"namespace of the Leases of hosts and of leader election, shared by shards (default: the manager's namespace, or "+
 			"outside of a cluster the namespace of the kubeconfig)")
 	flags.DurationVar(&e.leaseDuration, "leader-elect-lease-duration", leaseDuration,
-		"time after which another replica replaces a leader that was killed")
+		"time after which another replica replaces a killed leader")
 	flags.DurationVar(&e.renewDeadline, "leader-elect-renew-deadline", renewDeadline,
-		"time for which a leader tries to renew its lease before it exits, such as while the API server does not respond")
+		"time for which a leader retries to renew its lease before it exits")
 	flags.DurationVar(&e.retryPeriod, "leader-elect-retry-period", retryPeriod,
-		"time between two attempts to get or renew the lease")
+		"time between attempts to acquire or renew the lease")
 }
 
-// validate returns an error for durations that the election does not work with.
+// validate returns an error for durations that contradict each other.
 func (e *election) validate() error {
 	switch {
 	case e.retryPeriod <= 0:
@@ -58,8 +58,8 @@ func (e *election) validate() error {
 	return nil
 }
 
-// leaderElectionID is the name of the lease. Installations and shards in one namespace have one
-// each, so that each of them has a leader. The default installation has the plain name.
+// leaderElectionID returns the name of the lease. Each installation and shard in a namespace has its own lease and leader.
+// The default installation uses the name without a suffix.
 func leaderElectionID(installation string, darkrooms labels.Selector, namespaces []string) string {
 	id := "darkroom-operator." + v1alpha1.GroupVersion.Group
 	if installation == defaultInstallation() && darkrooms.Empty() && len(namespaces) == 0 {

@@ -20,33 +20,30 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 )
 
-// Environment variables that do not stand for flags.
+// Environment variables that do not correspond to flags.
 const (
 	// envWatchNamespace is set by OLM: the namespaces of the OperatorGroup.
 	envWatchNamespace = "WATCH_NAMESPACE"
 	// envImage and envGateImage are set by OLM bundles, so that mirrors can replace the images.
 	envImage     = "RELATED_IMAGE_DARKROOM"
 	envGateImage = "RELATED_IMAGE_GATE"
-	// envAPIServer turns the API server off where its Deployment cannot be left out, as in a
-	// bundle of OLM.
+	// envAPIServer disables the API server where its Deployment cannot be omitted, as in an OLM bundle.
 	envAPIServer = "DARKROOM_APISERVER"
 )
 
-// environmentOf returns the environment variable of a flag: DARKROOM_BASE_DOMAIN of
-// --base-domain.
+// environmentOf returns the environment variable of a flag, for example DARKROOM_BASE_DOMAIN for --base-domain.
 func environmentOf(flag *pflag.Flag) string {
 	return "DARKROOM_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 }
 
-// nameEnvironment adds the name of its environment variable to the usage of each flag.
+// nameEnvironment appends the name of the environment variable to the usage of each flag.
 func nameEnvironment(flags *pflag.FlagSet) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		flag.Usage += " (environment: " + environmentOf(flag) + ")"
 	})
 }
 
-// setFromEnvironment sets the flags that the arguments leave out and the environment has. An
-// empty variable counts as unset.
+// setFromEnvironment sets flags that are not set by arguments from the environment. An empty variable counts as unset.
 func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error {
 	var failure error
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -65,7 +62,7 @@ func setFromEnvironment(flags *pflag.FlagSet, getenv func(string) string) error 
 	return failure
 }
 
-// split splits a comma-separated list, leaving out what is empty.
+// split splits a comma-separated list and omits empty items.
 func split(text string) []string {
 	var list []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -76,10 +73,10 @@ func split(text string) []string {
 	return list
 }
 
-// namespaceFile has the namespace of a pod with a ServiceAccount.
+// namespaceFile contains the namespace of a pod with a ServiceAccount.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// clusterConfig returns how to reach the cluster: by KUBECONFIG, as a pod, or by ~/.kube/config.
+// clusterConfig returns the client configuration from KUBECONFIG, from the pod, or from ~/.kube/config.
 func clusterConfig() (*rest.Config, error) {
 	if err := checkKubeconfig(); err != nil {
 		return nil, err
@@ -91,7 +88,7 @@ func clusterConfig() (*rest.Config, error) {
 	return kubeconfig, nil
 }
 
-// contextNamespace returns the namespace of the kubeconfig; default if it names none.
+// contextNamespace returns the namespace of the kubeconfig; "default" if it is not set.
 func contextNamespace() string {
 	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil)
 	namespace, _, err := loaded.Namespace()
@@ -101,7 +98,7 @@ func contextNamespace() string {
 	return namespace
 }
 
-// checkKubeconfig returns an error if no file in KUBECONFIG exists. Without this check, the error would be that no
+// checkKubeconfig returns an error if no file in KUBECONFIG exists. Otherwise client-go would only report that no
 // configuration was provided.
 func checkKubeconfig() error {
 	files := os.Getenv("KUBECONFIG")
@@ -111,16 +108,16 @@ func checkKubeconfig() error {
 	return nil
 }
 
-// discover returns what the cluster of a command for people serves.
+// discover discovers the API of a cluster for a command for users.
 func discover(ctx context.Context, kubeconfig *rest.Config) (*controller.Cluster, error) {
 	api, err := discovery.NewDiscoveryClientForConfig(kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("make discovery client: %w", err)
+		return nil, fmt.Errorf("create discovery client: %w", err)
 	}
 	return controller.Discover(ctx, api)
 }
 
-// defaultInstallation names an installation after the namespace that it runs in.
+// defaultInstallation returns the default name of an installation: its namespace.
 func defaultInstallation() string {
 	return cmp.Or(ownNamespace(), controller.DefaultInstallation)
 }

@@ -23,13 +23,13 @@ func newExplain() *cobra.Command {
 	var status int
 	command := &cobra.Command{
 		Use:   "explain URL",
-		Short: "Explains how the URL of an image is served, and which hop is to blame if it is not",
-		Long: `Names the Darkroom that has the host of a URL, and each hop from there to the source with status, time and bytes, the
-one to blame, and what helps. The image is requested from the Service of the Darkroom, through the Kubernetes API, not from the
-host of the URL: name the status that the client got with --status, so that what is in front of the Service can be blamed.
+		Short: "Explains how the URL of an image is served, and which hop fails if it is not",
+		Long: `Prints the Darkroom that serves the host of a URL, each hop from there to the source with status, time and bytes, the
+hop that fails, and what to do. The image is requested from the Service of the Darkroom through the Kubernetes API, not from
+the host of the URL. To also check what is in front of the Service, set --status to the HTTP status that the client received.
 
-Darkrooms of all namespaces are considered if you may list them, else the Darkrooms of one. Signatures and unknown parameters of the URL
-are neither sent nor printed. The exit code is 0 if no hop failed, 2 if one did, and 1 after an error.`,
+If you may list Darkrooms in all namespaces, all are considered, otherwise those in one namespace. Signatures and unknown
+parameters of the URL are neither sent nor printed. The exit code is 0 if no hop failed, 2 if one did, and 1 after an error.`,
 		Example: `  kubectl darkroom explain 'https://photos.example.com/cat.jpg?w=300'
   kubectl darkroom explain 'https://photos.example.com/cat.jpg' --status 404`,
 		Args: cobra.ExactArgs(1),
@@ -48,7 +48,7 @@ are neither sent nor printed. The exit code is 0 if no hop failed, 2 if one did,
 		},
 	}
 	s.addFlags(command.Flags())
-	command.Flags().IntVar(&status, "status", 0, "HTTP status that the client got; 0 means that it is not known")
+	command.Flags().IntVar(&status, "status", 0, "HTTP status that the client received; 0 means unknown")
 	return command
 }
 
@@ -58,7 +58,7 @@ func (s *subject) explain(ctx context.Context, text string, status int) (*explai
 		return nil, fmt.Errorf("the URL %w", err)
 	}
 	if status != 0 && (status < 100 || status > 599) {
-		return nil, errors.New("--status must be an HTTP status, from 100 to 599")
+		return nil, errors.New("--status must be an HTTP status from 100 to 599")
 	}
 	cluster, kubeconfig, namespace, err := s.connect()
 	if err != nil {
@@ -73,12 +73,12 @@ func (s *subject) explain(ctx context.Context, text string, status int) (*explai
 	}
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("make HTTP client: %w", err)
+		return nil, fmt.Errorf("create HTTP client: %w", err)
 	}
 	httpClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	clientset, err := kubernetes.NewForConfigAndClient(kubeconfig, httpClient)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, fmt.Errorf("create client: %w", err)
 	}
 	all := make([]*v1alpha1.Darkroom, len(list.Items))
 	domains := map[string]bool{}

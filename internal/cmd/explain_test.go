@@ -119,7 +119,7 @@ func TestExplainNamesTheHopToBlame(t *testing.T) {
 		"no URL": {args: []string{"ftp://kanarienvogel"}, err: errors.New("the URL must begin with http:// or https://")},
 		"no status": {
 			args: []string{"https://photos.example.com/", "--status=4"},
-			err:  errors.New("--status must be an HTTP status, from 100 to 599"),
+			err:  errors.New("--status must be an HTTP status from 100 to 599"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,9 +23,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
 )
 
-// addListeners adds the servers of health, metrics and profiles to a manager. The servers of
-// controller-runtime limit neither connections nor the size of headers, so any client that reaches
-// their ports could exhaust the memory of the manager.
+// addListeners adds the servers for health, metrics and profiles to a manager. The servers of controller-runtime limit
+// neither the number of connections nor the size of headers, so any client that can reach their ports could exhaust the
+// memory of the manager.
 func (o *managerOptions) addListeners(ctx context.Context, mgr manager.Manager, darkrooms *metrics.Darkrooms) error {
 	if isOn(o.healthAddress) {
 		if err := addServer(ctx, mgr, "health", o.healthAddress, health(mgr), nil); err != nil {
@@ -55,10 +55,10 @@ func (o *managerOptions) addListeners(ctx context.Context, mgr manager.Manager, 
 	return addServer(ctx, mgr, "metrics", o.metricsAddress, mux, encryption)
 }
 
-// isOn reports whether an address is not one of those that turn a server off.
+// isOn reports whether the address of a server does not disable it.
 func isOn(address string) bool { return address != "" && address != "0" }
 
-// addServer listens at an address, and adds a server that starts with the manager.
+// addServer listens on an address and adds a server that starts with the manager.
 func addServer(
 	ctx context.Context, mgr manager.Manager, name, address string, handler http.Handler, encryption *tls.Config,
 ) error {
@@ -71,7 +71,7 @@ func addServer(
 	}
 	server := listen.SmallServer(handler)
 	if name == "pprof" {
-		// A profile takes as long as its request says. The address is one of loopback by advice.
+		// The request sets the duration of a profile. The documentation recommends a loopback address.
 		server.WriteTimeout = 0
 	}
 	return mgr.Add(&manager.Server{Name: name, Server: server, Listener: listener})
@@ -97,7 +97,7 @@ func profiles() http.Handler {
 	return mux
 }
 
-// metrics returns the handler of metrics, which adds the metrics of Darkrooms.
+// metrics returns the handler for all metrics, including the metrics of Darkrooms.
 func (o *managerOptions) metrics(
 	kubeconfig *rest.Config, httpClient *http.Client, darkrooms *metrics.Darkrooms,
 ) (http.Handler, error) {
@@ -112,11 +112,10 @@ func (o *managerOptions) metrics(
 	return authorize(ctrl.Log.WithName("metrics"), handler)
 }
 
-// metricsTLS returns the certificate of the server of metrics: the one in its folder, reloaded when it
-// changes, or a self-signed one.
+// metricsTLS returns the TLS configuration of the metrics server, with the configured certificate, which is reloaded when
+// it changes, or a self-signed certificate.
 func (o *managerOptions) metricsTLS(mgr manager.Manager) (*tls.Config, error) {
-	// HTTP/2 is off: the server needs none of it, and it has had denial-of-service
-	// faults (CVE-2023-44487).
+	// HTTP/2 is disabled: the server does not need it, and it has had denial-of-service vulnerabilities (CVE-2023-44487).
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	certificate, key := filepath.Join(o.metricsCertDir, "tls.crt"), filepath.Join(o.metricsCertDir, "tls.key")
 	if o.metricsCertDir != "" && exists(certificate) && exists(key) {
@@ -129,11 +128,11 @@ func (o *managerOptions) metricsTLS(mgr manager.Manager) (*tls.Config, error) {
 	}
 	certPEM, keyPEM, err := certutil.GenerateSelfSignedCertKeyWithFixtures("localhost", []net.IP{{127, 0, 0, 1}}, nil, "")
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate for metrics: %w", err)
+		return nil, fmt.Errorf("create certificate for metrics: %w", err)
 	}
 	pair, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate for metrics: %w", err)
+		return nil, fmt.Errorf("create certificate for metrics: %w", err)
 	}
 	config.Certificates = []tls.Certificate{pair}
 	return config, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
-// logging are the flags for logs.
+// logging contains the flags for logging.
 type logging struct {
 	format string
 	level  string
@@ -50,7 +50,7 @@ func (l *logging) setUp() (logr.Logger, error) {
 	return logger, nil
 }
 
-// readable makes an encoder write times as Kubernetes does.
+// readable makes an encoder write times in the format of Kubernetes.
 func readable(config zapcore.EncoderConfig) zapcore.EncoderConfig {
 	config.EncodeTime = zapcore.RFC3339NanoTimeEncoder
 	return config
@@ -62,8 +62,8 @@ func newLogger(encoder zapcore.Encoder, to zapcore.WriteSyncer, level zapcore.Le
 	return zapr.NewLogger(uberzap.New(core, uberzap.AddStacktrace(zapcore.PanicLevel), uberzap.ErrorOutput(to)))
 }
 
-// core limits how often a message is logged, so that a flood of requests does not fill the disk. Writes
-// of known callers are all logged, because they are a record of who changed what.
+// core samples repeated messages, so that a flood of requests does not fill the disk. All writes by authenticated callers
+// are logged, because they record who changed what.
 type core struct {
 	zapcore.Core
 	sampled zapcore.Core
@@ -79,7 +79,7 @@ func (c *core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcor
 	if entry.Message == middleware.WriteLogged {
 		return c.Core.Check(entry, checked)
 	}
-	// controller-runtime repeats it for each kind that is watched.
+	// controller-runtime logs this message for each watched kind.
 	if entry.Message == "Starting EventSource" {
 		entry.Level = zapcore.DebugLevel
 	}

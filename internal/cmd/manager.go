@@ -32,15 +32,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// Client-side rate limits of requests to the API server. They are a safety net: the
-// concurrency of reconciles already bounds the rate.
+// Client-side rate limits for requests to the API server. They are only a safety net, because the number of
+// concurrent reconciles already limits the rate.
 const (
 	apiQPS   = 1000
 	apiBurst = 2000
 )
 
-// probeConcurrency is the maximum number of concurrent probes: a thousand probes a minute
-// need less than one at a time.
+// probeConcurrency is the maximum number of concurrent probes. A thousand probes per minute need less than one at a
+// time.
 const probeConcurrency = 16
 
 // Values of --probe-via.
@@ -52,7 +52,7 @@ const (
 
 // managerOptions are the flags of the manager.
 type managerOptions struct {
-	// controllers holds the flags that are passed to the controllers unchanged.
+	// controllers contains the flags that are passed on to the controllers.
 	controllers controller.Options
 	logging     logging
 	translation translation
@@ -88,7 +88,7 @@ func newManager() *cobra.Command {
 func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	o.logging.addFlags(flags)
 	flags.StringVar(&o.watchesFile, "watches-file", "watches.yaml",
-		"path of the watches file, which maps the kind Darkroom to its chart")
+		"path to the watches file, which maps the kind Darkroom to its chart")
 	flags.StringSliceVar(&o.controllers.Namespaces, "watch-namespaces", split(os.Getenv(envWatchNamespace)),
 		"namespaces to watch, comma-separated; empty means all. The default is the value of "+envWatchNamespace)
 	flags.StringVar(&o.selector, "selector", "",
@@ -100,17 +100,17 @@ func (o *managerOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.controllers.MaxConcurrentReconciles, "max-concurrent-reconciles", 4,
 		"maximum number of concurrent reconciles")
 	flags.IntVar(&o.controllers.MaxConcurrentRollouts, "max-concurrent-rollouts", 10,
-		"maximum number of Darkrooms that replace their pods at once because of another version or setting of the "+
-			"operator; 0 means no limit. Changes by users never wait")
+		"maximum number of Darkrooms that replace their pods at once because of a new version or setting of the "+
+			"operator; 0 means no limit. Changes by users are never postponed")
 	flags.DurationVar(&o.controllers.ReconcilePeriod, "reconcile-period", 10*time.Minute,
 		"resync period; 0 disables the resync")
 	flags.IntVar(&o.controllers.MaxHistory, "max-history", 5,
 		"maximum number of revisions stored for each Helm release; 0 means no limit")
 	flags.StringVar(&o.controllers.Published.Scheme, "url-scheme", "",
-		"scheme of the URLs of Darkrooms, http or https; empty means https for hosts with a certificate. For load "+
+		"scheme of the URLs in the status, http or https; empty means https for hosts with a certificate. Set it for load "+
 			"balancers that terminate TLS")
 	flags.IntVar(&o.controllers.Published.Port, "url-port", 0,
-		"port of the URLs of Darkrooms; 0 means the default port of the scheme")
+		"port of the URLs in the status; 0 means the default port of the scheme")
 	flags.StringVar(&o.probeVia, "probe-via", viaService,
 		"how probes are sent: to the Service and pods of a Darkroom (service), through the proxy of the Kubernetes API "+
 			"server (apiserver; requires get on services/proxy and pods/proxy), or not at all (off)")
@@ -136,7 +136,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 		return err
 	}
 	if leftOut := o.translation.resolve(os.Getenv); len(leftOut) > 0 {
-		log.Info("Not passing on proxies whose URLs have credentials: set them in the Darkrooms' extraEnvFrom",
+		log.Info("Not passing on proxy URLs that contain credentials; set them in the Darkrooms' extraEnvFrom",
 			"variables", leftOut)
 	}
 	if err := o.validate(); err != nil {
@@ -208,7 +208,7 @@ func (o *managerOptions) validate() error {
 		return fmt.Errorf("--max-concurrent-rollouts=%d: must not be negative; 0 means no limit",
 			o.controllers.MaxConcurrentRollouts)
 	case o.controllers.ReconcilePeriod < 0:
-		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 means never", o.controllers.ReconcilePeriod)
+		return fmt.Errorf("--reconcile-period=%s: must not be negative; 0 disables the resync", o.controllers.ReconcilePeriod)
 	case o.controllers.MaxHistory < 0:
 		return fmt.Errorf("--max-history=%d: must not be negative; 0 keeps all", o.controllers.MaxHistory)
 	case !slices.Contains([]string{viaService, viaAPIServer, viaOff}, o.probeVia):
@@ -224,12 +224,12 @@ func (o *managerOptions) validate() error {
 	return err
 }
 
-// loadWatch reads the one entry of the watches file.
+// loadWatch reads the only entry of the watches file.
 func loadWatch(path string) (watches.Watch, error) {
 	entries, err := watches.Load(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return watches.Watch{}, fmt.Errorf(
-			"--watches-file=%s: %w: name the file that comes with the operator, and run where the chart that it names is",
+			"--watches-file=%s: %w: use the file shipped with the operator, and run in the directory of its chart",
 			path, err,
 		)
 	}
@@ -237,7 +237,7 @@ func loadWatch(path string) (watches.Watch, error) {
 		return watches.Watch{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	if len(entries) != 1 || entries[0].GroupVersionKind != v1alpha1.GroupVersionKind {
-		return watches.Watch{}, fmt.Errorf("read %s: it must have one entry, for %s", path, v1alpha1.GroupVersionKind)
+		return watches.Watch{}, fmt.Errorf("read %s: must have exactly one entry, for %s", path, v1alpha1.GroupVersionKind)
 	}
 	watch := entries[0]
 	if len(watch.OverrideValues) > 0 || watch.ReconcilePeriod != nil || watch.MaxConcurrentReconciles != nil ||
@@ -255,11 +255,11 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 	controller.BoundRequests(kubeconfig)
 	httpClient, err := rest.HTTPClientFor(kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("make HTTP client: %w", err)
+		return nil, fmt.Errorf("create HTTP client: %w", err)
 	}
 	api, err := discovery.NewDiscoveryClientForConfigAndClient(kubeconfig, httpClient)
 	if err != nil {
-		return nil, fmt.Errorf("make discovery client: %w", err)
+		return nil, fmt.Errorf("create discovery client: %w", err)
 	}
 	o.controllers.LeaseNamespace = cmp.Or(o.election.namespace, ownNamespace(), contextNamespace())
 	id := leaderElectionID(o.controllers.Installation, o.controllers.Selector, o.controllers.Namespaces)
@@ -288,13 +288,13 @@ func (o *managerOptions) newManager(ctx context.Context, kubeconfig *rest.Config
 		GracefulShutdownTimeout:       &o.gracefulTimeout,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make manager: %w", err)
+		return nil, fmt.Errorf("create manager: %w", err)
 	}
 	return mgr, o.addListeners(ctx, mgr, o.controllers.Darkrooms)
 }
 
-// cachesSynced reports an error until the caches are synchronized. A standby manager is
-// ready too, because it can take over at any time.
+// cachesSynced returns an error until the caches are synchronized. A standby manager is also ready, because it can take
+// over at any time.
 func cachesSynced(mgr manager.Manager) healthz.Checker {
 	return func(request *http.Request) error {
 		ctx, cancel := context.WithTimeout(request.Context(), time.Second)

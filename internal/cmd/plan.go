@@ -41,22 +41,22 @@ func newPlan() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "plan",
 		Short: "Prints what an operator of this version would change in the cluster",
-		Long: `Renders each Darkroom of the cluster with the chart of this version and the flags of an operator,
-and prints what differs from what is deployed: what replaces pods and which field does it, what changes
-without that, what would be refused, which fields the CRD of this version drops, and which hosts move.
+		Long: `Renders each Darkroom in the cluster with the chart of this version and the flags of an operator, and
+prints the differences from the deployed objects: changes that replace pods and the fields that cause
+them, other changes, Darkrooms that would be rejected, fields that the CRD of this version drops, and
+hosts that move.
 
-It changes nothing: it asks the API server how objects would look, in requests that are not persisted
-(dry run). For that you need the operator's permissions to read and patch the objects of Darkrooms, and
-to read the Secrets that they reference. No data of a Secret is printed.
+Nothing is changed: all requests are dry runs. You need the operator's permissions to read and patch the
+objects of Darkrooms, and to read the Secrets that they reference. No data of a Secret is printed.
 
---flags-from takes the flags of an operator that runs, the images that OLM or Helm set included; flags of
-the command line take precedence. The exit code is 0, with --exit-code 2 if something would change, and 1
-after an error.`,
+--flags-from reads the flags of a running operator, including the images set by OLM or Helm; flags on the
+command line take precedence. The exit code is 0, or 1 after an error. With --exit-code it is 2 if
+something would change.`,
 		Example: `  # before an upgrade, with the new version
   darkroom-operator plan --flags-from darkroom-system/deployment/darkroom-operator-controller-manager
-  # for a pull request, and failing if pods are replaced or anything else changes
+  # in a pull request: fail if anything would change
   darkroom-operator plan -o markdown --exit-code
-  # what another base domain does to the Darkrooms of one team
+  # preview another base domain for the Darkrooms of one team
   darkroom-operator plan -n team-a --base-domain img.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,14 +65,14 @@ after an error.`,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&options.namespace, "namespace", "n", "", "namespace of the Darkrooms; empty means all")
-	flags.BoolVarP(&options.all, "all-namespaces", "A", false, "Darkrooms of all namespaces, which is the default")
+	flags.BoolVarP(&options.all, "all-namespaces", "A", false, "select Darkrooms in all namespaces (default)")
 	flags.StringVarP(&options.selector, "selector", "l", "", "label selector of the Darkrooms")
 	flags.StringVarP(&options.output, "output", "o", plan.Formats[0], "format: "+strings.Join(plan.Formats, ", "))
-	flags.BoolVar(&options.exitCode, "exit-code", false, "end with the exit code 2 if something would change")
+	flags.BoolVar(&options.exitCode, "exit-code", false, "return exit code 2 if something would change")
 	flags.StringVar(&options.flagsFrom, "flags-from", "",
-		"the operator whose flags and images to use: NAMESPACE/deployment/NAME")
+		"operator whose flags and images are used, as NAMESPACE/deployment/NAME")
 	flags.StringVar(&options.installation, "installation", "",
-		"name of the operator's installation: Darkrooms of others are left out")
+		"name of the operator's installation; Darkrooms of other installations are omitted")
 	options.connection.addFlags(flags)
 	options.translation.addFlags(flags)
 	options.translation.addImages(flags)
@@ -87,7 +87,7 @@ func (o *planOptions) run(ctx context.Context, flags *pflag.FlagSet, out io.Writ
 	case !slices.Contains(plan.Formats, o.output):
 		return fmt.Errorf("--output=%s: must be one of %s", o.output, strings.Join(plan.Formats, ", "))
 	case o.all && o.namespace != "":
-		return errors.New("--all-namespaces and --namespace exclude each other")
+		return errors.New("--all-namespaces and --namespace are mutually exclusive")
 	}
 	cluster, kubeconfig, _, err := o.connection.connect("darkroom-operator-plan")
 	if err != nil {
@@ -165,6 +165,6 @@ func onlyInstallation(ctx context.Context, cluster client.Client) (string, error
 		return found[0], nil
 	}
 	slices.Sort(found)
-	return "", fmt.Errorf("the installations %s handle Darkrooms: choose one by --installation or --flags-from",
+	return "", fmt.Errorf("several installations handle Darkrooms (%s): choose one with --installation or --flags-from",
 		strings.Join(found, ", "))
 }

@@ -17,9 +17,9 @@ func newReport() *cobra.Command {
 	var file string
 	command := &cobra.Command{
 		Use:   "report NAME",
-		Short: "Writes what a bug report needs, without credentials",
+		Short: "Writes the data for a bug report, without credentials",
 		Long: `Writes a Darkroom with its objects, pods and events as YAML. Credentials, the values of variables and the data
-of Secrets are left out. Names of hosts, buckets and images are not: read the report before you publish it.`,
+of Secrets are omitted, but names of hosts, buckets and images are not. Review the report before you publish it.`,
 		Example:           `  kubectl darkroom report photos -o report.yaml`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: s.complete,
@@ -34,7 +34,7 @@ of Secrets are left out. Names of hosts, buckets and images are not: read the re
 		},
 	}
 	s.addFlags(command.Flags())
-	command.Flags().StringVarP(&file, "output", "o", "", "file to write; empty means the standard output")
+	command.Flags().StringVarP(&file, "output", "o", "", "output file; empty means standard output")
 	return command
 }
 

@@ -1,4 +1,4 @@
-// Package cmd holds the subcommands of darkroom-operator.
+// Package cmd contains the subcommands of darkroom-operator.
 package cmd
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
-// Main runs the command that the arguments name until it ends or a signal asks
-// it to, and returns its exit code.
+// Main runs the command given by the arguments until it ends or receives a termination signal, and returns the exit code.
 func Main() int {
 	ctx := ctrl.SetupSignalHandler()
 	root := newRoot()
@@ -34,7 +33,7 @@ func Main() int {
 	return 0
 }
 
-// exitCode ends the program with a code, without a message.
+// exitCode ends the program with an exit code and without a message.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
@@ -67,8 +66,8 @@ func newRootNamed(name, short string) *cobra.Command {
 // buildVersion is set by the linker (-X) in releases.
 var buildVersion string
 
-// version returns the version of this build: the one set by the linker, or else the module
-// version that Go recorded, which names the commit.
+// version returns the version of this build: the version set by the linker, or else the module version recorded by Go,
+// which contains the commit.
 func version() string {
 	if buildVersion != "" {
 		return buildVersion

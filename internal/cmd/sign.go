@@ -26,8 +26,8 @@ func newSign() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "sign {NAME | --keys FILE} URL…",
 		Short: "Signs URLs of images for a Darkroom with gate.signing",
-		Long: `Signs URLs of images with the first key of the Secret that gate.signing.secretRef of a Darkroom names, which you must
-be allowed to read. With --keys it reads the keys from a file instead, one in each line, and needs no cluster.`,
+		Long: `Signs URLs of images with the first key in the Secret that gate.signing.secretRef of a Darkroom references. You need
+permission to read the Secret. With --keys, the keys are read from a file instead, one per line, and no cluster is needed.`,
 		Example: `  kubectl darkroom sign photos -n team-a 'https://photos.example.com/cat.jpg?w=300'
   kubectl darkroom sign --keys keys.txt --expires 24h 'https://photos.example.com/cat.jpg'`,
 		Args:              cobra.MinimumNArgs(1),
@@ -39,7 +39,7 @@ be allowed to read. With --keys it reads the keys from a file instead, one in ea
 			read := func() (string, error) { return readKeys(file, command.InOrStdin()) }
 			if file == "" {
 				if len(args) < 2 {
-					return errors.New("name a Darkroom and URLs, or a file with --keys and URLs")
+					return errors.New("specify a Darkroom and URLs, or --keys and URLs")
 				}
 				name := args[0]
 				args, read = args[1:], func() (string, error) { return s.keysOf(command.Context(), name) }
@@ -56,13 +56,13 @@ be allowed to read. With --keys it reads the keys from a file instead, one in ea
 		},
 	}
 	s.addFlags(command.Flags())
-	command.Flags().StringVar(&file, "keys", "", "file with the keys, one in each line; - is the standard input")
+	command.Flags().StringVar(&file, "keys", "", "file with the keys, one per line; - means standard input")
 	command.Flags().DurationVar(&expires, "expires", 0,
 		"time for which the URLs are valid, for example 24h (default: forever)")
 	return command
 }
 
-// sign prints signed URLs, which expire after a time unless that is zero.
+// sign prints signed URLs that expire after some time; zero means never.
 func sign(out io.Writer, key string, urls []string, expires time.Duration) error {
 	var until time.Time
 	if expires > 0 {
@@ -71,11 +71,11 @@ func sign(out io.Writer, key string, urls []string, expires time.Duration) error
 	for _, text := range urls {
 		u, err := url.Parse(text)
 		if err != nil || !strings.HasPrefix(u.Path, "/") {
-			return fmt.Errorf("%q is not the URL of an image, for example https://photos.example.com/cat.jpg?w=300", text)
+			return fmt.Errorf("invalid URL %q: must be the URL of an image, for example https://photos.example.com/cat.jpg?w=300", text)
 		}
-		// What cannot be read would be missing in the URL that is signed.
+		// Invalid parameters would be missing in the signed URL.
 		if _, err := url.ParseQuery(u.RawQuery); err != nil {
-			return fmt.Errorf("the parameters of %q cannot be read: %w", text, err)
+			return fmt.Errorf("parse the parameters of %q: %w", text, err)
 		}
 		fmt.Fprintln(out, signing.Sign(key, *u, until))
 	}
@@ -94,20 +94,20 @@ func (s *subject) keysOf(ctx context.Context, name string) (string, error) {
 	}
 	holder, key := values.SigningSecret(darkroom.Spec.Gate)
 	if holder == "" {
-		return "", fmt.Errorf("the Darkroom %s has no spec.gate.signing: its URLs need no signature", name)
+		return "", fmt.Errorf("Darkroom %s does not set spec.gate.signing, so its URLs need no signature", name)
 	}
 	secret := &corev1.Secret{}
 	if err := cluster.Get(ctx, types.NamespacedName{Namespace: namespace, Name: holder}, secret); err != nil {
-		return "", fmt.Errorf("read the signing keys of the Darkroom %s: %w", name, err)
+		return "", fmt.Errorf("read the signing keys of Darkroom %s: %w", name, err)
 	}
 	keys, found := secret.Data[key]
 	if !found {
-		return "", fmt.Errorf("read the signing keys of the Darkroom %s: Secret %s has no key %s", name, holder, key)
+		return "", fmt.Errorf("read the signing keys of Darkroom %s: Secret %s has no key %s", name, holder, key)
 	}
 	return string(keys), nil
 }
 
-// readKeys reads keys from a file, or from the standard input.
+// readKeys reads keys from a file or from standard input.
 func readKeys(file string, stdin io.Reader) (string, error) {
 	var keys []byte
 	var err error

@@ -84,7 +84,7 @@ func TestURLsAreSignedForADarkroom(t *testing.T) {
 		t.Errorf("%s %v", got, err)
 	}
 	for name, reason := range map[string]string{
-		"other": "Secret photos-signing has no key others", "unsigned": "has no spec.gate.signing", "hidden": "forbidden",
+		"other": "Secret photos-signing has no key others", "unsigned": "does not set spec.gate.signing", "hidden": "forbidden",
 	} {
 		if _, err := runSign("", name, "/a.jpg"); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %v, want %s", name, err, reason)
@@ -107,14 +107,14 @@ func TestWhatCannotBeSignedIsNamed(t *testing.T) {
 		}
 	}
 	for arg, reason := range map[string]string{
-		"https://a.example.com":                 "not the URL of an image",
-		"a.example.com/a.jpg?w=300":             "not the URL of an image",
-		"a.jpg":                                 "not the URL of an image",
-		"":                                      "not the URL of an image",
-		"https:a.jpg":                           "not the URL of an image",
-		"https://a.example.com/a.jpg?w=1;h=1":   "cannot be read",
-		"https://a.example.com/a.jpg?preset=%":  "cannot be read",
-		"https://a.example.com/a.jpg?a=1&w=%zz": "cannot be read",
+		"https://a.example.com":                 "must be the URL of an image",
+		"a.example.com/a.jpg?w=300":             "must be the URL of an image",
+		"a.jpg":                                 "must be the URL of an image",
+		"":                                      "must be the URL of an image",
+		"https:a.jpg":                           "must be the URL of an image",
+		"https://a.example.com/a.jpg?w=1;h=1":   "parse the parameters of",
+		"https://a.example.com/a.jpg?preset=%":  "parse the parameters of",
+		"https://a.example.com/a.jpg?a=1&w=%zz": "parse the parameters of",
 	} {
 		got, err := runSign("the first key, 0123456789", "--keys", "-", arg)
 		if err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "s=") {

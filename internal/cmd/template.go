@@ -28,8 +28,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// kubeVersion is the version of Kubernetes that manifests are rendered for without a cluster. The
-// chart renders the same for every version that it supports.
+// kubeVersion is the version of Kubernetes for rendering without a cluster. The chart renders the same manifests for
+// every supported version.
 const kubeVersion = "v1.36.0"
 
 // templateOptions are the flags of the preview.
@@ -46,11 +46,11 @@ func newTemplate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "template -f FILE",
 		Short: "Prints the manifests that the operator would install for Darkroom resources",
-		Long: `Prints the manifests that the operator would install for each Darkroom in the
-files, with the same translation and the same chart. It does not need a cluster, so it
-does not know the API versions that yours serves and the flags of its operator: for
-OpenShift add --api-versions security.openshift.io/v1,route.openshift.io/v1, and repeat
-the flags.
+		Long: `Prints the manifests that the operator would install for each Darkroom in the files,
+with the same translation and the same chart. No cluster is needed, so the API versions
+of your cluster and the flags of its operator are unknown. For OpenShift, add
+--api-versions security.openshift.io/v1,route.openshift.io/v1. Repeat the operator's
+flags.
 
 The manifests contain the inline credentials of a Darkroom.`,
 		Example: `  darkroom-operator template -f darkroom.yaml
@@ -152,7 +152,7 @@ func (t *translation) preview(apiVersions []string) (*preview, error) {
 	return &preview{translator, chrt, render.Capabilities{Version: kubeVersion, APIVersions: apiVersions}}, nil
 }
 
-// manifest returns the manifests of a Darkroom. It ends between two steps if the context does.
+// manifest returns the manifests of a Darkroom. It checks the context between the steps.
 func (p *preview) manifest(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	vals, err := p.translator.Values(darkroom)
 	if err != nil {
@@ -168,8 +168,8 @@ func (p *preview) manifest(ctx context.Context, darkroom *v1alpha1.Darkroom) (st
 	return strings.TrimSpace(rendered.Manifest) + "\n", nil
 }
 
-// readDarkrooms reads the Darkrooms in some files. It skips other kinds and expands Lists.
-// An unknown field is an error, because the API server would drop it silently.
+// readDarkrooms reads the Darkrooms in files. It skips other kinds and expands Lists. An unknown field is an error,
+// because the API server would silently drop it.
 func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error) {
 	var darkrooms []*v1alpha1.Darkroom
 	for _, file := range files {
@@ -187,7 +187,7 @@ func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error
 				break
 			}
 			if err == nil {
-				// Strict: a key that is given twice is an error.
+				// Strict: a duplicate key is an error.
 				document, err = yaml.YAMLToJSONStrict(document)
 			}
 			if err == nil {
@@ -204,8 +204,7 @@ func readDarkrooms(files []string, stdin io.Reader) ([]*v1alpha1.Darkroom, error
 	return darkrooms, nil
 }
 
-// appendDarkrooms appends the Darkrooms of a document in JSON, which it reads as strictly as the
-// API server.
+// appendDarkrooms appends the Darkrooms in a JSON document, which is decoded as strictly as by the API server.
 func appendDarkrooms(darkrooms []*v1alpha1.Darkroom, raw []byte) ([]*v1alpha1.Darkroom, error) {
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal(raw, &object.Object); err != nil || object.Object == nil {
@@ -224,7 +223,7 @@ func appendDarkrooms(darkrooms []*v1alpha1.Darkroom, raw []byte) ([]*v1alpha1.Da
 	if object.GroupVersionKind() != v1alpha1.GroupVersionKind {
 		return darkrooms, nil
 	}
-	// The status is set by the cluster, perhaps with fields of a newer version.
+	// The status may contain fields of a newer version.
 	delete(object.Object, "status")
 	raw, err := json.Marshal(object.Object)
 	if err != nil {
@@ -238,7 +237,7 @@ func appendDarkrooms(darkrooms []*v1alpha1.Darkroom, raw []byte) ([]*v1alpha1.Da
 	return append(darkrooms, darkroom), nil
 }
 
-// mismatch describes in YAML terms that a field has a value of another type.
+// mismatch describes a type error in YAML terms.
 func mismatch(err error) error {
 	var of *json.UnmarshalTypeError
 	if !errors.As(err, &of) {
@@ -247,8 +246,8 @@ func mismatch(err error) error {
 	return fmt.Errorf("%s: must be %s", of.Field, wire.TypeWanted(of.Type))
 }
 
-// translation holds the flags that affect the translation of a Darkroom. Manager, API
-// server and template share them, so that a preview equals the installed release.
+// translation contains the flags that affect the translation of a Darkroom. The manager, the API server and the
+// template command share them, so that a preview equals the installed release.
 type translation struct {
 	options   values.Options
 	passProxy bool
@@ -258,32 +257,31 @@ func (t *translation) addFlags(flags *pflag.FlagSet) {
 	t.options.Image = os.Getenv(envImage)
 	t.options.GateImage = os.Getenv(envGateImage)
 	flags.StringSliceVar(&t.options.BaseDomains, "base-domain", []string{values.DefaultBaseDomain},
-		"domains that may be appended to sub-domains, comma-separated: the first is the default, and spec.baseDomain "+
-			"chooses another. {namespace} in it is replaced with the namespace of the Darkroom. "+
-			"A change moves no host of a Darkroom until its spec changes")
+		"domains that may be appended to sub-domains, comma-separated. The first is the default; spec.baseDomain chooses "+
+			"another. {namespace} is replaced by the Darkroom's namespace. "+
+			"Existing hosts keep their domain until the spec changes")
 	flags.StringSliceVar(&t.options.ReservedHosts, "reserved-hosts", nil,
-		"hosts that no Darkroom may have, comma-separated: names, and *.DOMAIN for all hosts below a domain")
+		"hosts that no Darkroom may claim, comma-separated: names, and *.DOMAIN for all hosts below a domain")
 	flags.StringVar(&t.options.IngressClassName, "ingress-class", "",
 		"default IngressClass of Darkrooms; empty means the default of the cluster")
 	flags.StringSliceVar(&t.options.AllowedAnnotations, "ingress-annotations", []string{values.DefaultAnnotations},
 		"annotations that Darkrooms may set on their Ingress, HTTPRoute, Services and ServiceAccount, comma-separated: "+
 			"keys, prefixes that end in *, and "+values.DefaultAnnotations+
-			" for the list in docs/security.md; an empty flag allows none")
+			" for the list in docs/security.md; an empty value allows none")
 	flags.StringSliceVar(&t.options.InheritLabels, "inherit-labels", nil,
-		"labels of a Darkroom that all its objects and pods get too, comma-separated: keys, and prefixes that end in *")
+		"labels of a Darkroom that its objects and pods inherit, comma-separated: keys, and prefixes that end in *")
 	flags.StringSliceVar(&t.options.InheritAnnotations, "inherit-annotations", nil,
-		"annotations of a Darkroom that all its objects and pods get too, like --inherit-labels. Controllers that tenants "+
-			"share read them, as with --ingress-annotations")
+		"annotations of a Darkroom that its objects and pods inherit, like --inherit-labels. They can affect controllers "+
+			"that tenants share, as with --ingress-annotations")
 	flags.StringSliceVar(&t.options.ImagePullSecrets, "image-pull-secrets", nil,
-		"names of Secrets with registry credentials for Darkrooms that name none, comma-separated; looked for in the "+
+		"names of Secrets with registry credentials for Darkrooms that do not set any, comma-separated; read from the "+
 			"namespace of each Darkroom")
 	flags.BoolVar(&t.passProxy, "pass-proxy", false,
-		"set HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the pods of Darkrooms as this process has them, except "+
-			"URLs with credentials; "+
-			"a Darkroom overrides them by extraEnv or extraEnvFrom")
+		"pass HTTP_PROXY, HTTPS_PROXY and NO_PROXY of this process to the pods of Darkrooms, except URLs with "+
+			"credentials; Darkrooms can override them with extraEnv or extraEnvFrom")
 }
 
-// addImages adds the flags of commands for people, who do not set the variables that OLM sets.
+// addImages adds flags for images to commands for users, who do not set the environment variables that OLM sets.
 func (t *translation) addImages(flags *pflag.FlagSet) {
 	flags.StringVar(&t.options.Image, "image", os.Getenv(envImage),
 		"default Darkroom container image. The default is the value of "+envImage)
@@ -291,8 +289,8 @@ func (t *translation) addImages(flags *pflag.FlagSet) {
 		"image of the gate. The default is the value of "+envGateImage)
 }
 
-// resolve completes the options when the flags have been parsed. It returns the names of
-// proxy variables that are not passed on, because they have credentials.
+// resolve completes the options after the flags have been parsed. It returns the names of proxy variables that are not
+// passed on because they contain credentials.
 func (t *translation) resolve(getenv func(string) string) (leftOut []string) {
 	if t.passProxy {
 		t.options.Proxy, leftOut = values.ProxyOf(getenv)

@@ -1,8 +1,7 @@
-// Package listen serves HTTP on listeners with two limits: on all connections, and on connections of
-// callers that are not authenticated yet. At the second limit, the address with the most such
-// connections loses its oldest one, so that a client that fills a listener does not keep others out.
-// (A listener that only stops accepting, such as netutil.LimitListener, would make everybody wait for
-// the attacker.)
+// Package listen limits the connections of HTTP listeners: all connections, and connections of callers that are not
+// authenticated yet. At the second limit, the oldest connection of the address with the most such connections is closed,
+// so that a client that floods a listener does not lock others out. A listener that only stops accepting, such as
+// netutil.LimitListener, would make all clients wait for the attacker.
 //
-// A connection belongs to a known caller from Keep until the end of the request.
+// A connection counts as authenticated from the call of Keep until the end of the request.
 package listen

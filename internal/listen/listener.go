@@ -10,31 +10,31 @@ import (
 	"sync"
 )
 
-// Limits bound the connections of a listener.
+// Limits are the limits of a listener.
 type Limits struct {
-	// All bounds the connections, and Unknown the connections of callers who are not known. All is more.
+	// All limits all connections, and Unknown the connections of unauthenticated callers. All must be greater.
 	All, Unknown int
 }
 
-// Listener bounds the connections that it accepts. Make it with Bound.
+// Listener limits its connections. It is created by Bound.
 type Listener struct {
 	net.Listener
 
 	limits Limits
 
 	mu sync.Mutex
-	// open counts all connections; unknown has the connections of unknown callers by address, the oldest first.
+	// open counts all connections. unknown contains the connections of unauthenticated callers by address, oldest first.
 	open    int
 	waiting int
 	unknown map[netip.Addr][]*connection
 }
 
-// Bound returns a listener within limits. Its server needs Attach, if callers become known.
+// Bound returns a listener with limits. If callers authenticate, its server needs Attach.
 func Bound(listener net.Listener, limits Limits) *Listener {
 	return &Listener{Listener: listener, limits: limits, unknown: map[netip.Addr][]*connection{}}
 }
 
-// Accept returns the next connection for which there is room.
+// Accept returns the next connection within the limits.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
@@ -53,7 +53,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit makes room for a connection, if the rest are not all of known callers.
+// admit makes room for a connection by closing another one, unless all callers are authenticated.
 func (l *Listener) admit(c *connection) (victim *connection, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +68,8 @@ func (l *Listener) admit(c *connection) (victim *connection, ok bool) {
 	return victim, true
 }
 
-// oldest returns the oldest connection of the address with most unknown callers. It needs the lock.
+// oldest returns the oldest connection of the address with the most unauthenticated callers. The caller must hold the
+// lock.
 func (l *Listener) oldest() *connection {
 	var most []*connection
 	for _, of := range l.unknown {
@@ -82,7 +83,7 @@ func (l *Listener) oldest() *connection {
 	return most[0]
 }
 
-// wait, known and drop move a connection between the states. They need the lock.
+// wait, known and drop change the state of a connection. The caller must hold the lock.
 func (l *Listener) wait(c *connection) {
 	if c.state != unknownCaller {
 		c.state = unknownCaller
@@ -133,7 +134,7 @@ type connection struct {
 	state    state
 }
 
-// Close closes the connection, and makes room for another one.
+// Close closes the connection and makes room for another one.
 func (c *connection) Close() error {
 	c.listener.mu.Lock()
 	c.listener.drop(c)
@@ -149,7 +150,7 @@ func addressOf(c net.Conn) netip.Addr {
 	return from.Addr().Unmap()
 }
 
-// of returns the connection that a server got from a Listener, possibly within TLS.
+// of returns the connection that a server received from a Listener, possibly wrapped in TLS.
 func of(c net.Conn) *connection {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
@@ -160,7 +161,7 @@ func of(c net.Conn) *connection {
 
 type connectionKey struct{}
 
-// Attach makes a server keep the connections of known callers: see Keep.
+// Attach lets handlers of a server call Keep.
 func Attach(server *http.Server) {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, of(c))
@@ -178,8 +179,8 @@ func Attach(server *http.Server) {
 	}
 }
 
-// Keep says that the caller of a request is known. The request's connection is not closed in favor
-// of others until the request ends.
+// Keep marks the caller of a request as authenticated. Its connection is not closed in favor of others until the request
+// ends.
 func Keep(ctx context.Context) {
 	if c, _ := ctx.Value(connectionKey{}).(*connection); c != nil {
 		c.listener.mu.Lock()

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// headerTimeout and readTimeout limit the time to read a request, and idleTimeout the time that a
-	// connection waits for the next one.
+	// headerTimeout and readTimeout limit the time to read a request, and idleTimeout the time that a connection waits for
+	// the next request.
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
 	writeTimeout  = 60 * time.Second
 	idleTimeout   = time.Minute
-	// maxHeader bounds a header, in bytes. The tokens of callers are shorter.
+	// maxHeader is the maximum size of headers in bytes. Tokens of callers are shorter.
 	maxHeader = 8 << 10
-	// maxConnections bounds the connections. Kubelets and scrapers need a few.
+	// maxConnections is the maximum number of connections. Kubelets and scrapers need only a few.
 	maxConnections = 128
 )
 
-// Small listens at an address for a server of few requests, such as health and metrics.
+// Small listens on an address for a server with few requests, such as health or metrics.
 func Small(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -30,7 +30,7 @@ func Small(ctx context.Context, address string) (net.Listener, error) {
 	return Bound(listener, Limits{All: maxConnections, Unknown: maxConnections}), nil
 }
 
-// SmallServer returns the server for a listener of Small.
+// SmallServer returns the server for a listener created by Small.
 func SmallServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,

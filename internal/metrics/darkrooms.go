@@ -19,34 +19,31 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// scrapeTimeout bounds the reads of the caches in a scrape.
+// scrapeTimeout limits the time for reading the caches in a scrape.
 const scrapeTimeout = 5 * time.Second
 
-// Darkrooms reports totals of Darkrooms, and each Darkroom with its namespace and name as
-// labels. It reads the caches during each scrape, without copies of what they hold, and writes
-// text.
+// Darkrooms reports totals, and metrics of each Darkroom with its namespace and name as labels. It reads the caches during
+// each scrape, without copying objects, and writes text.
 //
-// It is not a collector: a registry checks and sorts each metric, which takes some
-// microseconds, and half a second for 10,000 Darkrooms.
+// It is not a collector, because a registry checks and sorts each metric. That takes a few microseconds per metric, which
+// adds up to half a second for 10,000 Darkrooms.
 type Darkrooms struct {
-	// Cache has Darkrooms and their Deployments.
+	// Cache reads Darkrooms and their Deployments.
 	Cache client.Reader
-	// Leads reports whether this process is the leader. A standby process has the same
-	// Darkrooms in its cache, and sums over all processes would count them twice.
+	// Leads reports whether this process is the leader. Standby processes cache the same Darkrooms, and report nothing so
+	// that sums over all processes do not count Darkrooms twice.
 	Leads func() bool
-	// Installation is the name of the operator's installation. Darkrooms of other installations
-	// are only counted.
+	// Installation is the name of the operator's installation. Darkrooms of other installations are counted but not
+	// reported individually.
 	Installation string
-	// Probe returns the last probe of a Darkroom, and whether there was one; nil means
-	// that none is probed.
+	// Probe returns the last probe of a Darkroom, and false if there was none. nil means that probes are disabled.
 	Probe func(types.NamespacedName) (probe.Sample, bool)
-	// TotalsOnly leaves out the metrics of each Darkroom.
+	// TotalsOnly omits the metrics of each Darkroom.
 	TotalsOnly bool
 }
 
-// Write writes the metrics of Darkrooms in the text format of Prometheus. It writes
-// nothing if the process does not lead, or if its cache is not filled yet. It
-// returns the error of the writer.
+// Write writes the metrics of Darkrooms in the text format of Prometheus. It writes nothing if the process is not the
+// leader or its cache is not synchronized yet. It returns errors of the writer.
 func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
 	if d.Leads == nil || !d.Leads() {
 		return nil
@@ -72,7 +69,7 @@ func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
 	return out.Flush()
 }
 
-// kind is a label of the number of Darkrooms.
+// kind contains the labels of the number of Darkrooms.
 type kind struct {
 	phase  v1alpha1.Phase
 	source v1alpha1.SourceType
@@ -85,7 +82,7 @@ type totals struct {
 	ready, conflicts, credentials, others int
 }
 
-// count counts Darkrooms in one pass, without changing them.
+// count counts Darkrooms in one pass. It does not modify them.
 func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 	t := totals{kinds: map[kind]int{}}
 	for i := range darkrooms {
@@ -113,7 +110,7 @@ func count(darkrooms []v1alpha1.Darkroom, installation string) totals {
 }
 
 func (t totals) write(out *text) {
-	out.header(namespace+"_darkrooms", "Darkrooms that the operator handles, by phase and type of source.")
+	out.header(namespace+"_darkrooms", "Number of Darkrooms that the operator handles, by phase and type of source.")
 	for kind, number := range t.kinds {
 		out.sample(float64(number), "phase", string(kind.phase), "source_type", string(kind.source))
 	}
@@ -121,18 +118,18 @@ func (t totals) write(out *text) {
 		name, help string
 		value      int
 	}{
-		{"darkrooms_ready", "Darkrooms whose condition Ready is True, including idle ones.", t.ready},
-		{"domain_conflicts", "Darkrooms that claim a host of another Darkroom.", t.conflicts},
-		{"credentials_missing", "Darkrooms whose referenced Secret or a key of it is missing.", t.credentials},
-		{"other_installation_darkrooms", "Darkrooms that another installation of the operator handles.", t.others},
+		{"darkrooms_ready", "Number of Darkrooms whose condition Ready is True, including idle ones.", t.ready},
+		{"domain_conflicts", "Number of Darkrooms that want a host of another Darkroom.", t.conflicts},
+		{"credentials_missing", "Number of Darkrooms with a missing referenced Secret or key.", t.credentials},
+		{"other_installation_darkrooms", "Number of Darkrooms that another installation of the operator handles.", t.others},
 	} {
 		out.header(namespace+"_"+total.name, total.help)
 		out.sample(float64(total.value))
 	}
 }
 
-// observation is the state of one Darkroom during a scrape. Its objects are shared by the caches, and
-// must not be changed.
+// observation is the state of one Darkroom during a scrape. Its objects are shared with the caches and must not be
+// modified.
 type observation struct {
 	*v1alpha1.Darkroom
 	deployed                bool
@@ -144,7 +141,7 @@ type observation struct {
 // observe returns the Darkrooms that this process handles.
 func (d *Darkrooms) observe(ctx context.Context, darkrooms []v1alpha1.Darkroom) []observation {
 	observed := make([]observation, 0, len(darkrooms))
-	var deployment appsv1.Deployment // one for all: it is copied into
+	var deployment appsv1.Deployment // reused for all Darkrooms
 	for i := range darkrooms {
 		darkroom := &darkrooms[i]
 		if !v1alpha1.MayBeHandledBy(d.Installation, darkroom) {
@@ -197,15 +194,15 @@ var families = []struct {
 		},
 	},
 	{
-		"darkroom_rollout_desired_replicas", "Pods that the Deployment of a Darkroom requests.",
+		"darkroom_rollout_desired_replicas", "Number of pods that the Deployment of a Darkroom requests.",
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.desired)) },
 	},
 	{
-		"darkroom_rollout_updated_replicas", "Pods with the current template of the Deployment of a Darkroom.",
+		"darkroom_rollout_updated_replicas", "Number of pods of a Darkroom with the current pod template.",
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.updated)) },
 	},
 	{
-		"darkroom_rollout_ready_replicas", "Ready pods of the Deployment of a Darkroom.",
+		"darkroom_rollout_ready_replicas", "Number of ready pods of a Darkroom.",
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.ready)) },
 	},
 	{
@@ -219,7 +216,7 @@ var families = []struct {
 		},
 	},
 	{
-		"darkroom_probe_duration_seconds", "Duration of the last probe of a Darkroom.",
+		"darkroom_probe_duration_seconds", "Duration of the last probe of a Darkroom in seconds.",
 		func(out *text, o *observation) { out.sampleOf(o, o.probed, o.last.Duration.Seconds()) },
 	},
 }
@@ -227,7 +224,7 @@ var families = []struct {
 // bufferSize is the number of bytes in one write.
 const bufferSize = 64 << 10
 
-// text writes gauges in the text format of Prometheus. The buffer keeps the first error.
+// text writes gauges in the text format of Prometheus. The buffer stores the first error.
 type text struct {
 	*bufio.Writer
 	// name is the name of the metric that is being written.
@@ -240,7 +237,7 @@ func (t *text) header(name, help string) {
 	t.put("# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n")
 }
 
-// sampleOf writes a sample that has the labels of the Darkroom only, if it is known.
+// sampleOf writes a sample with only the labels of the Darkroom, if the value is known.
 func (t *text) sampleOf(o *observation, known bool, value float64) {
 	if known {
 		t.sample(value, "namespace", o.Namespace, "name", o.Name)
@@ -249,7 +246,7 @@ func (t *text) sampleOf(o *observation, known bool, value float64) {
 
 var escapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-// sample writes a sample with labels: names, each followed by its value.
+// sample writes a sample with labels, given as alternating names and values.
 func (t *text) sample(value float64, labels ...string) {
 	t.put(t.name)
 	start := "{"

@@ -1,6 +1,5 @@
-// Package metrics defines the operator's Prometheus metrics about Darkrooms. Those about
-// controllers and requests come from controller-runtime. docs/metrics.md explains each
-// metric, and a test compares it with this package.
+// Package metrics defines the operator's Prometheus metrics about Darkrooms. Metrics about controllers and requests come
+// from controller-runtime. docs/metrics.md explains each metric, and a test compares it with this package.
 package metrics
 
 import (
@@ -14,10 +13,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// namespace starts the name of every metric.
+// namespace is the prefix of every metric.
 const namespace = "darkroom_operator"
 
-// Operations on releases, as the label operation names them.
+// Values of the label operation.
 const (
 	Install   = "install"
 	Upgrade   = "upgrade"
@@ -25,7 +24,7 @@ const (
 	Uninstall = "uninstall"
 )
 
-// Metrics are updated in place as things happen.
+// Metrics are the metrics that are updated by events, in contrast to Darkrooms.
 type Metrics struct {
 	operations  *prometheus.CounterVec
 	seconds     *prometheus.HistogramVec
@@ -34,8 +33,8 @@ type Metrics struct {
 	lastSuccess prometheus.Gauge
 }
 
-// New adds the metrics of an operator to a registry, unless it is nil: of some version, which
-// installs some version of the chart. It panics if the registry has them already.
+// New creates the metrics of an operator and adds them to a registry, unless it is nil. It panics if the registry already
+// has them.
 func New(registry prometheus.Registerer, version, chartVersion string) *Metrics {
 	register := promauto.With(registry)
 	m := &Metrics{
@@ -45,7 +44,7 @@ func New(registry prometheus.Registerer, version, chartVersion string) *Metrics 
 		}, []string{"operation", "result"}),
 		seconds: register.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "release_operation_duration_seconds",
-			Help:    "Duration of installs, upgrades and uninstalls in seconds, until their objects were written.",
+			Help:    "Duration of installs, upgrades and uninstalls in seconds, until all objects are written.",
 			Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30},
 		}, []string{"operation"}),
 		repairs: register.NewCounter(prometheus.CounterOpts{
@@ -82,7 +81,7 @@ const (
 	failure = "failure"
 )
 
-// Operated counts an operation that has just ended, with its start time.
+// Operated records an operation that started at a given time and has just ended.
 func (m *Metrics) Operated(operation string, began time.Time, err error) {
 	result := success
 	if err != nil {
