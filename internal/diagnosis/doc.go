@@ -1,4 +1,3 @@
-// Package diagnosis shows one Darkroom to a person: why it is not ready, on one screen, and what a bug report
-// needs, without credentials. It only reads, and needs no more rights than a user has who may see the
-// namespace.
+// Package diagnosis shows the state of one Darkroom to users: on one screen, why it is not ready, and as a report, the
+// data for a bug report without credentials. It only reads, with the permissions of a user who may view the namespace.
 package diagnosis

@@ -18,19 +18,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Evidence is what the caller can read about one Darkroom.
+// Evidence is everything that the caller can read about one Darkroom.
 type Evidence struct {
 	Darkroom *v1alpha1.Darkroom
 	Pods     []corev1.Pod
-	// Events are the events of the Darkroom and its pods, the latest last.
+	// Events are the events of the Darkroom and its pods, latest last.
 	Events []corev1.Event
-	// Objects are the objects that belong to the Darkroom, except Secrets, which are never read.
+	// Objects are the objects that belong to the Darkroom, except for Secrets, which are never read.
 	Objects []unstructured.Unstructured
 	// Unread are the kinds that the caller may not read.
 	Unread []string
 }
 
-// Gather reads a Darkroom, its pods and events, and its objects of some kinds, as far as the caller may read them.
+// Gather reads a Darkroom, its pods, its events, and its objects of some kinds, as far as the caller is allowed to.
 func Gather(
 	ctx context.Context, cluster client.Client, key types.NamespacedName, kinds []schema.GroupVersionKind,
 ) (*Evidence, error) {
@@ -57,7 +57,7 @@ func Gather(
 	return e, nil
 }
 
-// list reads a list, and takes note if the caller may not.
+// list reads a list, and records if the caller may not read it.
 func (e *Evidence) list(
 	ctx context.Context, cluster client.Client, kind string, list client.ObjectList, options ...client.ListOption,
 ) error {

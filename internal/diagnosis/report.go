@@ -18,14 +18,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
-// lastApplied is a copy of the whole object, credentials included.
+// lastApplied contains a copy of the whole object, including credentials.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Report writes what a bug report needs, as YAML documents: the Darkroom, its objects, pods and events. The
-// values of variables and all credentials are left out; of Secrets nothing but the names in other objects is
-// there.
+// Report writes the data for a bug report as YAML documents: the Darkroom, its objects, pods and events. It omits the
+// values of variables and all credentials. Of Secrets, it contains only the names in other objects.
 func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time) error {
-	// The redaction of texts needs the values that the Darkroom loses here.
+	// The original is kept for the redaction of texts, which needs the concealed values.
 	original := e.Darkroom.DeepCopy()
 	shown := e.Darkroom.DeepCopy()
 	wire.Conceal(shown)
@@ -58,7 +57,7 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	documents = append(documents, map[string]any{"events": events})
 	var b strings.Builder
 	for _, document := range documents {
-		// Text by text: YAML breaks long ones into lines, and has no control characters.
+		// Texts are redacted before encoding, because YAML folds long texts and escapes control characters.
 		raw, err := yaml.Marshal(manifest.EachText(document,
 			func(text string) string { return terminal.Escape(redact.Message(original, text)) }))
 		if err != nil {
@@ -70,8 +69,8 @@ func (e *Evidence) Report(out io.Writer, versions map[string]any, now time.Time)
 	return err
 }
 
-// plainObject returns the fields of an object. It leaves out managed fields, embedded copies of the object and the
-// values of variables.
+// plainObject returns the fields of an object without managed fields, embedded copies of the object and the values of
+// variables.
 func plainObject(object client.Object) (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
-// shownEvents is how many events fit on a screen with the rest.
+// shownEvents is the maximum number of events on the screen.
 const shownEvents = 8
 
 func lastSeen(event *corev1.Event) time.Time {
 	return cmp.Or(event.LastTimestamp, metav1.Time(event.EventTime), event.CreationTimestamp).Time
 }
 
-// Ready reports whether the Darkroom is ready in its current generation.
+// Ready reports whether the current generation of the Darkroom is ready.
 func (e *Evidence) Ready() bool {
 	return v1alpha1.IsConditionTrueNow(e.Darkroom, v1alpha1.ConditionReady)
 }
 
-// Screen writes why a Darkroom is as it is, and what to do about it.
+// Screen prints the state of a Darkroom, the reasons, and what to do.
 func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	var b strings.Builder
 	d := e.Darkroom
@@ -84,13 +84,13 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 	return err
 }
 
-// line returns a text without the credentials of the Darkroom, on one line: in that order, because they may
-// have line breaks.
+// line returns a text without the credentials of the Darkroom, on one line. The redaction comes first, because
+// credentials may contain line breaks.
 func (e *Evidence) line(text any) string {
 	return terminal.Line(redact.Message(e.Darkroom, fmt.Sprint(text)))
 }
 
-// advice says what to do about a Darkroom that is not ready; empty for nothing.
+// advice returns what to do about a Darkroom that is not ready; empty if there is no advice.
 func (e *Evidence) advice() string {
 	if e.Ready() {
 		return ""
@@ -101,7 +101,7 @@ func (e *Evidence) advice() string {
 	return advice.OfPhase(cmp.Or(e.Darkroom.Status.Phase, v1alpha1.PhasePending))
 }
 
-// table writes a heading and rows; nothing without a row.
+// table writes a heading and rows, or nothing if there are no rows.
 func (e *Evidence) table(b *strings.Builder, heading string, rows func(row func(...any))) {
 	var written int
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)

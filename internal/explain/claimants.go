@@ -8,7 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Claimants returns the Darkrooms that have a host or want it: those that have it first, each group by its names.
+// Claimants returns the Darkrooms that hold or want a host, holders first, each group ordered by name.
 func Claimants(all []*v1alpha1.Darkroom, host string, hostsOf func(*v1alpha1.Darkroom) []string) []*v1alpha1.Darkroom {
 	var holders, others []*v1alpha1.Darkroom
 	for _, darkroom := range all {
@@ -27,7 +27,7 @@ func Claimants(all []*v1alpha1.Darkroom, host string, hostsOf func(*v1alpha1.Dar
 	return append(holders, others...)
 }
 
-// HostsOf returns the hosts that a Darkroom claims below the base domain that the operator chose for it.
+// HostsOf returns the hosts of a Darkroom according to the base domain in its status.
 func HostsOf(darkroom *v1alpha1.Darkroom) []string {
 	if darkroom.Status.BaseDomain == "" {
 		return nil

@@ -26,12 +26,12 @@ import (
 )
 
 const (
-	// maxObject and maxImage bound what is read of an object and of an image, in bytes; maxProblem what is kept of
-	// a failure.
+	// maxObject and maxImage limit the bytes read of an object and of an image, and maxProblem the bytes kept of an
+	// error response.
 	maxObject, maxImage, maxProblem = 1 << 20, 32 << 20, 8 << 10
-	// readTimeout bounds the reads of objects, and imageTimeout the request of the image.
+	// readTimeout limits the time for reading objects, and imageTimeout the time for requesting the image.
 	readTimeout, imageTimeout = 5 * time.Second, 20 * time.Second
-	// maxDetail bounds the sentence of a gate that is quoted.
+	// maxDetail limits the length of a quoted message of a gate.
 	maxDetail = 300
 )
 
@@ -42,7 +42,7 @@ type Cluster struct {
 	HTTP *http.Client
 }
 
-// Collect adds what the caller may read about the subject of the evidence, and the response to a request of the image.
+// Collect adds the objects of the Darkroom that the caller may read, and the response to a request for the image.
 func (c Cluster) Collect(ctx context.Context, e *Evidence) {
 	subject := e.Subject()
 	if subject == nil {
@@ -107,7 +107,7 @@ func count(slices *discoveryv1.EndpointSliceList) Endpoints {
 	return out
 }
 
-// ask requests the image from the Service of a Darkroom, unless that would be refused.
+// ask requests the image from the Service of a Darkroom, unless the request is known to be rejected.
 func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroom) Answer {
 	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
 	defer cancel()
@@ -119,7 +119,7 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 		keys := c.keys(ctx, subject)
 		verifying := keys
 		if subject.Spec.Gate.Signing.Scheme == v1alpha1.SigningImgix {
-			verifying = "" // It may be one of imgix.
+			verifying = "" // It may be an imgix signature.
 		}
 		e.Signature = e.URL.signature(verifying, time.Now())
 		key, err := signing.FirstKey(keys)
@@ -139,7 +139,7 @@ func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroo
 	return c.send(request)
 }
 
-// keys returns the keys that sign URLs of a Darkroom; empty if the caller may not read them.
+// keys returns the signing keys of a Darkroom; empty if the caller may not read them.
 func (c Cluster) keys(ctx context.Context, subject *v1alpha1.Darkroom) string {
 	name, key := values.SigningSecret(subject.Spec.Gate)
 	secret := &corev1.Secret{}
@@ -149,7 +149,7 @@ func (c Cluster) keys(ctx context.Context, subject *v1alpha1.Darkroom) string {
 	return string(secret.Data[key])
 }
 
-// send sends the request of an image, and reads the response.
+// send requests the image and reads the response.
 func (c Cluster) send(request *http.Request) Answer {
 	start := time.Now()
 	//nolint:gosec // G704: the host is the Kubernetes API; see imageproxy.IsPlain for the path
@@ -187,7 +187,7 @@ func failureOf(err error) Failure {
 	return Unreachable
 }
 
-// ofKubernetes returns why the Kubernetes API did not reach the Darkroom.
+// ofKubernetes returns the reason why the Kubernetes API did not reach the Darkroom.
 func ofKubernetes(refusal *apierrors.StatusError) Failure {
 	switch {
 	case apierrors.IsForbidden(refusal):
@@ -198,7 +198,7 @@ func ofKubernetes(refusal *apierrors.StatusError) Failure {
 	return Unreachable
 }
 
-// serverTiming reads the header of a gate: cache;desc=miss, fetch;dur=12.1.
+// serverTiming parses the Server-Timing header of a gate, such as cache;desc=miss, fetch;dur=12.1.
 func serverTiming(header string) (cache string, parts map[string]float64) {
 	if header == "" {
 		return "", nil

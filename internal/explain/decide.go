@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// finding is the state of a hop, with the remedy if it failed.
+// finding is the state of a hop, and the remedy if the hop failed.
 type finding struct {
 	Hop
 
@@ -42,7 +42,7 @@ func (f finding) unknown(detail, remedy string) finding {
 
 func hop(kind Kind, name string) finding { return finding{Hop: Hop{Kind: kind, Name: name}} }
 
-// Subject returns the Darkroom that a URL is about: the one that has its host, else the first that wants it;
+// Subject returns the Darkroom that a URL is about: the holder of the host, or else the first Darkroom that wants it;
 // nil if there is none.
 func (e *Evidence) Subject() *v1alpha1.Darkroom {
 	for _, is := range []func(*v1alpha1.Darkroom) bool{e.isHolder, e.isRouted} {
@@ -56,7 +56,7 @@ func (e *Evidence) Subject() *v1alpha1.Darkroom {
 	return nil
 }
 
-// isHolder reports whether a Darkroom has the host: by the Lease, or by the routes if the Lease is not known.
+// isHolder reports whether a Darkroom holds the host according to the Lease, or to the routes if the Lease is unknown.
 func (e *Evidence) isHolder(darkroom *v1alpha1.Darkroom) bool {
 	if e.HolderKnown {
 		return client.ObjectKeyFromObject(darkroom) == e.Holder
@@ -64,12 +64,12 @@ func (e *Evidence) isHolder(darkroom *v1alpha1.Darkroom) bool {
 	return e.isRouted(darkroom)
 }
 
-// isRouted reports whether the host is routed to a Darkroom: users cannot write its status.
+// isRouted reports whether the host is routed to a Darkroom according to its status, which users cannot write.
 func (e *Evidence) isRouted(darkroom *v1alpha1.Darkroom) bool {
 	return slices.Contains(darkroom.Status.Domains, e.URL.Host)
 }
 
-// Decide returns the explanation that follows from evidence. The first hop that failed is to blame.
+// Decide returns the explanation that follows from evidence. The first failed hop is to blame.
 func Decide(e *Evidence) *Explanation {
 	out := &Explanation{URL: e.URL.String(), Hops: []Hop{}}
 	subject := e.Subject()
@@ -93,7 +93,7 @@ func Decide(e *Evidence) *Explanation {
 	return out
 }
 
-// acquittal is the verdict if no hop failed.
+// acquittal returns the verdict if no hop failed.
 func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (verdict, remedy string) {
 	verdict = fmt.Sprintf("Darkroom %s/%s serves this image", subject.Namespace, subject.Name)
 	remedy = "If a client gets something else, look at what is in front of the cluster: DNS, the load " +
@@ -111,7 +111,7 @@ func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (ve
 	return verdict, remedy
 }
 
-// host decides who has the host.
+// host determines who holds the host.
 func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 	out := hop(Host, e.URL.Host)
 	if subject == nil {
@@ -164,7 +164,7 @@ func (e *Evidence) stranger(out finding) finding {
 	return out.failed(detail, remedy, "")
 }
 
-// routes decides about the objects that lead the host to the Service.
+// routes examines the objects that route the host to the Service.
 func (e *Evidence) routes(subject *v1alpha1.Darkroom) []finding {
 	var out []finding
 	if subject.Spec.Gateway == nil || subject.Spec.Ingress != nil {
@@ -184,7 +184,7 @@ func (e *Evidence) routes(subject *v1alpha1.Darkroom) []finding {
 	return out
 }
 
-// route decides whether a route has the host. The state of one that has it is left to what its kind reports.
+// route determines whether a route has the host. If it has, the kind-specific functions examine its state.
 func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field string, route client.Object) finding {
 	out := hop(Route, kind+" "+subject.Name)
 	switch {
@@ -201,7 +201,7 @@ func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field 
 	return out
 }
 
-// ofIngress takes over what the operator found wrong with an Ingress.
+// ofIngress reports the problems of an Ingress that the operator found.
 func ofIngress(out finding, subject *v1alpha1.Darkroom, ingress *networkingv1.Ingress) finding {
 	domains := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionDomainsReady)
 	if domains != nil && domains.ObservedGeneration == subject.Generation {
@@ -242,7 +242,7 @@ func ofHTTPRoute(out finding, subject *v1alpha1.Darkroom, route *gatewayv1.HTTPR
 		remedyOf(subject, v1alpha1.ConditionDomainsReady), "gateway.parentRefs")
 }
 
-// service decides whether requests reach a pod.
+// service determines whether requests reach a pod.
 func (e *Evidence) service(subject *v1alpha1.Darkroom) finding {
 	out := hop(Service, "Service "+subject.Name)
 	endpoints := e.Endpoints.Object
@@ -260,7 +260,8 @@ func (e *Evidence) service(subject *v1alpha1.Darkroom) finding {
 		remedyOf(subject, v1alpha1.ConditionReady), "")
 }
 
-// front blames what is in front of the Darkroom if a client got a failure, and the Darkroom serves the image.
+// front blames the components in front of the Darkroom if a client received an error although the Darkroom serves the
+// image.
 func (e *Evidence) front(findings []finding) []finding {
 	failed := slices.ContainsFunc(findings, func(f finding) bool { return f.State == Failed })
 	at := slices.IndexFunc(findings, func(f finding) bool { return f.Kind == Route })
@@ -289,7 +290,7 @@ func messageOf(darkroom *v1alpha1.Darkroom, conditionType string) string {
 
 func trimmed(message string) string { return strings.TrimSuffix(message, ".") }
 
-// remedyOf returns what to do about a condition or a reason; if unknown, how to see more.
+// remedyOf returns what to do about a condition or a reason; if unknown, how to learn more.
 func remedyOf(darkroom *v1alpha1.Darkroom, of string) string {
 	if condition := v1alpha1.FindCondition(darkroom.Status.Conditions, of); condition != nil {
 		of = condition.Reason

@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Explanation is the answer for one URL.
+// Explanation explains one URL.
 type Explanation struct {
 	URL      string   `json:"url" doc:"The URL without signature and unknown parameters, which may be credentials"`
 	Darkroom *Subject `json:"darkroom,omitempty" doc:"The Darkroom that has the host, or claims it"`
@@ -51,7 +51,7 @@ const (
 	NotAsked State = "notAsked"
 )
 
-// Hop is a part of the way of a request.
+// Hop is a part of the path of a request.
 type Hop struct {
 	Kind         Kind    `json:"kind" enum:"host,route,service,gate,darkroom,source"`
 	Name         string  `json:"name" doc:"For example Ingress photos"`
@@ -62,17 +62,18 @@ type Hop struct {
 	Bytes        int64   `json:"bytes,omitempty"`
 }
 
-// Evidence has all facts about a URL that Decide needs.
+// Evidence contains all facts about a URL that Decide needs.
 type Evidence struct {
 	URL URL
-	// BaseDomains are the operator's base domains, as far as they are known.
+	// BaseDomains are the operator's base domains; empty if unknown.
 	BaseDomains []string
-	// Claimants are the Darkrooms that have or want the host and that the caller may see, in the order of Claimants.
+	// Claimants are the Darkrooms visible to the caller that hold or want the host, in the order of the function
+	// Claimants.
 	Claimants []*v1alpha1.Darkroom
 	// Holder is the Darkroom that holds the host, according to the Lease; empty if none does. It is valid if HolderKnown.
 	Holder      types.NamespacedName
 	HolderKnown bool
-	// Seen is the status that a client got from the host of the URL; 0 if it is not known.
+	// Seen is the status that a client received from the host of the URL; 0 if unknown.
 	Seen int
 
 	Ingress   Read[networkingv1.Ingress]
@@ -86,23 +87,23 @@ type Evidence struct {
 // Endpoints counts the endpoints of a Service.
 type Endpoints struct{ Ready, All int }
 
-// Access is the outcome of a read with the rights of the caller.
+// Access is the outcome of a read with the permissions of the caller.
 type Access int
 
-// Outcomes of reads. Objects that the caller may not read are Unread.
+// Outcomes of reads. Unread means that the caller may not read the object.
 const (
 	Unread Access = iota
 	Missing
 	Found
 )
 
-// Read is an object, if it was found.
+// Read is an object and whether it was found.
 type Read[T any] struct {
 	Access Access
 	Object T
 }
 
-// Failure is why there is no response of a Darkroom.
+// Failure is the reason why there is no response from a Darkroom.
 type Failure string
 
 // Failures of requests.
@@ -116,15 +117,15 @@ const (
 
 // Answer is the response of a Darkroom through its Service.
 type Answer struct {
-	// Failure is set if there is none.
+	// Failure is set if there is no response.
 	Failure     Failure
 	Status      int
 	ContentType string
 	Bytes       int64
 	Took        time.Duration
-	// Detail is the sentence of a gate about its failure.
+	// Detail is the gate's message about its failure.
 	Detail string
-	// Cache is the state of the gate's cache, and Parts are the times of Server-Timing, in milliseconds.
+	// Cache is the state of the gate's cache, and Parts are the durations in Server-Timing, in milliseconds.
 	Cache string
 	Parts map[string]float64
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// inside decides about gate, Darkroom and source. Only the response of the first of them is known.
+// inside examines gate, Darkroom and source. Only the response of the first of these hops is known.
 func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
 	source, _, _ := e.sourceOf(&subject.Spec)
 	way := []finding{
@@ -66,7 +66,7 @@ func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
 	return way
 }
 
-// times adds what Server-Timing of a gate has.
+// times adds the durations in the gate's Server-Timing header.
 func (e *Evidence) times(way []finding) {
 	if way[0].Kind != Gate || e.Answer.Cache == "" {
 		return
@@ -84,7 +84,7 @@ func (e *Evidence) times(way []finding) {
 	}
 }
 
-// outside explains a path that cannot be one of an image.
+// outside explains a path that cannot be the path of an image.
 func (e *Evidence) outside(spec *v1alpha1.DarkroomSpec) (detail, remedy, field string) {
 	prefix := strings.TrimSuffix(spec.Source.PathPrefix, "/")
 	hasPrefix := spec.Source.Type == v1alpha1.S3 || spec.Source.Type == v1alpha1.CloudFront
@@ -103,7 +103,7 @@ func (e *Evidence) outside(spec *v1alpha1.DarkroomSpec) (detail, remedy, field s
 	return "", "", ""
 }
 
-// unsigned explains a signature that the gate refuses.
+// unsigned explains a signature that the gate rejects.
 func unsigned(signature Signature) (detail, remedy string) {
 	const sign = "Sign the URL: kubectl darkroom sign, or GET …/signed-url of the REST API"
 	switch signature {
@@ -136,7 +136,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	default:
 		*first = first.unknown("the request could not be sent", "Try again")
 	}
-	// Without a request, only the last probe tells about the source.
+	// Without a request, only the last probe gives information about the source.
 	condition := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionSourceReady)
 	if last.State == NotAsked && first.State == Unknown && condition != nil && condition.Status == metav1.ConditionFalse {
 		*last = last.failed("the image of probe.path is not served: "+trimmed(condition.Message),
@@ -144,7 +144,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	}
 }
 
-// blame decides which hop a response is to blame on; none if it is an image.
+// blame determines which hop caused the response; none if it is an image.
 func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, field string) {
 	a := &e.Answer
 	detail = cmp.Or(a.Detail, "the response has "+statusText(a.Status))
@@ -165,8 +165,8 @@ func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, f
 	return Source, detail, cmp.Or(remedy, e.remedy(probe.Classify(a.Status), subject)), e.fieldOf(subject)
 }
 
-// sourceOf returns the source that is asked for the URL, the beginning of its fields, and its name if it is an
-// additional one. It is the source that a failure names, or the source of the path.
+// sourceOf returns the source for the URL, the prefix of its fields, and its name if it is an additional source. It is
+// the source named in a failure, or else the source of the path.
 func (e *Evidence) sourceOf(spec *v1alpha1.DarkroomSpec) (source *v1alpha1.Source, field, name string) {
 	source, field = &spec.Source, "source"
 	named, longest := probe.AdditionalSource(e.Answer.Detail), 0
@@ -188,7 +188,7 @@ func (e *Evidence) remedy(reason string, subject *v1alpha1.Darkroom) string {
 	return probe.Remedy(reason, subject)
 }
 
-// fieldOf is the field that names the place of the source.
+// fieldOf returns the field with the location of the source.
 func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
 	source, field, _ := e.sourceOf(&subject.Spec)
 	switch source.Type {
@@ -200,7 +200,7 @@ func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
 	return field + ".baseUrl"
 }
 
-// blameInGate decides by the status of a gate, and by what it did before: Server-Timing has it.
+// blameInGate decides by the status of a gate and by the steps in its Server-Timing header.
 func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, field string) {
 	a := &e.Answer
 	_, transformed := a.Parts["transform"]
@@ -230,7 +230,7 @@ func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, fie
 	return Gate, "Change the parameter of the URL that the message names, or what gate allows", "gate"
 }
 
-// readLog is how to read the log of a container.
+// readLog returns how to read the log of a container.
 func readLog(darkroom *v1alpha1.Darkroom, container string) string {
 	return fmt.Sprintf("Read the log: kubectl logs -n %s deployment/%s -c %s",
 		darkroom.Namespace, darkroom.Name, container)

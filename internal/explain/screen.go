@@ -11,10 +11,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/terminal"
 )
 
-// marks of hops, by their state.
+// marks are the symbols for the states of hops.
 var marks = map[State]string{OK: "✓", Failed: "✗", Unknown: "?", NotAsked: "·"}
 
-// Screen writes an explanation for a person.
+// Screen prints an explanation for users.
 func (x *Explanation) Screen(out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s.\n", terminal.Line(x.URL), terminal.Line(x.Verdict))

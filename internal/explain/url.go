@@ -12,24 +12,24 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/signing"
 )
 
-// MaxURL bounds the length of a URL, in bytes.
+// MaxURL is the maximum length of a URL in bytes.
 const MaxURL = 4096
 
-// parameters are the parameters that the gate or Darkroom knows. Others may be credentials, and are dropped.
+// parameters are the parameters of the gate and Darkroom. Other parameters may be credentials and are dropped.
 var parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "preset", "q", "rot", "w"}
 
 // URL is the URL of an image.
 type URL struct {
 	Scheme, Host string
-	// Path is decoded.
+	// Path is the decoded path.
 	Path string
-	// Query has the parameters of images.
+	// Query contains the image parameters.
 	Query url.Values
-	// given is the URL as it was entered. Only the signature in it is verified.
+	// given is the URL as entered. Only its signature is used.
 	given url.URL
 }
 
-// Parse reads a URL. Its errors do not repeat the URL.
+// Parse parses a URL. Its errors do not quote the URL.
 func Parse(text string) (URL, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > MaxURL {
@@ -66,7 +66,7 @@ func Parse(text string) (URL, error) {
 	return out, nil
 }
 
-// String returns the URL without the parts that may contain credentials.
+// String returns the URL without parts that may contain credentials.
 func (u URL) String() string {
 	host := u.Host
 	if port := u.given.Port(); port != "" {
@@ -78,8 +78,8 @@ func (u URL) String() string {
 // Signature is the state of the signature of a URL.
 type Signature string
 
-// States of signatures. One that cannot be verified is accepted, and so is a URL that needs none. The time at which an
-// untimely one expires cannot be read.
+// States of signatures. A signature that cannot be verified counts as accepted, and so does a URL that needs none. The
+// expiry of an untimely signature cannot be parsed.
 const (
 	SignatureAccepted Signature = ""
 	SignatureMissing  Signature = "missing"
@@ -88,7 +88,8 @@ const (
 	SignatureUntimely Signature = "untimely"
 )
 
-// signature judges the signature of a URL as the gate does; keys are empty if they are not known, or cannot verify it.
+// signature verifies the signature of a URL as the gate does. keys is empty if the keys are unknown or cannot verify
+// it.
 func (u URL) signature(keys string, now time.Time) Signature {
 	query := u.given.Query()
 	given, until := query["s"], query.Get("expires")

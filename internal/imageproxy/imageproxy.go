@@ -1,5 +1,5 @@
-// Package imageproxy requests images of Darkrooms through the proxy of the Kubernetes API, with the identity of
-// a caller.
+// Package imageproxy requests images of Darkrooms through the proxy of the Kubernetes API, with the identity of a
+// caller.
 package imageproxy
 
 import (
@@ -20,25 +20,25 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// SignatureTTL is how long signatures of these requests are valid. It is short, because their URLs are in the audit
-// log. The clocks of pods and callers must differ by less.
+// SignatureTTL is the validity of signatures of these requests. It is short because the URLs are in the audit log. The
+// clock skew between pods and callers must be less.
 const SignatureTTL = 5 * time.Minute
 
 // Internal are the paths that Darkroom serves in addition to images.
 var Internal = []string{"/metrics", "/ping", "/debug"}
 
-// IsInternal reports whether a path is one of Internal, or below it.
+// IsInternal reports whether a path equals one of Internal or is below it.
 func IsInternal(of string) bool {
 	return slices.ContainsFunc(Internal,
 		func(prefix string) bool { return of == prefix || strings.HasPrefix(of, prefix+"/") })
 }
 
-// IsPlain reports whether a path is absolute, can be requested through the proxy, and leads to where it seems to.
+// IsPlain reports whether a path is absolute, clean, and safe to request through the proxy.
 func IsPlain(of string) bool {
 	return strings.HasPrefix(of, "/") && path.Clean(of) == of && !strings.ContainsAny(of, "\\?#%\x00\r\n")
 }
 
-// NeedsSignature reports whether the gate refuses a URL of a Darkroom without a signature.
+// NeedsSignature reports whether the gate rejects a URL of a Darkroom without a signature.
 func NeedsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
 	if spec.Gate == nil || spec.Gate.Signing == nil || spec.Gate.Signing.Mode == v1alpha1.SigningReport {
 		return false
@@ -46,7 +46,7 @@ func NeedsSignature(spec *v1alpha1.DarkroomSpec, path, query string) bool {
 	return spec.Probe == nil || path != spec.Probe.Path || query != probe.Query
 }
 
-// NewRequest returns a request for an image, by a plain path, to the Service of a Darkroom.
+// NewRequest returns a request for an image with a plain path to the Service of a Darkroom.
 func NewRequest(
 	ctx context.Context, api rest.Interface, darkroom *v1alpha1.Darkroom, path, query, accept string,
 ) (*http.Request, error) {
@@ -62,8 +62,8 @@ func NewRequest(
 	return request, nil
 }
 
-// MaxRefusal bounds what is decoded of a response, in bytes. A Darkroom may send more, which would take a
-// hundred times the memory.
+// MaxRefusal limits the size of a response to decode, in bytes. A Darkroom may send a larger one, and decoding takes a
+// hundred times its size in memory.
 const MaxRefusal = 64 << 10
 
 // Refusal returns the error if the response came from the Kubernetes API itself; nil if it came from the Darkroom.
@@ -76,8 +76,8 @@ func Refusal(status int, body []byte) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: answer}
 }
 
-// IsWithoutPods reports whether the Kubernetes API found no pod that could respond. Since 1.37, it does not distinguish
-// a missing Service from one without pods.
+// IsWithoutPods reports whether the Kubernetes API found no pod that could respond. Since version 1.37, it does not
+// distinguish a missing Service from a Service without pods.
 func IsWithoutPods(refusal *apierrors.StatusError) bool {
 	return apierrors.IsNotFound(refusal) || strings.HasPrefix(refusal.ErrStatus.Message, "no endpoints available")
 }

@@ -61,9 +61,9 @@ func template(deployment *unstructured.Unstructured) any {
 	return out
 }
 
-// compareFields lists the fields that differ. The name of a ConfigMap or Secret contains a digest, so that a
-// change replaces it: its fields are compared with the fields of the object it replaces, and its name does
-// not count as a difference.
+// compareFields lists the fields that differ. The name of a ConfigMap or Secret contains a digest, so a change replaces
+// the object. Its fields are compared with those of the replaced object, and the new name does not count as a
+// difference.
 func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after objects) {
 	renamed := map[string]string{}
 	rename := func(text string) string { return cmp.Or(renamed[text], text) }
@@ -120,7 +120,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// pairs splits two values of the same shape into their parts: the fields of objects, and the items of lists.
+// pairs splits two values of the same shape into their parts: fields of objects, or items of lists.
 func pairs(before, after any) (old, new map[string]any, ok bool) {
 	oldFields, isOld := before.(map[string]any)
 	newFields, isNew := after.(map[string]any)
@@ -135,7 +135,7 @@ func pairs(before, after any) (old, new map[string]any, ok bool) {
 	return nil, nil, false
 }
 
-// byName returns items by their name, or by their place if one has none.
+// byName returns items by name, or by position if an item has no name.
 func byName(items []any) map[string]any {
 	named, placed := map[string]any{}, map[string]any{}
 	for i, item := range items {
@@ -151,10 +151,11 @@ func byName(items []any) map[string]any {
 	return placed
 }
 
-// longest is how much of a value is shown.
+// longest is the maximum length of a printed value.
 const longest = 80
 
-// text is a value in words. Variables may be credentials, and digests say nothing.
+// text describes a value. Variables are concealed, because they may be credentials, and digests are omitted, because
+// they say nothing.
 func text(darkroom *v1alpha1.Darkroom, path string, value any) string {
 	switch {
 	case value == nil:
@@ -164,7 +165,7 @@ func text(darkroom *v1alpha1.Darkroom, path string, value any) string {
 	}
 	written, isText := value.(string)
 	if !isText {
-		// Containers that appear or go have variables, too.
+		// Added and removed containers have variables, too.
 		shown := runtime.DeepCopyJSONValue(value)
 		manifest.ConcealVariables(shown)
 		raw, err := json.Marshal(shown)
@@ -180,7 +181,7 @@ func text(darkroom *v1alpha1.Darkroom, path string, value any) string {
 	return written
 }
 
-// hostsOf returns the hosts that are routed.
+// hostsOf returns the routed hosts.
 func hostsOf(of objects) []string {
 	var hosts []string
 	for key, object := range of {

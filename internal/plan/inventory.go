@@ -19,13 +19,13 @@ import (
 // objects are the objects of one Darkroom.
 type objects map[manifest.Key]*unstructured.Unstructured
 
-// inventory are the live objects of each Darkroom, by its UID, without what no plan needs.
+// inventory contains the live objects of each Darkroom by UID, without fields that plans do not need.
 type inventory map[types.UID]objects
 
-// pageSize bounds the objects of one answer.
+// pageSize is the number of objects per List request.
 const pageSize = 250
 
-// inventory reads the objects of all Darkrooms of a namespace, or of all; of Secrets the names only.
+// inventory reads the objects of all Darkrooms in a namespace; empty means all. Only the names of Secrets are read.
 func (p Planner) inventory(ctx context.Context, namespace string) (inventory, error) {
 	out := inventory{}
 	for _, kind := range p.Kinds {
@@ -80,7 +80,7 @@ func (i inventory) add(item runtime.Object) error {
 	return nil
 }
 
-// prune removes what changes without the operator.
+// prune removes fields that change without the operator.
 func prune(object *unstructured.Unstructured) {
 	object.SetManagedFields(nil)
 	object.SetResourceVersion("")

@@ -1,10 +1,9 @@
-// Package plan previews what an operator with this chart and these settings would change in a cluster: it renders each
-// Darkroom, and asks the API server how the objects would look after an apply, in requests that are not persisted.
+// Package plan previews what an operator with this chart and these settings would change in a cluster. It renders each
+// Darkroom and applies the objects in dry-run requests to the API server.
 //
-// The requests are the operator's own applies (package release), so the API server answers with its
-// defaults and policies; there is no model of it. Secrets of the chart are compared by name, which contains a
-// digest of their data; those that Darkrooms reference are read for the digest on their pods. No data of a
-// Secret is in a plan.
+// The requests equal the operator's applies (package release), so the API server's defaults and policies are taken into
+// account. Secrets of the chart are compared by name, because the name contains a digest of the data. Secrets that
+// Darkrooms reference are read to compute the digest in the pod template. A plan contains no data of Secrets.
 package plan
 
 import (
@@ -33,14 +32,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// parallelism bounds the Darkrooms that are compared at once.
+// parallelism limits the Darkrooms that are compared concurrently.
 const parallelism = 8
 
-// Planner makes plans. It changes nothing in the cluster.
+// Planner makes plans. It does not change the cluster.
 type Planner struct {
-	// Client reads the cluster, and sends applies that are not persisted.
+	// Client reads the cluster and sends dry-run applies.
 	Client client.Client
-	// Chart, Values, Capabilities, Kinds, Installation, Namespaces and Selector are the operator's. No
+	// Chart, Values, Capabilities, Kinds, Installation, Namespaces and Selector are the operator's settings. No
 	// namespaces means all.
 	Chart        *render.Chart
 	Values       values.Options
@@ -49,21 +48,22 @@ type Planner struct {
 	Installation string
 	Namespaces   []string
 	Selector     labels.Selector
-	// LeaseNamespace is the namespace of the Leases of hosts; empty means that Leases of all namespaces count.
+	// LeaseNamespace is the namespace of the Leases of hosts; empty means that Leases in all namespaces count.
 	LeaseNamespace string
 
-	// These are shared by the Darkrooms of one plan.
+	// These fields are shared by the Darkrooms of one plan.
 	translator *values.Translator
 	renderer   *render.Renderer
 	rules      *definition.Definition
-	// holders are the Darkrooms that have hosts.
+	// holders maps hosts to the Darkrooms that hold them.
 	holders map[string]types.NamespacedName
 	live    inventory
-	// credentials are read as the operator reads them: another digest of the same data replaces pods, too.
+	// credentials computes versions as the operator does, because another digest of the same data would also replace
+	// pods.
 	credentials *credentials.Versions
 }
 
-// Make compares the Darkrooms of a namespace that match a selector; of all namespaces if it is empty.
+// Make compares the Darkrooms in a namespace that match a selector; an empty namespace means all.
 func (p Planner) Make(ctx context.Context, namespace string, selector labels.Selector) (*Plan, error) {
 	p.credentials = &credentials.Versions{Cached: p.Client, Uncached: p.Client}
 	var err error
@@ -103,15 +103,16 @@ func (p Planner) Make(ctx context.Context, namespace string, selector labels.Sel
 	return plan, group.Wait()
 }
 
-// subject is a Darkroom as this version reads it.
+// subject is a Darkroom as read by this version.
 type subject struct {
 	darkroom *v1alpha1.Darkroom
-	// dropped are the fields that its CRD lacks, and skipped says why the operator would leave it alone.
+	// dropped are its fields that the CRD of this version lacks. skipped is the reason why the operator would ignore
+	// it.
 	dropped []string
 	skipped string
 }
 
-// darkrooms reads the Darkrooms of a namespace; of all if it is empty.
+// darkrooms reads the Darkrooms in a namespace; empty means all.
 func (p *Planner) darkrooms(ctx context.Context, namespace string) ([]subject, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.Kind + "List"))
@@ -138,7 +139,7 @@ func (p *Planner) darkrooms(ctx context.Context, namespace string) ([]subject, e
 	return subjects, nil
 }
 
-// compare returns what would change for one Darkroom. The error is one of the whole plan.
+// compare returns the changes to one Darkroom. An error ends the whole plan.
 func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 	out := Darkroom{Namespace: s.darkroom.Namespace, Name: s.darkroom.Name, Skipped: s.skipped, Dropped: s.dropped}
 	if s.skipped != "" {
@@ -173,7 +174,8 @@ func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 	return out, nil
 }
 
-// refuse sets why a Darkroom could not be applied, and whether the status of its generation says that it is not today.
+// refuse sets the reason why a Darkroom could not be applied, and whether its status already reports that for the
+// current generation.
 func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
 	d.Refused = redact.Message(darkroom, err.Error())
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
@@ -181,7 +183,7 @@ func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
 		(ready.Reason == v1alpha1.ReasonInvalid || ready.Reason == v1alpha1.ReasonReleaseFailed)
 }
 
-// render returns the objects of a Darkroom.
+// render returns the rendered objects of a Darkroom.
 func (p *Planner) render(
 	darkroom *v1alpha1.Darkroom, credentialsVersion string,
 ) ([]*unstructured.Unstructured, error) {
@@ -203,7 +205,7 @@ func (p *Planner) render(
 	return manifest.Parse(rendered.Manifest, darkroom.Namespace)
 }
 
-// dryRun returns an object as it would be after an apply. New objects and Secrets are returned as they were rendered.
+// dryRun returns an object as it would be after an apply. New objects and Secrets are returned as rendered.
 func (p *Planner) dryRun(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, object, live *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
@@ -217,15 +219,15 @@ func (p *Planner) dryRun(
 	prune(out)
 	if _, set, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "replicas"); !set &&
 		out.GetKind() == "Deployment" {
-		// The operator leaves the number of pods to the autoscaler.
+		// The operator leaves the number of replicas to the autoscaler.
 		replicas, _, _ := unstructured.NestedFieldCopy(live.Object, "spec", "replicas")
 		err = unstructured.SetNestedField(out.Object, replicas, "spec", "replicas")
 	}
 	return out, err
 }
 
-// isAnswer reports whether an error is the API server's decision on an object, for example by a policy or
-// quota, and not a failure to ask it, such as a permission that the caller lacks.
+// isAnswer reports whether an error is the API server's decision on an object, for example by a policy or quota, as
+// opposed to a failed request, for example because of a missing permission of the caller.
 func isAnswer(err error) bool {
 	var status apierrors.APIStatus
 	lacksPermission := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot patch resource")

@@ -13,7 +13,7 @@ import (
 
 // Plan lists the changes that an upgrade of the operator would make.
 type Plan struct {
-	// Darkrooms are all that were compared.
+	// Darkrooms are all compared Darkrooms.
 	Darkrooms []Darkroom `json:"darkrooms"`
 }
 
@@ -21,27 +21,29 @@ type Plan struct {
 type Darkroom struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Skipped says why the operator would leave it alone; empty if it would not.
+	// Skipped is the reason why the operator would ignore the Darkroom; empty if it would not.
 	Skipped string `json:"skipped,omitempty"`
-	// Refused says why the Darkroom could not be applied: what serves would stay as it is.
+	// Refused is the reason why the Darkroom could not be applied. Its objects would stay unchanged.
 	Refused string `json:"refused,omitempty"`
-	// RefusedAlready is set if the operator that runs refuses this generation, too.
+	// RefusedAlready is set if the running operator also rejects this generation.
 	RefusedAlready bool `json:"refusedAlready,omitempty"`
 	// Rolls is set if the pods would be replaced.
 	Rolls bool `json:"rolls,omitempty"`
 	// Fields are the fields of its objects that would change.
 	Fields []Field `json:"fields,omitempty"`
-	// Created and Deleted are the objects that would appear and go.
+	// Created and Deleted are the objects that would be created and deleted.
 	Created []string `json:"created,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
-	// LosesHosts are the hosts that would no longer be routed to it, and GetsHosts those that would be from then on.
+	// LosesHosts are the hosts that would no longer be routed to the Darkroom, and GetsHosts the hosts that would newly
+	// be.
 	LosesHosts []string `json:"losesHosts,omitempty"`
 	GetsHosts  []string `json:"getsHosts,omitempty"`
 	// Dropped are the fields of the Darkroom that the CRD of this version lacks.
 	Dropped []string `json:"dropped,omitempty"`
 }
 
-// Field is a field of an object that would change. A value that may be secret is an ellipsis; an absent one is empty.
+// Field is a field of an object that would change. Values that may be secret are shown as an ellipsis, and absent ones
+// as empty.
 type Field struct {
 	Object string `json:"object"`
 	Path   string `json:"path"`
@@ -49,7 +51,7 @@ type Field struct {
 	To     string `json:"to,omitempty"`
 }
 
-// ofPods reports whether the field is one of the pods, or of the configuration that they read.
+// ofPods reports whether the field belongs to the pods or to their configuration.
 func (f Field) ofPods() bool {
 	if f.Object == "ConfigMap" || f.Object == "Secret" {
 		return strings.HasPrefix(f.Path, "data")
@@ -62,13 +64,13 @@ func (d Darkroom) Changes() bool {
 	return d.isRefused() || d.Rolls || len(d.Fields)+len(d.Created)+len(d.Deleted)+len(d.Dropped) > 0
 }
 
-// isRefused reports whether the Darkroom would be refused, and is not today.
+// isRefused reports whether the Darkroom would be rejected but is not rejected today.
 func (d Darkroom) isRefused() bool { return d.Refused != "" && !d.RefusedAlready }
 
 // Changes reports whether anything would change.
 func (p *Plan) Changes() bool { return slices.ContainsFunc(p.Darkrooms, Darkroom.Changes) }
 
-// section are the Darkrooms that something holds for, by what it is.
+// section lists findings, each with the Darkrooms that it applies to.
 type section struct {
 	title string
 	lines map[string][]string
@@ -83,14 +85,14 @@ func (s *section) add(line string, d Darkroom) {
 	}
 }
 
-// change is a field that changes in some objects.
+// change is a field that would change in some objects.
 type change struct {
 	path           string
 	objects, pairs []string
 	of             []Darkroom
 }
 
-// changes groups the fields of all Darkrooms by path: fields of pods, or the others.
+// changes groups the changed fields of all Darkrooms by path, either fields of pods or all others.
 func (p *Plan) changes(ofPods bool) []*change {
 	var all []*change
 	byPath := map[string]*change{}
@@ -166,7 +168,7 @@ func (p *Plan) sections() []section {
 	return slices.DeleteFunc(all, func(s section) bool { return len(s.lines) == 0 })
 }
 
-// addObjects adds objects that appear and go.
+// addObjects adds created and deleted objects.
 func (d Darkroom) addObjects(to *section) {
 	for verb, names := range map[string][]string{"creates": d.Created, "deletes": d.Deleted} {
 		for _, name := range names {
@@ -176,7 +178,7 @@ func (d Darkroom) addObjects(to *section) {
 	}
 }
 
-// lines of a section, the ones with most Darkrooms first.
+// sorted returns the lines of a section, the ones with the most Darkrooms first.
 func (s section) sorted() []string {
 	lines := make([]string, 0, len(s.lines))
 	for line := range s.lines {
@@ -188,7 +190,7 @@ func (s section) sorted() []string {
 	return lines
 }
 
-// shown is how many Darkrooms of a line are named.
+// shown is the maximum number of Darkrooms named in a line.
 const shown = 3
 
 func named(darkrooms []string) string {
@@ -198,7 +200,7 @@ func named(darkrooms []string) string {
 	return strings.Join(darkrooms, ", ")
 }
 
-// summary is the plan in a sentence.
+// summary summarizes the plan in a sentence.
 func (p *Plan) summary() string {
 	var change, roll, refused int
 	for _, d := range p.Darkrooms {

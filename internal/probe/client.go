@@ -28,19 +28,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Query is the query of every probe, and of the request that the gate serves without a signature.
+// Query is the query of every probe. The gate serves a request with this query without a signature.
 const Query = "w=16"
 
 const (
-	// maxBody bounds what is read of a response, in bytes. An image that is 16 pixels
-	// wide has a few hundred.
+	// maxBody is the maximum number of bytes read of a response. An image with a width of 16 pixels has a few hundred
+	// bytes.
 	maxBody = 1 << 20
-	// maxHeader bounds the header of a response, in bytes.
+	// maxHeader is the maximum size of a response header in bytes.
 	maxHeader = 16 << 10
 )
 
-// Client sends probes. It follows no redirect and uses no proxy of the environment.
-// It is safe for concurrent use.
+// Client sends probes. It does not follow redirects and ignores proxy settings of the environment. It is safe for
+// concurrent use.
 type Client struct {
 	http *http.Client
 	// base is the URL of the Kubernetes API server if requests go through it, else nil.
@@ -51,10 +51,10 @@ type Client struct {
 func NewClient() *Client {
 	return &Client{http: newHTTPClient(&http.Transport{
 		DialContext: (&net.Dialer{}).DialContext,
-		// An image does not get smaller; a compressed response would only hide its size.
+		// Compression does not make images smaller; a compressed response would only hide its size.
 		DisableCompression: true,
-		// A kept connection leads to the same pod after a rollout, and to where the address of
-		// a Service led before kube-proxy knew the Service.
+		// After a rollout, a kept connection would still lead to an old pod, or to a previous target of the Service's
+		// address.
 		DisableKeepAlives:      true,
 		MaxResponseHeaderBytes: maxHeader,
 		ReadBufferSize:         2 << 10,
@@ -69,9 +69,8 @@ func newHTTPClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// NewProxyClient returns a client that uses the proxy of the Kubernetes API server, for an
-// operator that cannot reach Services and pods. It needs the verb get on services/proxy and
-// pods/proxy.
+// NewProxyClient returns a client that uses the proxy of the Kubernetes API server, for an operator that cannot reach
+// Services and pods. It needs the permission to get services/proxy and pods/proxy.
 func NewProxyClient(config *rest.Config) (*Client, error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -84,13 +83,12 @@ func NewProxyClient(config *rest.Config) (*Client, error) {
 	return &Client{http: newHTTPClient(transport), base: base}, nil
 }
 
-// Probe requests the image of a target from an address such as http://10.0.0.7:3000.
-// It takes no longer than the target's timeout.
+// Probe requests the image of a target from an address such as http://10.0.0.7:3000. It respects the target's timeout.
 func (c *Client) Probe(ctx context.Context, address string, target Target) (outcome Outcome) {
 	defer func() {
-		// The bytes come from a tenant, and a decoder that panics would end the operator.
+		// The response comes from a tenant, and a panic in a decoder would end the operator.
 		if fault := recover(); fault != nil {
-			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Decoding of a probe's response failed",
+			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Failed to decode the response to a probe",
 				"stack", string(debug.Stack()))
 			outcome = target.failed(v1alpha1.ReasonNotAnImage, "the response cannot be decoded")
 		}
@@ -117,8 +115,7 @@ func (c *Client) Probe(ctx context.Context, address string, target Target) (outc
 	return c.outcomeOf(target, response.StatusCode, mediaType(response.Header.Get("Content-Type")), body)
 }
 
-// ProbeDarkroom is Probe of the target's pod, or of the Darkroom's Service, at the address of
-// the target, if it has none.
+// ProbeDarkroom probes the target's pod, or the Darkroom's Service at the target's address if the target has no pod.
 func (c *Client) ProbeDarkroom(ctx context.Context, key types.NamespacedName, target Target) Outcome {
 	switch {
 	case target.Pod != (Pod{}):
@@ -136,7 +133,7 @@ func newRequest(ctx context.Context, address, path string) (*http.Request, error
 	}
 	base, err := url.Parse(address)
 	if err != nil {
-		return nil, errors.New("the address is invalid") // its text may hold more than an address
+		return nil, errors.New("the address is invalid") // the error text could contain more than an address
 	}
 	target := url.URL{Scheme: base.Scheme, Host: base.Host, Path: base.Path + path, RawQuery: Query}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
@@ -163,8 +160,8 @@ func (c *Client) outcomeOf(target Target, status int, contentType string, body [
 	return outcome
 }
 
-// explanation returns the detail of a problem of the gate, to be appended to its status; nothing
-// without a gate: a body may come from the source.
+// explanation returns the detail of a problem reported by the gate, to be appended to the status. It is empty without a
+// gate, because the body may come from the source.
 func (t Target) explanation(contentType string, body []byte) string {
 	const limit = 200
 	var problem struct{ Detail string }
@@ -196,7 +193,7 @@ func outcomeOfImage(target Target, contentType string, body []byte) Outcome {
 	}
 }
 
-// networkCause is the cause of a failed connection, without addresses.
+// networkCause returns the cause of a failed connection, without addresses.
 func networkCause(err error) string {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -208,9 +205,9 @@ func networkCause(err error) string {
 }
 
 const (
-	// portName is the name of the port, of Services and of pods, that serves images.
+	// portName is the name of the port of Services and pods that serves images.
 	portName = "http"
-	// defaultPort is the number of that port in pods that do not name it.
+	// defaultPort is the port of pods that do not name the port.
 	defaultPort = "3000"
 )
 
@@ -222,7 +219,7 @@ func (c *Client) podAddress(namespace string, pod Pod) string {
 	return c.proxied(namespace, "pods", pod.Name, pod.Port)
 }
 
-// proxied returns the address of a Service or pod behind the proxy of the API server.
+// proxied returns the URL of a Service or pod behind the proxy of the API server.
 func (c *Client) proxied(namespace, resource, name, port string) string {
 	address := url.URL{
 		Scheme: c.base.Scheme, Host: c.base.Host,
@@ -232,9 +229,8 @@ func (c *Client) proxied(namespace, resource, name, port string) string {
 	return address.String()
 }
 
-// fromAPIServer returns the outcome of an answer that the API server gave in place of
-// the Darkroom. The content type tells them apart: Darkroom answers failures without a
-// body, the API server with a Status object.
+// fromAPIServer returns the outcome of a response by the API server instead of the Darkroom. The content type
+// distinguishes them: on errors, Darkroom responds without a body, and the API server with a Status object.
 func fromAPIServer(target Target, status int) Outcome {
 	finding := fmt.Sprintf("HTTP %d of the Kubernetes API server", status)
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {

@@ -15,22 +15,21 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Outcome is the result of one probe. Outcomes are comparable, and alike for alike causes:
-// they hold neither times nor addresses, and never the body of a source, which may point to an
-// internal service.
+// Outcome is the result of one probe. Outcomes are comparable, and the same cause yields the same outcome. They contain
+// neither times nor addresses, and never the body of a source, which may be an internal service.
 type Outcome struct {
-	// Reason is v1alpha1.ReasonImageServed, or the reason why not.
+	// Reason is v1alpha1.ReasonImageServed, or the reason of the failure.
 	Reason string
-	// Message is the reason in a sentence, with a remedy.
+	// Message explains the reason and says what to do.
 	Message string
 	// StatusCode is the HTTP status; 0 without a response.
 	StatusCode int
 }
 
-// Served reports whether the image was served as it should be.
+// Served reports whether the image was served in the requested size.
 func (o Outcome) Served() bool { return o.Reason == v1alpha1.ReasonImageServed }
 
-// failed returns the outcome of a probe that failed: what was found, and the remedy.
+// failed returns the outcome of a failed probe, with the finding and the remedy.
 func (t Target) failed(reason, finding string) Outcome {
 	advice := remedy(reason, t)
 	if name := AdditionalSource(finding); t.Gate && name != "" {
@@ -41,7 +40,8 @@ func (t Target) failed(reason, finding string) Outcome {
 
 var additionalSource = regexp.MustCompile(`\badditional source ([a-z0-9-]+): `)
 
-// AdditionalSource returns the name of the additional source that a gate blames for a failure; empty for the source.
+// AdditionalSource returns the name of the additional source that caused a failure according to the gate; empty for the
+// main source.
 func AdditionalSource(detail string) string {
 	if found := additionalSource.FindStringSubmatch(detail); found != nil {
 		return found[1]
@@ -49,12 +49,12 @@ func AdditionalSource(detail string) string {
 	return ""
 }
 
-// RemedyOfAdditional returns what to check when an additional source fails.
+// RemedyOfAdditional returns what to check if an additional source fails.
 func RemedyOfAdditional(name string) string {
 	return fmt.Sprintf("Check %s in spec.additionalSources, its credentials, and that the pods can reach it", name)
 }
 
-// shownPath is the request line of a probe, escaped and cut to a readable length.
+// shownPath returns the path and query of a probe, escaped and shortened.
 func shownPath(path string) string {
 	const limit = 200
 	shown := (&url.URL{Path: path}).EscapedPath()
@@ -64,10 +64,9 @@ func shownPath(path string) string {
 	return shown + "?" + Query
 }
 
-// Classify returns the reason for an HTTP status other than 200. It is the status of
-// the source where Darkroom passes that on (S3, Google Cloud Storage, 403 of
-// CloudFront), and 422 for most other faults. A gate returns 413 and 415 for originals that
-// Darkroom should not or cannot process, and 504 for a source that is too slow.
+// Classify returns the reason for an HTTP status other than 200. Darkroom passes on the status of S3 and Google Cloud
+// Storage, and status 403 of CloudFront. For most other failures it responds with 422. A gate responds with 413 and 415
+// to originals that Darkroom should not or cannot process, and with 504 if a source is too slow.
 func Classify(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -89,8 +88,7 @@ func Classify(status int) string {
 	return v1alpha1.ReasonNotAnImage
 }
 
-// unanswered returns the outcome of a request without a response. Connected reports
-// whether there was a connection to a pod.
+// unanswered returns the outcome of a request without a response. connected is set if there was a connection to a pod.
 func (t Target) unanswered(err error, connected bool) Outcome {
 	timedOut := errors.Is(err, context.DeadlineExceeded)
 	switch {
@@ -107,8 +105,8 @@ func (t Target) unanswered(err error, connected bool) Outcome {
 	return t.failed(v1alpha1.ReasonUnreachable, "no connection: "+networkCause(err))
 }
 
-// mediaType is the media type of a Content-Type header, or a word for one that is
-// missing, malformed or too long to be shown.
+// mediaType returns the media type of a Content-Type header, or a placeholder if the header is missing, malformed or
+// too long.
 func mediaType(header string) string {
 	if header == "" {
 		return "none"
@@ -120,11 +118,11 @@ func mediaType(header string) string {
 	return kind
 }
 
-// anySource is the row of a remedy for the types of source that have none of their own.
+// anySource is the key of the remedy for types of sources without a specific one.
 const anySource v1alpha1.SourceType = ""
 
-// remedies have the likely causes of a failure, the likeliest first, by reason and
-// type of source. They name fields of the resource and never their values.
+// remedies are the likely causes of a failure, most likely first, by reason and type of source. They name fields of the
+// resource but not their values.
 var remedies = map[string]map[v1alpha1.SourceType]string{
 	v1alpha1.ReasonSourceDenied: {
 		v1alpha1.S3: "S3 refused access: check the keys of the source, that they are allowed s3:GetObject on " +
@@ -209,7 +207,7 @@ func remedy(reason string, target Target) string {
 	return bySource[anySource]
 }
 
-// Remedy returns what to check when a Darkroom fails to serve an image for a reason.
+// Remedy returns what to check if a Darkroom fails to serve an image for a reason.
 func Remedy(reason string, darkroom *v1alpha1.Darkroom) string {
 	text := remedy(reason, Target{
 		Source: cmp.Or(darkroom.Spec.Source.Type, v1alpha1.WebFolder),

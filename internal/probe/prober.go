@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// jitter is the maximum fraction of a period that is subtracted at random, to spread
-	// out probes.
+	// jitter is the maximum random fraction by which a period is shortened, to spread probes.
 	jitter = 0.1
 	// pendingPeriod is the maximum interval between probes of a Darkroom without a result.
 	pendingPeriod = 5 * time.Second
@@ -21,8 +20,8 @@ const (
 
 // Result is the state of a Darkroom's probes.
 type Result struct {
-	// Status is True if the image is served, False if failureThreshold probes failed
-	// one after the other, and Unknown before.
+	// Status is True if the image is served, False after failureThreshold consecutive failures, and Unknown before
+	// that.
 	Status metav1.ConditionStatus
 	// Outcome is the outcome that led to Status; zero while Status is Unknown.
 	Outcome Outcome
@@ -32,37 +31,35 @@ type Result struct {
 type Options struct {
 	// Probe sends one probe.
 	Probe func(context.Context, types.NamespacedName, Target) Outcome
-	// Concurrency is the number of concurrent probes; at least 1. Targets whose last
-	// probe had no answer get at most half of it, so that they do not delay others.
+	// Concurrency is the number of concurrent probes; at least 1. Targets whose last probe was not answered may use at
+	// most half of it, so that they do not delay others.
 	Concurrency int
-	// Random returns numbers from 0 to 1 for the jitter; nil means pseudo-random ones.
+	// Random returns numbers in [0, 1) for the jitter; nil means pseudo-random numbers.
 	Random func() float64
 }
 
-// Prober probes Darkrooms at intervals while Start runs. Its methods are safe for
-// concurrent use.
+// Prober probes Darkrooms at intervals while Start is running. It is safe for concurrent use.
 type Prober struct {
-	// Changed is called with Darkrooms whose result has changed. It is set before
-	// Start, or before the first target, and must not call the prober.
+	// Changed is called with Darkrooms whose result has changed. It must be set before Start or before the first
+	// target, and must not call the prober.
 	Changed func(...types.NamespacedName)
 
 	options Options
-	// slots limits the probes that run at a time, and unanswered those among them whose target did
-	// not respond the last time.
+	// slots limits concurrent probes, and unanswered limits those among them whose target did not respond last time.
 	slots, unanswered *semaphore.Weighted
 	underway          sync.WaitGroup
 
 	mu      sync.Mutex
 	targets map[types.NamespacedName]*entry
 	// ctx is the context of Start; nil before.
-	ctx context.Context //nolint:containedctx // probes begin later
+	ctx context.Context //nolint:containedctx // needed by probes that start later
 }
 
-// Sample is the last probe of a Darkroom, as metrics report it.
+// Sample is the last probe of a Darkroom, for metrics.
 type Sample struct {
-	// Served reports whether the probe was served its image.
+	// Served reports whether the image was served.
 	Served bool
-	// Duration is the time that the probe took.
+	// Duration is the duration of the probe.
 	Duration time.Duration
 }
 
@@ -70,16 +67,14 @@ type Sample struct {
 type entry struct {
 	key    types.NamespacedName
 	target Target
-	// stop ends the wait for the next probe, or the probe under way, whose outcome does not
-	// count then.
+	// stop cancels the wait for the next probe, or the running probe, whose outcome is then ignored.
 	stop context.CancelFunc
 
 	result Result
-	// last is the outcome of the last probe, which took duration; nil if there was none.
+	// last is the outcome of the last probe; nil if there was none. duration is its duration.
 	last     *Outcome
 	duration time.Duration
-	// failures is the number of failures since the last success, alike the number of
-	// outcomes that are the same as the last one, without another between.
+	// failures is the number of failures since the last success, and alike the number of consecutive equal outcomes.
 	failures, alike int
 }
 
@@ -100,8 +95,8 @@ func New(options Options) *Prober {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader probes.
 func (*Prober) NeedLeaderElection() bool { return true }
 
-// Set probes a Darkroom from now on. The same target again changes nothing; a changed
-// one is probed at once, and keeps its result if path and revision are the same.
+// Set starts to probe a Darkroom. Setting the same target again has no effect. A changed target is probed at once, and
+// keeps its result if path and revision are unchanged.
 func (p *Prober) Set(key types.NamespacedName, target Target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +115,7 @@ func (p *Prober) Set(key types.NamespacedName, target Target) {
 	p.schedule(e, 0)
 }
 
-// Remove ends the probes of a Darkroom and forgets its result.
+// Remove stops the probes of a Darkroom and drops its result.
 func (p *Prober) Remove(key types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +125,7 @@ func (p *Prober) Remove(key types.NamespacedName) {
 	}
 }
 
-// Result returns what is known of a Darkroom; Unknown if it is not probed.
+// Result returns the result for a Darkroom; Unknown if it is not probed.
 func (p *Prober) Result(key types.NamespacedName) Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,8 +135,7 @@ func (p *Prober) Result(key types.NamespacedName) Result {
 	return Result{Status: metav1.ConditionUnknown}
 }
 
-// Last returns the last probe of a Darkroom, and whether there was one. Only the leader
-// probes, so it has none anywhere else.
+// Last returns the last probe of a Darkroom, and false if there was none. Only the leader probes.
 func (p *Prober) Last(key types.NamespacedName) (Sample, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,8 +146,7 @@ func (p *Prober) Last(key types.NamespacedName) (Sample, bool) {
 	return Sample{Served: e.last.Served(), Duration: e.duration}, true
 }
 
-// Start probes until the context ends, and returns when no probe is under way. It
-// implements manager.Runnable.
+// Start runs probes until the context ends, and returns when no probe is running. It implements manager.Runnable.
 func (p *Prober) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -162,7 +155,7 @@ func (p *Prober) Start(ctx context.Context) error {
 	}
 	p.mu.Unlock()
 	<-ctx.Done()
-	p.mu.Lock() // no probe begins after this
+	p.mu.Lock() // no probe starts after this
 	for _, e := range p.targets {
 		e.stop()
 	}
@@ -171,7 +164,7 @@ func (p *Prober) Start(ctx context.Context) error {
 	return nil
 }
 
-// schedule probes a target after some time, in place of what it waits for. The lock is held.
+// schedule schedules the next probe of a target and cancels its previous schedule. The caller must hold the lock.
 func (p *Prober) schedule(e *entry, after time.Duration) {
 	e.stop()
 	if p.ctx == nil {
@@ -185,8 +178,8 @@ func (p *Prober) schedule(e *entry, after time.Duration) {
 	}
 }
 
-// probe probes a target once, and schedules the next probe unless the context has ended: then
-// the target has changed, or the prober stops.
+// probe probes a target once and schedules the next probe, unless the context has ended because the target has changed
+// or the prober stops.
 func (p *Prober) probe(ctx context.Context, e *entry) {
 	p.mu.Lock()
 	if ctx.Err() != nil {
@@ -223,7 +216,7 @@ func (p *Prober) probe(ctx context.Context, e *entry) {
 	}
 }
 
-// pause is the time until the next probe.
+// pause returns the time until the next probe.
 func (p *Prober) pause(e *entry) time.Duration {
 	period := e.target.Period
 	if e.result.Status == metav1.ConditionUnknown {
@@ -232,7 +225,7 @@ func (p *Prober) pause(e *entry) time.Duration {
 	return period - time.Duration(jitter*p.options.Random()*float64(period))
 }
 
-// forget drops what was found of a target.
+// forget drops the history of a target.
 func (e *entry) forget() {
 	e.result = Result{Status: metav1.ConditionUnknown}
 	e.failures, e.alike = 0, 0
@@ -253,7 +246,7 @@ func (e *entry) record(outcome Outcome, duration time.Duration) (changed bool) {
 		return e.result != before
 	}
 	e.failures++
-	// A result that is False changes its reason only after as many failures for the new one.
+	// A result that is False changes its reason only after enough failures with the new reason.
 	count := e.failures
 	if before.Status == metav1.ConditionFalse {
 		count = e.alike

@@ -20,12 +20,12 @@ const (
 
 // Target describes the requests of a Darkroom's probes. Targets are comparable.
 type Target struct {
-	// Address is the IP address and port of the Darkroom's Service. A tenant could make its DNS name lead
-	// elsewhere.
+	// Address is the IP address and port of the Darkroom's Service. A DNS name is not used, because a tenant could make
+	// it resolve to another address.
 	Address string
 	// Path is the path of the image, unescaped, with a leading slash.
 	Path string
-	// Source is the type of the source; remedies depend on it.
+	// Source is the type of the source, which determines the remedies.
 	Source v1alpha1.SourceType
 	// Gate is set if the Darkroom has a gate, whose responses explain failures.
 	Gate bool
@@ -33,27 +33,26 @@ type Target struct {
 	Period time.Duration
 	// Timeout is the time within which a probe must succeed.
 	Timeout time.Duration
-	// FailureThreshold is the number of consecutive failures that make a Darkroom fail.
+	// FailureThreshold is the number of consecutive failures after which the result is False.
 	FailureThreshold int
-	// Pod is the pod to probe; zero means the Service. A result applies to all pods of the
-	// same revision.
+	// Pod is the pod to probe; zero means the Service. A result applies to all pods of the same revision.
 	Pod Pod
 	// Revision identifies the pods. A new revision is probed at once, and results of the
 	// previous one are discarded.
 	Revision string
 }
 
-// Pod is a pod that can be asked for an image. Pods are comparable.
+// Pod identifies a pod that can be probed. Pods are comparable.
 type Pod struct {
 	// Name is the pod's name.
 	Name string
 	// IP is the pod's address.
 	IP string
-	// Port is the number of the port that the Service sends requests to.
+	// Port is the target port of the Service.
 	Port string
 }
 
-// PodOf returns the name and address of a pod, for probes of it.
+// PodOf returns the name and address of a pod for probes.
 func PodOf(pod *corev1.Pod) Pod {
 	out := Pod{Name: pod.Name, IP: pod.Status.PodIP, Port: defaultPort}
 	for i := range pod.Spec.Containers {
@@ -66,8 +65,7 @@ func PodOf(pod *corev1.Pod) Pod {
 	return out
 }
 
-// TargetOf returns what is to be probed of a Darkroom that sets a probe. Address, Pod and
-// Revision are left empty.
+// TargetOf returns the target for a Darkroom that sets a probe. Address, Pod and Revision are left empty.
 func TargetOf(darkroom *v1alpha1.Darkroom) Target {
 	probe := darkroom.Spec.Probe
 	seconds := func(value *int32, otherwise int32) time.Duration {

@@ -1,5 +1,5 @@
-// Package redact prepares texts for conditions, events, logs and answers: without the secrets of a Darkroom, and of a
-// bounded length.
+// Package redact prepares texts for conditions, events, logs and responses: it removes the secrets of a Darkroom and
+// limits the length.
 package redact
 
 import (
@@ -17,27 +17,24 @@ import (
 )
 
 const (
-	// shortestValue is the least length in bytes of an environment variable's value that counts
-	// as a secret.
+	// shortestValue is the minimum length in bytes for the value of an environment variable to count as a secret.
 	shortestValue = 4
-	// longSecret is the least length of a secret that is also found within a longer word.
+	// longSecret is the minimum length of a secret that is also found inside a longer word.
 	longSecret = 8
 )
 
-// words are common values of environment variables that are not secrets and occur in many
-// messages.
+// words are common values of environment variables. They are not secrets and occur in many messages.
 var words = []string{
 	"true", "false", "null", "none", "auto", "always", "never", "enabled", "disabled", "default",
 	"local", "prometheus", "statsd",
 	"debug", "info", "warn", "warning", "error", "fatal", "panic", "http", "https", "json", "text",
 }
 
-// Message removes the secrets of a Darkroom from a message, such as an error that quotes a
-// rejected object: its inline keys, and the literal values of its environment variables,
-// which may be secrets. A secret is found as it is, quoted as in Go or JSON, escaped as in
-// a URL, and in base64, as in the data of a Secret. A secret of fewer than eight bytes
-// is only found as a whole word. Values of variables are not secrets if they have fewer than four
-// bytes, or are numbers, durations, common words or the Darkroom's own name or namespace.
+// Message removes the secrets of a Darkroom from a message, such as an error that quotes a rejected object. Secrets are
+// inline keys, and literal values of environment variables. They are found in plain form, quoted as in Go or JSON,
+// escaped as in a URL, and in base64 as in the data of a Secret. A secret of fewer than eight bytes is found only as a
+// whole word. Values of variables do not count as secrets if they have fewer than four bytes, or are numbers,
+// durations, common words, or the Darkroom's name or namespace.
 func Message(darkroom *v1alpha1.Darkroom, message string) string {
 	var patterns []string
 	add := func(secret string) {
@@ -63,25 +60,26 @@ func Message(darkroom *v1alpha1.Darkroom, message string) string {
 	if len(patterns) == 0 {
 		return message
 	}
-	// The longest first, because one secret can be part of another.
+	// Longest first, because one secret can be part of another.
 	slices.SortFunc(patterns, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	found, err := regexp.Compile(strings.Join(patterns, "|"))
 	if err != nil {
-		return v1alpha1.Concealed // a secret that is no text
+		return v1alpha1.Concealed // a secret is not valid UTF-8
 	}
 	return found.ReplaceAllLiteralString(message, v1alpha1.Concealed)
 }
 
-// maxQuoted bounds what conditions and the log quote, in bytes. Errors can be as long as the objects that users write.
+// maxQuoted limits quotations in conditions and the log, in bytes. Errors can be as long as the objects that users
+// write.
 const maxQuoted = 4096
 
-// Quote returns a message for a condition or the log: without the secrets of a Darkroom, and of a bounded length.
+// Quote returns a message for a condition or the log, without secrets and limited in length.
 func Quote(darkroom *v1alpha1.Darkroom, message string) string {
 	return Cut(Message(darkroom, message), maxQuoted, " … (shortened)")
 }
 
-// Cut replaces what is beyond some bytes of a text, and what is no text: otherwise the API server would
-// store another one, which would be reported again each time.
+// Cut shortens a text and replaces invalid UTF-8. Otherwise the API server would store a different text, which would be
+// reported again each time.
 func Cut(text string, length int, end string) string {
 	text = strings.ToValidUTF8(text, "�")
 	if len(text) <= length {
@@ -90,8 +88,8 @@ func Cut(text string, length int, end string) string {
 	return strings.ToValidUTF8(text[:length-len(end)], "") + end
 }
 
-// Error returns an error whose message is quoted for the log. It wraps the error, so that decisions on retries
-// stay the same.
+// Error returns an error whose message is redacted for the log. It wraps the original error, so that decisions on
+// retries are not affected.
 func Error(darkroom *v1alpha1.Darkroom, err error) error {
 	if err == nil {
 		return nil
@@ -109,7 +107,7 @@ func (e redactedError) Unwrap() error { return e.error }
 
 var wordAtStart, wordAtEnd = regexp.MustCompile(`^\w`), regexp.MustCompile(`\w$`)
 
-// wholeWord returns the pattern of a text that is not part of a longer word.
+// wholeWord returns a pattern that matches a text only outside of longer words.
 func wholeWord(text string) string {
 	pattern := regexp.QuoteMeta(text)
 	if wordAtStart.MatchString(text) {
@@ -131,8 +129,8 @@ func isTrivial(darkroom *v1alpha1.Darkroom, value string) bool {
 	return notNumber == nil || notDuration == nil
 }
 
-// written returns the forms in which API servers and libraries print a secret, and the lines of a
-// longer text, such as a private key.
+// written returns the forms in which API servers and libraries print a secret, including the lines of a multi-line
+// secret such as a private key.
 func written(secret string) []string {
 	forms := []string{secret}
 	for line := range strings.Lines(secret) {

@@ -1,5 +1,5 @@
-// Package signing makes the signatures that the gate verifies (gate/signing), which it cannot import.
-// gate/testdata/signatures.txt holds both to the same format.
+// Package signing creates the signatures that the gate verifies (gate/signing). It cannot import the gate's package;
+// gate/testdata/signatures.txt tests both for the same format.
 package signing
 
 import (
@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// minKey is the shortest key that the gate accepts, in bytes.
+// minKey is the minimum length of a key that the gate accepts, in bytes.
 const minKey = 16
 
-// FirstKey returns the key for signatures: the first of the keys, one on each line. Its errors do not contain keys.
+// FirstKey returns the key for signing, which is the first of the keys, one per line. Its errors do not contain keys.
 func FirstKey(keys string) (string, error) {
 	for line := range strings.Lines(keys) {
 		switch key := strings.TrimSpace(line); {
@@ -31,8 +31,8 @@ func FirstKey(keys string) (string, error) {
 	return "", errors.New("there is no signing key")
 }
 
-// Sign returns a URL with its signature, which binds the path and all parameters. It expires at a
-// time, unless that is zero. A signature that it has is replaced.
+// Sign returns a URL with a signature of the path and all parameters. The signature expires at the given time; zero
+// means never. An existing signature is replaced.
 func Sign(key string, u url.URL, expires time.Time) *url.URL {
 	query := u.Query()
 	query.Del("s")
@@ -47,7 +47,7 @@ func Sign(key string, u url.URL, expires time.Time) *url.URL {
 	return &u
 }
 
-// Verifies reports whether a URL has the signature of one of the keys, which are in lines.
+// Verifies reports whether a URL is signed with one of the keys, given one per line.
 func Verifies(keys string, u url.URL) bool {
 	given := []byte(u.Query().Get("s"))
 	for line := range strings.Lines(keys) {

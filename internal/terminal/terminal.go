@@ -1,5 +1,5 @@
-// Package terminal makes text by tenants safe to print. Events, messages of pods, responses of sources and
-// fields of objects contain such text, and their readers are often administrators.
+// Package terminal makes text by tenants safe to print. Events, messages of pods, responses of sources and fields of
+// objects contain such text, and are often read by administrators.
 package terminal
 
 import (
@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Escape returns a text without characters that control a terminal, such as those that move the cursor, change
-// the title or reverse the order of what follows: they are written as in Go and in JSON. Newlines and tabs
-// remain. Bytes that are not UTF-8 are replaced: some terminals obey those from 0x80 to 0x9f.
+// Escape escapes characters that control a terminal as in Go and JSON, for example characters that move the cursor,
+// change the title or reverse the text direction. Newlines and tabs are kept. Invalid UTF-8 is replaced, because some
+// terminals interpret the bytes 0x80 to 0x9f.
 func Escape(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if strings.IndexFunc(text, controls) < 0 {
@@ -27,7 +27,7 @@ func Escape(text string) string {
 	return b.String()
 }
 
-// Line returns a text on one line, so that it looks like no other line of what it is printed in, and escaped.
+// Line returns an escaped text on one line, so that it cannot imitate other lines of the output.
 func Line(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
 
 func controls(r rune) bool {
