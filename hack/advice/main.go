@@ -1,5 +1,5 @@
-// Command advice generates what is told of phases, conditions, reasons and events from package advice: the tables of
-// docs/conditions.md, below the headings that are there, and the texts of the page.
+// Command advice generates descriptions of phases, conditions, reasons and events from package advice: the tables in
+// docs/conditions.md, below their existing headings, and the texts of the page.
 //
 //	advice docs/conditions.md web/src/words/advice.json
 package main
@@ -42,7 +42,7 @@ func run(files []string) error {
 	return os.WriteFile(files[1], append(texts, '\n'), 0o600)
 }
 
-// withTables returns a page with the tables of today.
+// withTables returns the document with its tables replaced.
 func withTables(page string) (string, error) {
 	for _, table := range advice.Tables() {
 		before, section, found := strings.Cut(page, "\n## "+table.Heading+"\n")
@@ -64,7 +64,7 @@ func withTables(page string) (string, error) {
 	return page, nil
 }
 
-// byReason returns what to do about each reason.
+// byReason returns the advice for each reason.
 func byReason() map[string]string {
 	texts := map[string]string{}
 	for _, table := range advice.Reasons() {

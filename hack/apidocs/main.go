@@ -1,7 +1,6 @@
-// Command apidocs generates docs/api.md, the reference of a CustomResourceDefinition, from
-// its schema. The page therefore documents exactly what the API server enforces, including
-// the messages of the CEL rules. (elastic/crd-ref-docs 0.3.0 reads the Go types instead: it leaves
-// out the rules of most fields and all of structs, and the defaults.)
+// Command apidocs generates docs/api.md, the reference of a CustomResourceDefinition, from its schema. So the page
+// documents exactly what the API server enforces, including the messages of the CEL rules. (elastic/crd-ref-docs 0.3.0
+// reads the Go types instead. It omits the rules of structs and of most fields, and the defaults.)
 //
 //	apidocs CRD.yaml > docs/api.md
 package main

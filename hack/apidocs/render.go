@@ -54,7 +54,7 @@ func render(definition apiextensionsv1.CustomResourceDefinition) (string, error)
 	return p.String(), nil
 }
 
-// section describes an object and then, depth first, the objects within.
+// section describes an object and then, depth first, the objects in it.
 func (p *page) section(path string, s schema) {
 	fmt.Fprintf(p, "\n## %s\n\n%s\n\n| field | type | |\n| --- | --- | --- |\n", path, paragraph(s.Description))
 	required, optional := slices.Clone(s.Required), slices.Sorted(maps.Keys(s.Properties))
@@ -82,7 +82,7 @@ func (p *page) section(path string, s schema) {
 	}
 }
 
-// rules lists the checks of several fields together.
+// rules lists the rules that involve several fields.
 func (p *page) rules(s schema) {
 	if len(s.XValidations) == 0 {
 		return
@@ -97,7 +97,7 @@ func (p *page) rules(s schema) {
 	}
 }
 
-// objectIn returns the object that a field is, or is a list of.
+// objectIn returns the object that a field contains, directly or as the item of a list.
 func objectIn(s schema) *schema {
 	if s.Items != nil {
 		s = *s.Items.Schema
@@ -132,7 +132,7 @@ func kindOf(s schema) string {
 	}
 }
 
-// checks are the sentences about what a field's value must be.
+// checks returns sentences about the rules for a field's value.
 func checks(s schema) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -153,7 +153,7 @@ func checks(s schema) []string {
 	case "map":
 		add("Unique by %s.", codes(s.XListMapKeys))
 	}
-	// Those of an object are listed in its section.
+	// The rules of an object are listed in its section.
 	if objectIn(s) == nil || s.Items != nil {
 		for _, r := range s.XValidations {
 			add("%s.", escape(capitalize(r.Message)))
@@ -167,7 +167,7 @@ func checks(s schema) []string {
 	return notes
 }
 
-// entryOf returns the schema of the entries of a list or a map.
+// entryOf returns the schema of the items of a list or the values of a map.
 func entryOf(s schema) *schema {
 	switch {
 	case s.Items != nil:
@@ -179,7 +179,7 @@ func entryOf(s schema) *schema {
 	}
 }
 
-// bounds are the sentences about how large, long or many a field's value may be.
+// bounds returns sentences about the limits of a field's value.
 func bounds(s schema) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -209,7 +209,7 @@ func bounds(s schema) []string {
 	return notes
 }
 
-// describe is a Go comment with the field's name as YAML spells it.
+// describe returns a Go comment with the field's name as in YAML.
 func describe(name, comment string) string {
 	first, rest, found := strings.Cut(paragraph(comment), " ")
 	if found && strings.EqualFold(first, name) {
@@ -218,17 +218,17 @@ func describe(name, comment string) string {
 	return paragraph(comment)
 }
 
-// paragraph puts a comment on one line, as a cell of a table needs it.
+// paragraph joins a comment into one line for a cell of a table.
 func paragraph(text string) string {
 	return escape(strings.Join(strings.Fields(text), " "))
 }
 
-// escape keeps text from being taken for Markdown's table bars or for HTML.
+// escape escapes characters that Markdown would interpret as table bars or HTML.
 func escape(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "*", `\*`).Replace(text)
 }
 
-// text is a value as YAML spells it.
+// text returns a value as written in YAML.
 func text(value apiextensionsv1.JSON) string { return strings.Trim(string(value.Raw), `"`) }
 
 func code(text string) string { return "`" + text + "`" }

@@ -1,5 +1,4 @@
-// Command openapi prints the OpenAPI document of the REST API, from which `npm run check` makes
-// the page's types.
+// Command openapi prints the OpenAPI document of the REST API. `npm run check` generates the page's types from it.
 package main
 
 import (

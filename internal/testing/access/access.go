@@ -1,5 +1,5 @@
-// Package access opens a cluster of tests: to its administrator, and with kubeconfigs
-// to the programs that are tested.
+// Package access gives tests access to a cluster as the administrator, and creates kubeconfigs for the programs under
+// test.
 package access
 
 import (
@@ -24,11 +24,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// tokenPeriod is longer than any tests run.
+// tokenPeriod is longer than any test run.
 const tokenPeriod = 4 * time.Hour
 
-// Administrator returns the administrator that KUBECONFIG names, who is not warned.
-// Since tests break what they find, a cluster that is not on loopback is refused.
+// Administrator returns the administrator in KUBECONFIG, without warnings from the API server. Tests are destructive,
+// so clusters whose address is not a loopback address are refused.
 func Administrator() (*rest.Config, error) {
 	administrator, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
@@ -43,7 +43,7 @@ func Administrator() (*rest.Config, error) {
 	return administrator, nil
 }
 
-// Token returns a token of a ServiceAccount.
+// Token creates a token for a ServiceAccount.
 func Token(ctx context.Context, administrator *rest.Config, account client.ObjectKey) (string, error) {
 	clientset, err := kubernetes.NewForConfig(administrator)
 	if err != nil {
@@ -71,8 +71,8 @@ func As(ctx context.Context, administrator *rest.Config, account client.ObjectKe
 	return config, nil
 }
 
-// WriteKubeconfigOf writes a kubeconfig with a token of a ServiceAccount, so that a
-// program has the rights that users give it and no others.
+// WriteKubeconfigOf writes a kubeconfig with a token of a ServiceAccount, so that a program has exactly the
+// ServiceAccount's permissions.
 func WriteKubeconfigOf(ctx context.Context, administrator *rest.Config, account client.ObjectKey, path string) error {
 	config, err := As(ctx, administrator, account)
 	if err != nil {
@@ -81,8 +81,8 @@ func WriteKubeconfigOf(ctx context.Context, administrator *rest.Config, account 
 	return WriteKubeconfig(config, account.Namespace, path)
 }
 
-// WriteKubeconfig writes a kubeconfig for who has a token or a certificate. An empty
-// namespace is the default one.
+// WriteKubeconfig writes a kubeconfig for an identity with a token or a certificate. An empty namespace means the
+// default namespace.
 func WriteKubeconfig(config *rest.Config, namespace, path string) error {
 	config = rest.CopyConfig(config)
 	if err := rest.LoadTLSFiles(config); err != nil {
@@ -103,8 +103,7 @@ func WriteKubeconfig(config *rest.Config, namespace, path string) error {
 	return nil
 }
 
-// Clients returns clients of the administrator that know the kinds of Kubernetes, the Darkroom and
-// those that are added.
+// Clients returns clients of the administrator for the kinds of Kubernetes, the Darkroom, and additional kinds.
 func Clients(
 	administrator *rest.Config, add ...func(*runtime.Scheme) error,
 ) (client.Client, *kubernetes.Clientset, error) {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// NewAccount makes a ServiceAccount with the rights of a ClusterRole.
+// NewAccount creates a ServiceAccount with the permissions of a ClusterRole.
 func NewAccount(ctx context.Context, kube client.Client, account client.ObjectKey, role string) error {
 	if err := kube.Create(ctx, &corev1.ServiceAccount{
 		ObjectMeta: metav1.ObjectMeta{Namespace: account.Namespace, Name: account.Name},
@@ -32,7 +32,7 @@ func NewAccount(ctx context.Context, kube client.Client, account client.ObjectKe
 	return nil
 }
 
-// ReadClusterRole reads a manifest of the repository.
+// ReadClusterRole reads a ClusterRole from a manifest in the repository.
 func ReadClusterRole(path string) (*rbacv1.ClusterRole, error) {
 	raw, err := os.ReadFile(path) //nolint:gosec // tests name their repository
 	if err != nil {
@@ -45,8 +45,8 @@ func ReadClusterRole(path string) (*rbacv1.ClusterRole, error) {
 	return role, nil
 }
 
-// NewAPIServer makes the ServiceAccount of an API server, with exactly the rights that
-// config/apiserver gives in the folder of the repository, and returns its identity. Leases are in the namespace default.
+// NewAPIServer creates the ServiceAccount of an API server with exactly the permissions in config/apiserver of the
+// repository, and returns its identity. Leases are in the namespace default.
 func NewAPIServer(
 	ctx context.Context, kube client.Client, administrator *rest.Config, repository string,
 ) (*rest.Config, error) {

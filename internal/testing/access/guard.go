@@ -18,11 +18,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// OperatorUser is the user name of the operator's ServiceAccount, as config/default names it.
+// OperatorUser is the user name of the operator's ServiceAccount in config/default.
 const OperatorUser = "system:serviceaccount:darkroom-system:darkroom-operator-controller-manager"
 
-// NewGuardedOperator installs config/guard of the repository, waits until it is enforced, and returns
-// an identity of the operator that RBAC allows everything.
+// NewGuardedOperator installs config/guard from the repository, waits until it is enforced, and returns an identity of
+// the operator with all RBAC permissions.
 func NewGuardedOperator(ctx context.Context, administrator *rest.Config, repository string) (*rest.Config, error) {
 	kube, _, err := Clients(administrator)
 	if err != nil {

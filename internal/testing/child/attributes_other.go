@@ -4,5 +4,5 @@ package child
 
 import "os/exec"
 
-// dieWithParent has no kernel to ask here: programs stay when their tests are killed.
+// dieWithParent is not supported on this system: programs keep running if their tests are killed.
 func dieWithParent(*exec.Cmd) {}

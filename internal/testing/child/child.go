@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// Start starts a program that dies with this process, even when that is killed: by the
-// signal SIGKILL, unless the command's Pdeathsig names another. To the kernel the parent
-// of a program is the thread that started it, so all are started by one thread that
-// never ends.
+// Start starts a program that is killed when this process dies, even by SIGKILL. The signal is SIGKILL unless the
+// command's Pdeathsig is set. The kernel considers the thread that started a program its parent, so all programs are
+// started by one thread that never ends.
 func Start(program *exec.Cmd) error {
 	dieWithParent(program)
 	result := make(chan error)

@@ -1,6 +1,5 @@
-// Package controlplane starts a real kube-apiserver with etcd for tests. It has the CRDs
-// that the operator needs, and no controllers: pods are not created, garbage is not
-// collected, and namespaces are never removed.
+// Package controlplane starts a real kube-apiserver with etcd for tests. It has the CRDs that the operator needs, but
+// no controllers: pods are not created, garbage is not collected, and namespaces are never removed.
 package controlplane
 
 import (
@@ -24,9 +23,8 @@ const Missing = "KUBEBUILDER_ASSETS is not set to a directory with kube-apiserve
 // Available reports whether a control plane can be started.
 func Available() bool { return os.Getenv("KUBEBUILDER_ASSETS") != "" }
 
-// Start starts a control plane with the CRDs of Darkrooms, HTTPRoutes and more. It returns
-// the configuration of an administrator without rate limits, and a function that stops the
-// control plane.
+// Start starts a control plane with the CRDs of Darkrooms, HTTPRoutes and other kinds. It returns the configuration of
+// an administrator without rate limits, and a function that stops the control plane.
 func Start(
 	more ...*apiextensionsv1.CustomResourceDefinition,
 ) (administrator *rest.Config, stop func() error, err error) {
@@ -37,7 +35,7 @@ func Start(
 	return start(&envtest.Environment{CRDDirectoryPaths: files, CRDs: more})
 }
 
-// StartToMeasure is Start with the CRD of Darkrooms only.
+// StartToMeasure is Start with only the CRD of Darkrooms.
 func StartToMeasure() (administrator *rest.Config, stop func() error, err error) {
 	files, err := definitions()
 	if err != nil {
@@ -60,10 +58,10 @@ func start(environment *envtest.Environment) (administrator *rest.Config, stop f
 
 func run(environment *envtest.Environment) (*rest.Config, error) {
 	environment.ErrorIfCRDPathMissing = true
-	// By default envtest gives up after 20 seconds, and after 10 for the CRDs.
+	// The defaults of envtest are 20 seconds, and 10 seconds for CRDs.
 	environment.ControlPlaneStartTimeout, environment.ControlPlaneStopTimeout = wait.Patience, wait.Patience
 	environment.CRDInstallOptions.MaxTime = wait.Patience
-	// Addresses for the Services of thousands of Darkrooms; by default there are some 250.
+	// The default range has only about 250 addresses; tests create Services of thousands of Darkrooms.
 	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.96.0.0/16")
 	administrator, err := environment.Start()
 	if err != nil {
@@ -73,14 +71,13 @@ func run(environment *envtest.Environment) (*rest.Config, error) {
 	return administrator, nil
 }
 
-// Main runs the tests of a package with a control plane that all of them share, and
-// returns the exit code. Before the first test it is given to prepare. Without
-// programs to start no test is run.
+// Main runs the tests of a package with a shared control plane, and returns the exit code. It calls prepare before the
+// first test. Without the programs of a control plane, no test is run.
 func Main(m *testing.M, prepare func(administrator *rest.Config) error) int {
 	return MainWith(m, nil, prepare)
 }
 
-// MainWith is Main with flags of the API server, without dashes.
+// MainWith is Main with flags for the API server, without dashes.
 func MainWith(m *testing.M, flags map[string]string, prepare func(administrator *rest.Config) error) int {
 	if !Available() {
 		fmt.Println("skipped:", Missing)
@@ -113,7 +110,7 @@ func MainWith(m *testing.M, flags map[string]string, prepare func(administrator 
 	return code
 }
 
-// definitions are files that define the operator's own kind, and then the kinds of others.
+// definitions are files with the CRD of Darkrooms, followed by CRDs of other projects.
 func definitions() ([]string, error) {
 	const operator, gatewayAPI = "github.com/darkroom-operator/darkroom-operator", "sigs.k8s.io/gateway-api"
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", operator, gatewayAPI).Output()

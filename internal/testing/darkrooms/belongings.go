@@ -2,8 +2,7 @@ package darkrooms
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// Belongings are the kinds that the release of a Darkroom may be made of on every
-// cluster, Helm's own Secrets included.
+// Belongings are the kinds that the release of a Darkroom may contain on every cluster, including Helm's Secrets.
 func Belongings() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		{Version: "v1", Kind: "ConfigMap"},

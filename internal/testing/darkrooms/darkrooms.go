@@ -15,14 +15,13 @@ import (
 // DefaultBaseURL is the default source of a Darkroom.
 const DefaultBaseURL = "https://pictures.example.org/assets"
 
-// Builder builds one Darkroom. Its methods change the builder and return it.
+// Builder builds one Darkroom. Its methods modify and return the builder.
 type Builder struct {
 	darkroom v1alpha1.Darkroom
 }
 
-// New returns a builder of a Darkroom that is valid as it is: a WebFolder at
-// DefaultBaseURL, served at the sub-domain that has the Darkroom's name. It has
-// generation 1, as a resource has that was just created.
+// New returns a builder of a valid Darkroom: a WebFolder at DefaultBaseURL, with its name as the sub-domain. Like a
+// newly created resource, it has generation 1.
 func New(name, namespace string) *Builder {
 	return &Builder{v1alpha1.Darkroom{
 		TypeMeta: metav1.TypeMeta{
@@ -52,8 +51,7 @@ func (b *Builder) UID(uid types.UID) *Builder {
 	return b
 }
 
-// Generation sets metadata.generation, which the API server raises with each
-// change of the spec.
+// Generation sets metadata.generation, which the API server increments with each change of the spec.
 func (b *Builder) Generation(generation int64) *Builder {
 	b.darkroom.Generation = generation
 	return b
@@ -82,7 +80,7 @@ func (b *Builder) Deleting(since metav1.Time) *Builder {
 	return b
 }
 
-// Condition sets a condition of the status, in place of one of the same type.
+// Condition sets a condition of the status and replaces a condition of the same type.
 func (b *Builder) Condition(condition v1alpha1.Condition) *Builder {
 	status := &b.darkroom.Status
 	if current := v1alpha1.FindCondition(status.Conditions, condition.Type); current != nil {
@@ -93,7 +91,7 @@ func (b *Builder) Condition(condition v1alpha1.Condition) *Builder {
 	return b
 }
 
-// Spec changes the spec where no other method does.
+// Spec changes the spec in ways that have no dedicated method.
 func (b *Builder) Spec(change func(*v1alpha1.DarkroomSpec)) *Builder {
 	change(&b.darkroom.Spec)
 	return b
@@ -127,8 +125,7 @@ func (b *Builder) image() *v1alpha1.Image {
 	return b.darkroom.Spec.Image
 }
 
-// WebFolder sets a web folder as the source. Like the builders of other
-// sources it replaces the whole source.
+// WebFolder sets a web folder as the source. Like the methods for other sources, it replaces the whole source.
 func (b *Builder) WebFolder(baseURL string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: baseURL})
 }
@@ -138,8 +135,7 @@ func (b *Builder) S3(bucket, region string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.S3, Bucket: bucket, Region: region})
 }
 
-// GoogleCloudStorage sets a bucket as the source, a public one unless
-// CredentialsSecret is added.
+// GoogleCloudStorage sets a bucket as the source. The bucket is public unless CredentialsSecret is added.
 func (b *Builder) GoogleCloudStorage(bucket string) *Builder {
 	return b.Source(v1alpha1.Source{Type: v1alpha1.GoogleCloudStorage, Bucket: bucket})
 }
@@ -161,20 +157,20 @@ func (b *Builder) Endpoint(url string) *Builder {
 	return b
 }
 
-// PathPrefix sets the prefix of the paths that are served.
+// PathPrefix sets the prefix of served paths.
 func (b *Builder) PathPrefix(prefix string) *Builder {
 	b.darkroom.Spec.Source.PathPrefix = prefix
 	return b
 }
 
-// InlineKeys sets credentials in the resource itself.
+// InlineKeys sets inline credentials.
 func (b *Builder) InlineKeys(accessKey, secretKey string) *Builder {
 	b.darkroom.Spec.Source.AccessKey = accessKey
 	b.darkroom.Spec.Source.SecretKey = secretKey
 	return b
 }
 
-// CredentialsSecret names the Secret that holds the credentials.
+// CredentialsSecret references the Secret with the credentials.
 func (b *Builder) CredentialsSecret(name string) *Builder {
 	b.darkroom.Spec.Source.CredentialsSecretRef = &v1alpha1.CredentialsSecretRef{Name: name}
 	return b
@@ -192,7 +188,7 @@ func (b *Builder) Replicas(replicas int32) *Builder {
 	return b
 }
 
-// Autoscaling leaves the number of pods to an autoscaler.
+// Autoscaling enables autoscaling with a minimum and maximum number of pods.
 func (b *Builder) Autoscaling(least, most int32) *Builder {
 	b.darkroom.Spec.Autoscaling = &v1alpha1.Autoscaling{MinReplicas: &least, MaxReplicas: most}
 	return b
@@ -225,7 +221,7 @@ func set(list *corev1.ResourceList, name corev1.ResourceName, quantity string) {
 	(*list)[name] = resource.MustParse(quantity)
 }
 
-// DefaultParam adds a URL parameter of every request.
+// DefaultParam adds a default URL parameter.
 func (b *Builder) DefaultParam(name, value string) *Builder {
 	if b.darkroom.Spec.DefaultParams == nil {
 		b.darkroom.Spec.DefaultParams = map[string]v1alpha1.ParamValue{}
@@ -246,13 +242,13 @@ func (b *Builder) Status(change func(*v1alpha1.DarkroomStatus)) *Builder {
 	return b
 }
 
-// Ingress sets what configures the Ingress.
+// Ingress sets the configuration of the Ingress.
 func (b *Builder) Ingress(ingress v1alpha1.Ingress) *Builder {
 	b.darkroom.Spec.Ingress = &ingress
 	return b
 }
 
-// Gateway routes the hosts by an HTTPRoute of the named Gateways.
+// Gateway routes the hosts by an HTTPRoute for the named Gateways.
 func (b *Builder) Gateway(names ...string) *Builder {
 	gateway := &v1alpha1.Gateway{}
 	for _, name := range names {
@@ -262,7 +258,7 @@ func (b *Builder) Gateway(names ...string) *Builder {
 	return b
 }
 
-// PodTemplate sets what is added to the pods.
+// PodTemplate sets the pod template.
 func (b *Builder) PodTemplate(template v1alpha1.PodTemplate) *Builder {
 	b.darkroom.Spec.PodTemplate = &template
 	return b

@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// Blocks returns the fenced blocks of a Markdown document in a language, such as yaml. A
-// document without any is an error.
+// Blocks returns the fenced code blocks of a Markdown document in a language such as yaml. It is an error if there are
+// none.
 func Blocks(path, language string) ([]string, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // a document of the repository
 	if err != nil {

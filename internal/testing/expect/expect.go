@@ -1,4 +1,4 @@
-// Package expect has the checks that most tests share.
+// Package expect contains checks that most tests share.
 package expect
 
 import (
@@ -15,7 +15,7 @@ func NoError(t testing.TB, err error) {
 	}
 }
 
-// Equal reports a difference as a failure, and the test continues.
+// Equal reports differences as a failure. The test continues.
 func Equal(t testing.TB, what string, want, got any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {

@@ -1,4 +1,4 @@
-// Package faults puts the faults of a Kubernetes API server between it and its clients.
+// Package faults injects faults between a Kubernetes API server and its clients.
 package faults
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Faults of the API server, as a client sees them. All but the last two concern every other request that
-// is not a watch.
+// Faults of the API server, as seen by a client. All except the last two affect every other request that is not a
+// watch.
 const (
 	Conflicts  = "409"
 	Throttles  = "429"
@@ -31,7 +31,7 @@ func All() []string {
 	return []string{Conflicts, Throttles, Fails, IsDown, Loses, Hangs, Slows, SpeaksHTML, Lags, Breaks}
 }
 
-// slowness is how much later a slow request reaches the API server.
+// slowness is the delay of slow requests.
 const slowness = time.Second
 
 // lag is the delay of events in slow watches, and the lifetime of watches that break.
@@ -42,13 +42,13 @@ type Faults struct {
 	mu    sync.Mutex
 	kind  string
 	ended chan struct{}
-	// turn counts requests: every other one fails.
+	// turn counts requests, because every other request fails.
 	turn int
-	// watches are those under way.
+	// watches are the open watches.
 	watches map[*watch]bool
 }
 
-// Begin begins a fault, in place of the current one.
+// Begin starts a fault and ends the current one.
 func (f *Faults) Begin(kind string) {
 	f.End()
 	f.mu.Lock()
@@ -61,7 +61,7 @@ func (f *Faults) Begin(kind string) {
 	}
 }
 
-// End ends the fault, and reports whether there was one.
+// End ends the fault and reports whether there was one.
 func (f *Faults) End() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *Faults) Current() string {
 	return f.kind
 }
 
-// next returns the fault that a request meets; none for every other request.
+// next returns the fault for a request; none for every other request.
 func (f *Faults) next() (string, chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *Faults) next() (string, chan struct{}) {
 	return f.kind, f.ended
 }
 
-// ErrLost ends a request whose answer is lost.
+// ErrLost is the error of a request whose response is lost.
 var ErrLost = errors.New("the connection was closed")
 
 // RoundTripper is a function that sends requests.
@@ -102,7 +102,7 @@ type RoundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f RoundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Inject returns a transport that meets the faults.
+// Inject returns a transport that injects the faults.
 func (f *Faults) Inject(next http.RoundTripper) http.RoundTripper {
 	return RoundTripper(func(r *http.Request) (*http.Response, error) {
 		if r.URL.Query().Get("watch") != "" {
@@ -142,7 +142,7 @@ func (f *Faults) Inject(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// reasons are the rest of the answers that have one.
+// reasons are additional fields of error responses, by fault.
 var reasons = map[string]string{Conflicts: `,"reason":"Conflict","message":"it was changed"`}
 
 func answer(r *http.Request, status int, contentType, body string) *http.Response {
@@ -153,7 +153,7 @@ func answer(r *http.Request, status int, contentType, body string) *http.Respons
 	}
 }
 
-// watch is the body of a watch.
+// watch is the response body of a watch.
 type watch struct {
 	io.ReadCloser
 

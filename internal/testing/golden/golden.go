@@ -1,4 +1,4 @@
-// Package golden compares what tests get with golden files, which the flag -update rewrites.
+// Package golden compares results of tests with golden files, which the flag -update rewrites.
 package golden
 
 import (
@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Check fails the test if the content of a golden file differs.
+// Check fails the test if the content differs from a golden file.
 func Check(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
@@ -28,7 +28,7 @@ func Check(t testing.TB, file, got string) {
 	expect.Equal(t, file+", which go test -update rewrites", string(want), got)
 }
 
-// CheckNoneIsLeft fails the test if a folder has other files than these.
+// CheckNoneIsLeft fails the test if a folder contains other files.
 func CheckNoneIsLeft(t testing.TB, folder string, want []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*"))

@@ -1,5 +1,4 @@
-// Package helm4 renders charts with Helm 4, which users and Flux run, while the operator and most
-// tests use Helm 3.
+// Package helm4 renders charts with Helm 4, which users and Flux run. The operator and most tests use Helm 3.
 package helm4
 
 import (
@@ -12,17 +11,17 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-// Release names a release, and the cluster that it is rendered for.
+// Release identifies a release and the cluster for which it is rendered.
 type Release struct {
 	Name, Namespace string
-	// KubeVersion is a version such as v1.30.0. Empty: the version of Helm's libraries.
+	// KubeVersion is a version such as v1.30.0; empty means the version of Helm's libraries.
 	KubeVersion string
-	// APIVersions are those that the cluster has beyond Kubernetes' own.
+	// APIVersions are the API versions that the cluster serves in addition to the built-in ones.
 	APIVersions []string
 }
 
-// Render returns the rendered templates of the chart in a directory by their names. The values are
-// validated against the schema of the chart.
+// Render returns the rendered templates of the chart in a directory, by name. The values are validated against the
+// chart's schema.
 func Render(directory string, release Release, values map[string]any) (map[string]string, error) {
 	chart, err := loader.Load(directory)
 	if err != nil {
@@ -45,8 +44,8 @@ func Render(directory string, release Release, values map[string]any) (map[strin
 	return engine.Render(chart, toRender)
 }
 
-// Documents returns the YAML documents of rendered templates, sorted, without the comments in which
-// Helm names their templates.
+// Documents returns the YAML documents in rendered templates, sorted, without Helm's comments with the names of the
+// templates.
 func Documents(templates map[string]string) []string {
 	var documents []string
 	for name, text := range templates {

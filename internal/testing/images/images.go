@@ -1,4 +1,4 @@
-// Package images serves images to Darkrooms in tests of a real node, and requests them.
+// Package images runs sources of images on a real node and requests images from Darkrooms.
 package images
 
 import (
@@ -22,20 +22,19 @@ import (
 const (
 	// SourcesImage is the container image of test/standins/sources.
 	SourcesImage = "docker.io/darkroom-e2e/sources:v1"
-	// DarkroomImage is the default container image of the chart; in tests, of
-	// test/standins/darkroom.
+	// DarkroomImage is the default container image of the chart. Tests build it from test/standins/darkroom.
 	DarkroomImage = "docker.io/gojektech/darkroom:v0.4.2"
 
-	// Path is the path of the same image in all sources.
+	// Path is the path of the test image in all sources.
 	Path = "/images/sample.jpg"
-	// Its own size in pixels.
+	// The original size in pixels.
 	width, height = 1200, 800
 
-	// Patience is how long one request may take.
+	// Patience is the maximum duration of a request.
 	Patience = 10 * time.Second
 )
 
-// SourcePod returns a pod of a source: webfolder or s3, at a port, with more arguments.
+// SourcePod returns a pod of a source, webfolder or s3, at a port and with additional arguments.
 func SourcePod(namespace, name, kind string, port int32, args ...string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": name}},
@@ -70,7 +69,7 @@ func IsReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// Client does not follow redirects: they are findings.
+// Client does not follow redirects, because tests check them.
 var Client = &http.Client{
 	Timeout:       Patience,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -92,8 +91,7 @@ func Get(ctx context.Context, url, host, path string) (status int, body []byte, 
 	return response.StatusCode, body, err
 }
 
-// Served returns an error unless a host answers, from the server at a URL, with the image at a
-// width; 0 is the original.
+// Served returns an error unless the server at a URL serves the image of a host with a width; 0 means the original.
 func Served(ctx context.Context, url, host string, width int) error {
 	path := Path
 	if width > 0 {
@@ -109,10 +107,10 @@ func Served(ctx context.Context, url, host string, width int) error {
 	return Check(body, width)
 }
 
-// Check returns an error unless data is the image at a width; 0 is the original.
+// Check returns an error unless data is the image with a width; 0 means the original.
 func Check(data []byte, want int) error {
 	if want == 0 {
-		config, _, err := image.DecodeConfig(bytes.NewReader(data)) // spares load tests the pixels
+		config, _, err := image.DecodeConfig(bytes.NewReader(data)) // cheaper than decoding all pixels
 		if err == nil && (config.Width != width || config.Height != height) {
 			err = fmt.Errorf("the image has %d × %d pixels", config.Width, config.Height)
 		}
@@ -122,7 +120,7 @@ func Check(data []byte, want int) error {
 	if err != nil {
 		return fmt.Errorf("decode %.40q: %w", data, err)
 	}
-	// Darkroom drops the fraction of a height, and the gate rounds it.
+	// Darkroom truncates a fractional height, and the gate rounds it.
 	least, rounded := want*height/width, (want*height+width/2)/width
 	if size := img.Bounds().Size(); size.X != want || size.Y != least && size.Y != rounded {
 		return fmt.Errorf("the image has %s pixels, not (%d,%d)", size, want, rounded)

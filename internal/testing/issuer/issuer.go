@@ -1,5 +1,5 @@
-// Package issuer runs an OpenID Connect issuer for tests: zitadel/oidc, with users
-// in memory, on a TLS server on loopback.
+// Package issuer runs an OpenID Connect issuer for tests: zitadel/oidc with in-memory users, on a TLS server on a
+// loopback address.
 package issuer
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// The client that is registered at the issuer.
+// The client registered at the issuer.
 const (
 	ClientID     = "darkroom"
 	ClientSecret = "secret-of-the-client"
@@ -34,7 +34,7 @@ const (
 
 const password = "password"
 
-// form asks a browser for the name of the user, and for no password.
+// form asks a browser for the user name, without a password.
 var form = template.Must(template.New("").Parse(`<!doctype html>
 <title>Issuer</title>
 <form action="/login" method="post">
@@ -57,20 +57,20 @@ type Issuer struct {
 	down        atomic.Bool
 
 	mu sync.Mutex
-	// changes are applied to the ID tokens of users.
+	// changes modify the ID tokens of users.
 	changes map[string]func(*Token)
-	// failures are the answers of paths in place of the issuer's.
+	// failures replace the issuer's responses by path.
 	failures map[string]http.HandlerFunc
 }
 
-// Token is an ID token before it is sent.
+// Token is an ID token before it is signed.
 type Token struct {
 	Claims map[string]any
-	// Key signs it; nil means the key of the issuer.
+	// Key signs the token; nil means the key of the issuer.
 	Key any
 }
 
-// Start starts an issuer, which Close stops. It sends browsers back to the redirect URL.
+// Start starts an issuer until Close. It redirects browsers back to the redirect URL.
 func Start(redirectURL string) (*Issuer, error) {
 	i := &Issuer{redirectURL: redirectURL, changes: map[string]func(*Token){}, failures: map[string]http.HandlerFunc{}}
 	i.server = httptest.NewUnstartedServer(i)
@@ -99,17 +99,17 @@ func Start(redirectURL string) (*Issuer, error) {
 // Close stops the issuer.
 func (i *Issuer) Close() { i.server.Close() }
 
-// SetDown makes the issuer drop all connections, or serve again.
+// SetDown makes the issuer drop all connections, or serve requests again.
 func (i *Issuer) SetDown(down bool) { i.down.Store(down) }
 
-// The paths of an issuer that servers send requests to.
+// Paths of the issuer that servers request.
 const (
 	DiscoveryPath = "/.well-known/openid-configuration"
 	TokenPath     = "/oauth/token" //nolint:gosec // a path
 	KeysPath      = "/keys"
 )
 
-// Fail has a path answered by a handler from now on; nil ends that.
+// Fail makes a handler respond to requests of a path; nil restores the issuer's response.
 func (i *Issuer) Fail(path string, by http.HandlerFunc) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -130,7 +130,7 @@ func (i *Issuer) AddUser(name string, groups ...string) {
 	}, groups)
 }
 
-// Change changes the ID tokens of a user from now on; nil ends that.
+// Change modifies all further ID tokens of a user; nil ends that.
 func (i *Issuer) Change(name string, change func(*Token)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -168,8 +168,8 @@ func (i *Issuer) sign(ctx context.Context, token *Token) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// Authorize signs a user in as a browser does that is sent to the authorization URL. It
-// returns the URL that the browser is sent back to.
+// Authorize signs a user in, as a browser that is redirected to the authorization URL. It returns the URL to which the
+// browser is redirected back.
 func (i *Issuer) Authorize(ctx context.Context, authorization, name string) (*url.URL, error) {
 	client := *i.server.Client() // a copy: tests run concurrently
 	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
@@ -229,7 +229,7 @@ func (i *Issuer) login(w http.ResponseWriter, request *http.Request) {
 		http.StatusFound)
 }
 
-// token responds as the issuer does, with the changes to the ID token.
+// token responds like the issuer, with the changes to the ID token.
 func (i *Issuer) token(w http.ResponseWriter, request *http.Request) {
 	recorder := httptest.NewRecorder()
 	i.provider.ServeHTTP(recorder, request)
@@ -274,7 +274,7 @@ func (i *Issuer) changed(ctx context.Context, body []byte) ([]byte, error) {
 	return json.Marshal(answer)
 }
 
-// store adds groups to the ID token, and puts all claims into it.
+// store adds groups and all claims to the ID token.
 type store struct {
 	*storage.Storage
 	users *users

@@ -20,8 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// Decode returns the objects of YAML or JSON documents. Documents without one are
-// passed over.
+// Decode returns the objects in YAML or JSON documents. Empty documents are skipped.
 func Decode(documents []byte) ([]*unstructured.Unstructured, error) {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(documents), 4096)
 	var objects []*unstructured.Unstructured
@@ -39,8 +38,8 @@ func Decode(documents []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Apply applies objects by server-side apply, in their order, as an administrator does: kinds that
-// were defined a moment ago may not be served yet.
+// Apply applies objects by server-side apply, in order, as an administrator would. It retries, because kinds that have
+// just been defined may not be served yet.
 func Apply(ctx context.Context, kube client.Client, limits wait.Limits, objects ...*unstructured.Unstructured) error {
 	for _, object := range objects {
 		err := limits.Until(ctx, "applied "+object.GetKind()+" "+object.GetName(), func(ctx context.Context) error {

@@ -28,9 +28,9 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 	return serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 })
 
-// DecodeStrictly returns the objects of a rendered chart, of the types of Kubernetes and the
-// Gateway API: an unknown, misplaced or repeated field is an error. A ServiceMonitor, whose type
-// is the Prometheus Operator's, is returned as it is.
+// DecodeStrictly returns the objects of a rendered chart as types of Kubernetes and the Gateway API. An unknown,
+// misplaced or duplicate field is an error. A ServiceMonitor is returned as is, because its type belongs to the
+// Prometheus Operator.
 func DecodeStrictly(manifest string) ([]client.Object, error) {
 	var objects []client.Object
 	for reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(manifest))); ; {
@@ -58,7 +58,7 @@ func DecodeStrictly(manifest string) ([]client.Object, error) {
 	}
 }
 
-// All returns the objects of one type.
+// All returns all objects of a type.
 func All[T client.Object](objects []client.Object) []T {
 	var found []T
 	for _, object := range objects {
@@ -69,7 +69,7 @@ func All[T client.Object](objects []client.Object) []T {
 	return found
 }
 
-// Only returns the single object of a type.
+// Only returns the only object of a type.
 func Only[T client.Object](t testing.TB, objects []client.Object) T {
 	t.Helper()
 	found := All[T](objects)

@@ -1,4 +1,4 @@
-// Package program runs the built program of the operator for tests.
+// Package program runs the operator's built program for tests.
 package program
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// endTimeout is how long a program may take to end after SIGTERM.
+// endTimeout is the time within which a program must end after SIGTERM.
 const endTimeout = 2 * time.Minute
 
 // Program is a running program of the operator.
 type Program struct {
-	// URL is where it serves /readyz; the API server serves the rest there too.
+	// URL is the base URL of /readyz, and for the API server of all its paths.
 	URL string
 
 	name, logFile string
@@ -37,8 +37,7 @@ type Program struct {
 	ending  bool
 }
 
-// Manager starts the manager of a repository with a kubeconfig and further flags. It appends its
-// log to a file.
+// Manager starts the manager of a repository with a kubeconfig and additional flags. Its log is appended to a file.
 func Manager(binaries, repository, kubeconfig, logFile string, flags ...string) (*Program, error) {
 	address, err := FreeAddress()
 	if err != nil {
@@ -49,7 +48,7 @@ func Manager(binaries, repository, kubeconfig, logFile string, flags ...string) 
 	return start(binaries, repository, kubeconfig, logFile, address, flags)
 }
 
-// APIServer starts the API server likewise.
+// APIServer starts the API server in the same way.
 func APIServer(binaries, kubeconfig, logFile string, flags ...string) (*Program, error) {
 	address, err := FreeAddress()
 	if err != nil {
@@ -59,13 +58,13 @@ func APIServer(binaries, kubeconfig, logFile string, flags ...string) (*Program,
 		append([]string{"apiserver", "--bind-address", address}, flags...))
 }
 
-// lastPort is below the ports that the system gives to outgoing connections: one of those could take a port
-// between its choice and its use.
+// lastPort is below the range of ephemeral ports. An outgoing connection could otherwise take a port between its choice
+// and its use.
 var lastPort atomic.Int32
 
 func init() { lastPort.Store(10_000 + rand.Int32N(15_000)) } //nolint:gosec // no secret
 
-// FreeAddress returns a free address of loopback.
+// FreeAddress returns a free loopback address.
 func FreeAddress() (string, error) {
 	for range 1000 {
 		address := fmt.Sprintf("127.0.0.1:%d", lastPort.Add(1))
@@ -96,8 +95,7 @@ func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*
 	go func() {
 		defer close(p.done)
 		defer log.Close()
-		// The manager ends without an error when the cluster gains or loses a kind, and a kubelet
-		// would restart it.
+		// A kubelet would restart a program that ends without an error.
 		for p.process.Wait() == nil && p.restart(command()) {
 		}
 	}()
@@ -122,7 +120,7 @@ func (p *Program) Pid() int {
 	return p.process.Process.Pid
 }
 
-// Ended returns an error if the program ended by itself.
+// Ended returns an error if the program has ended by itself.
 func (p *Program) Ended() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +134,7 @@ func (p *Program) Ended() error {
 	return nil
 }
 
-// Ready returns an error unless the program is ready. That it ended is a permanent one.
+// Ready returns an error unless the program is ready. The error is permanent if the program has ended.
 func (p *Program) Ready(ctx context.Context) error {
 	if err := p.Ended(); err != nil {
 		return wait.Permanent(err)
@@ -144,8 +142,7 @@ func (p *Program) Ready(ctx context.Context) error {
 	return wait.Responds(ctx, p.URL+"/readyz", http.StatusOK)
 }
 
-// End sends a signal, and returns once the program has ended. After SIGTERM it must end in time
-// and without an error.
+// End sends a signal and waits until the program has ended. After SIGTERM it must end in time and without an error.
 func (p *Program) End(signal syscall.Signal) error {
 	p.mu.Lock()
 	p.ending = true
@@ -167,10 +164,10 @@ func (p *Program) End(signal syscall.Signal) error {
 	return nil
 }
 
-// Log returns the last lines of the log, or why they cannot be read.
+// Log returns the last lines of the log, or the error of reading them.
 func (p *Program) Log(lines int) string { return Tail(p.logFile, lines) }
 
-// Tail returns the last lines of a file, or why they cannot be read.
+// Tail returns the last lines of a file, or the error of reading them.
 func Tail(path string, lines int) string {
 	content, err := os.ReadFile(path) //nolint:gosec // tests name their files
 	if err != nil {
@@ -180,8 +177,7 @@ func Tail(path string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// Output runs another program to its end, and returns what it writes. An error has what it
-// complains of.
+// Output runs another program and returns its output. An error contains the program's error output.
 func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // tests name their programs
 	var complaints strings.Builder

@@ -1,4 +1,4 @@
-// Package property checks properties that need no API server, whose checks take milliseconds.
+// Package property checks properties that take milliseconds per check and need no API server.
 package property
 
 import (
@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// rounds makes up for the library, which makes a fifth of its checks with -short.
+	// rounds compensates for the library, which makes only a fifth of its checks with -short.
 	rounds = 5
-	// fixed is the number of checks that each run repeats: what they find is found in each run, and not in some.
+	// fixed is the number of checks with fixed seeds. Failures of these checks are reproducible in each run.
 	fixed = 40
-	// words is the length of their input; a check that needs more is skipped.
+	// words is the length of the input of fixed checks; a check that needs more is skipped.
 	words = 1 << 12
 )
 
-// Check makes a hundred random checks of a property, also with -short, and some from fixed seeds.
+// Check makes a hundred random checks of a property, even with -short, and some with fixed seeds.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	count := 1

@@ -1,4 +1,4 @@
-// Package references generates references of container images, and parses them as kubelets do.
+// Package references generates references of container images, and parses them like kubelets.
 package references
 
 import (
@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Check returns an error unless kubelets and container runtimes accept an image. CRI-O and older kubelets count the
-// registry in the length of the name, and Docker Hub if there is none.
+// Check returns an error unless kubelets and container runtimes accept an image. CRI-O and older kubelets include the
+// registry in the length of the name, or Docker Hub if there is none.
 func Check(image string) error {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err == nil && len(named.Name()) > reference.RepositoryNameTotalLengthMax {
@@ -19,8 +19,8 @@ func Check(image string) error {
 	return err
 }
 
-// lengths are around the bounds of names: 255 characters, with "docker.io/library/" or without, and of tags: 128, of
-// which the chart may add one.
+// lengths are lengths around the limits: 255 characters for names, with or without "docker.io/library/", and 128 for
+// tags, to which the chart may add one.
 var lengths = rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(125, 130), rapid.IntRange(230, 260))
 
 func parts(from ...string) *rapid.Generator[string] {
@@ -28,7 +28,7 @@ func parts(from ...string) *rapid.Generator[string] {
 	return rapid.OneOf(rapid.SampledFrom(from), rapid.SampledFrom(from), long)
 }
 
-// Repositories are names without tag or digest: valid ones, and those with a fault.
+// Repositories generates names without tag or digest, both valid and invalid ones.
 func Repositories() *rapid.Generator[string] {
 	hosts := parts("", "", "", "registry.example.com/", "REGISTRY/", "a.b:5000/", "localhost:5000/", "docker.io/", "a:/",
 		"-a.b/", "a-/", "a..b/", "a-.b/", "a.b./", "./", "a_b.com/", ":5000/", "[fd00::1]:5000/", "https://a.b/", "/")
@@ -39,7 +39,7 @@ func Repositories() *rapid.Generator[string] {
 	})
 }
 
-// Tags are tags and versions: valid ones, and those with a fault.
+// Tags generates tags and versions, both valid and invalid ones.
 func Tags() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return rapid.SampledFrom([]string{"", "", "v", "0.4.2", "0.4.2-", "0.4.2+", "_", "-", ".", ":", "ü"}).Draw(t, "prefix") +
@@ -47,7 +47,7 @@ func Tags() *rapid.Generator[string] {
 	})
 }
 
-// Digests are digests: valid ones, and those with a fault.
+// Digests generates digests, both valid and invalid ones.
 func Digests() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return rapid.SampledFrom([]string{"", "sha256:", "sha256:", "SHA256:", "sha512:", "md5:", ":"}).Draw(t, "algorithm") +
@@ -56,7 +56,7 @@ func Digests() *rapid.Generator[string] {
 	})
 }
 
-// All are whole references, with a tag, a digest, both or none: valid ones, and those with a fault.
+// All generates references with a tag, a digest, both or none, both valid and invalid ones.
 func All() *rapid.Generator[string] {
 	digest := "@sha256:" + strings.Repeat("0", 64)
 	return rapid.Custom(func(t *rapid.T) string {

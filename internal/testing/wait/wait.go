@@ -1,5 +1,4 @@
-// Package wait waits, in tests of what runs elsewhere, until something is as it should
-// be. Nothing sleeps and hopes.
+// Package wait waits in tests until a condition is met, instead of sleeping for a fixed time.
 package wait
 
 import (
@@ -19,25 +18,24 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
-// Patience bounds waits for what takes a second or less on a machine that does nothing else: one that does much more
-// than it can is slow, not wrong.
+// Patience is the timeout for conditions that take a second or less on an idle machine. Overloaded machines are much
+// slower.
 const Patience = 5 * time.Minute
 
 // Limits are the limits of a wait.
 type Limits struct {
-	// Timeout is the longest time to wait.
+	// Timeout is the maximum time to wait.
 	Timeout time.Duration
 	// Period is the interval between checks.
 	Period time.Duration
 }
 
-// Until repeats a check until it succeeds, the timeout expires or the context ends. The
-// error names the expected state and the error of the last check.
+// Until repeats a check until it succeeds, the timeout expires or the context ends. The error contains the expected
+// state and the error of the last check.
 func (l Limits) Until(ctx context.Context, what string, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, l.Period, l.Timeout, true, func(context.Context) (bool, error) {
-		// Checks get the context without the timeout, so that the last one returns its own
-		// error.
+		// Checks get the context without the timeout, so that the last check returns its own error.
 		last = check(ctx)
 		var never permanent
 		if errors.As(last, &never) {
