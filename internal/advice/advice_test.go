@@ -56,9 +56,9 @@ func TestEverythingThatIsReportedIsDescribed(t *testing.T) {
 func TestAdviceIsOfTheReasonAndNotOfAPhaseOfTheSameName(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{OfReason("Pending"), "Wait."},
-		{OfPhase("Pending"), "Wait. If it lasts, check that an operator watches the namespace and the labels."},
+		{OfPhase("Pending"), "Wait. If it takes long, check that an operator watches the namespace and the labels."},
 		{OfReason("ImageServed"), ""},
-		{OfReason("ProbeForbidden"), "Grant it, see security.md."},
+		{OfReason("ProbeForbidden"), "Grant the permission, see security.md."},
 		{OfReason("Unknown"), ""},
 	} {
 		expect.Equal(t, "advice", test.want, test.got)

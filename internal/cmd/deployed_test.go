@@ -81,7 +81,7 @@ func TestAPlanHasTheFlagsOfTheOperatorThatRuns(t *testing.T) {
 
 func TestAFlagThatThisVersionLacksIsNamedBeforeTheUpgrade(t *testing.T) {
 	_, err := readWith(t, deployedAs([]string{"--dropped=1"}))
-	if err == nil || !strings.Contains(err.Error(), "unknown flag: --dropped: remove it before the upgrade") {
+	if err == nil || !strings.Contains(err.Error(), "unknown flag: --dropped: remove the argument before the upgrade") {
 		t.Errorf("got %v", err)
 	}
 	other := deployedAs(nil)

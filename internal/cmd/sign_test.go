@@ -94,12 +94,12 @@ func TestURLsAreSignedForADarkroom(t *testing.T) {
 
 func TestWhatCannotBeSignedIsNamed(t *testing.T) {
 	for reason, args := range map[string][]string{
-		"name a Darkroom and URLs": {"/a.jpg"},
-		"16 characters":            {"--keys", "-", "/a.jpg"},
-		"read keys":                {"--keys", "missing", "/a.jpg"},
-		"requires at least 1 arg":  {"--keys", "-"},
-		"must be more than 0":      {"--keys", "-", "--expires", "-1h", "/a.jpg"},
-		"URLs do not expire":       {"--keys", "-", "--expires", "0", "/a.jpg"},
+		"specify a Darkroom and URLs": {"/a.jpg"},
+		"16 characters":               {"--keys", "-", "/a.jpg"},
+		"read keys":                   {"--keys", "missing", "/a.jpg"},
+		"requires at least 1 arg":     {"--keys", "-"},
+		"must be more than 0":         {"--keys", "-", "--expires", "-1h", "/a.jpg"},
+		"URLs do not expire":          {"--keys", "-", "--expires", "0", "/a.jpg"},
 	} {
 		got, err := runSign("short-key", args...)
 		if err == nil || !strings.Contains(err.Error(), reason) || strings.Contains(got, "short-key") {
