@@ -26,23 +26,20 @@ import (
 )
 
 const (
-	// crowdNames is the number of names in each namespace that Darkrooms, releases and
-	// objects of others compete for.
+	// crowdNames is the number of names per namespace for which Darkrooms, releases and foreign objects compete.
 	crowdNames = 10
 	// crowdUsers is the number of users who act at the same time.
 	crowdUsers = 3
-	// restPeriod is for how long nothing may be written once all has converged. A release
-	// is verified once in each verify period of 20 seconds, at the next reconcile, which
-	// is 11 seconds away at most.
+	// restPeriod is the time without writes after which the cluster counts as converged. It is longer than a release's
+	// verify period of 20 seconds plus the resync period.
 	restPeriod = 40 * time.Second
 )
 
 var crowdNamespaces = []string{"crowd-a", "crowd-b"}
 
-// TestACrowdedClusterIsSharedSafely lets users, other controllers and other Helm
-// releases act on the names of twenty Darkrooms, and kills the operator in between.
-// Afterwards each object of the others must be as they left it, each Darkroom must be
-// ready, or refused where its name is taken, and writes must have come to rest.
+// TestACrowdedClusterIsSharedSafely lets users, other controllers and other Helm releases act on the names of twenty
+// Darkrooms, and kills the operator several times. Afterwards every foreign object must be as its owners left it, every
+// Darkroom must be ready, or refused if its name is taken, and writes must have stopped.
 func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	duration := 90 * time.Second
 	if text := os.Getenv("CHAOS_CROWD"); text != "" {
@@ -67,7 +64,7 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 		moment(10 * time.Second)
 		end(t, o, syscall.SIGKILL)
 		if kills%4 == 0 {
-			// Also while it starts, when its caches are empty.
+			// The operator may also be killed while it starts, with empty caches.
 			starting := launch(t, "crowd")
 			moment(time.Second)
 			end(t, starting, syscall.SIGKILL)
@@ -112,8 +109,8 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 	}
 }
 
-// populate fills the namespaces: a third of the names have a release of others, some of
-// the others an object without Helm, and each a Darkroom.
+// populate fills the namespaces. A third of the names get a foreign release, some of the others an object without Helm,
+// and each of them a Darkroom.
 func populate(t *testing.T, l *ledger, random *rand.Rand) {
 	t.Helper()
 	statuses := []release.Status{
@@ -132,7 +129,7 @@ func populate(t *testing.T, l *ledger, random *rand.Rand) {
 				err = l.applyOne(t.Context(), key, random)
 			}
 			if err == nil {
-				// Releases that have nothing to do with any Darkroom.
+				// These releases are unrelated to any Darkroom.
 				err = l.helmInstall(t.Context(), client.ObjectKey{Namespace: name, Name: fmt.Sprintf("gallery-%d", i)},
 					release.StatusDeployed)
 			}
@@ -142,8 +139,8 @@ func populate(t *testing.T, l *ledger, random *rand.Rand) {
 	}
 }
 
-// converged returns an error unless all Darkrooms of the crowd are ready, or refused
-// where their names are taken, and nothing is left of those that were deleted.
+// converged returns an error unless all Darkrooms of the crowd are ready, or refused if their names are taken, and
+// nothing is left of deleted ones.
 func converged(ctx context.Context, l *ledger) error {
 	var errs []error
 	for _, namespace := range crowdNamespaces {
@@ -152,7 +149,7 @@ func converged(ctx context.Context, l *ledger) error {
 	return errors.Join(errs...)
 }
 
-// verdict returns an error if a Darkroom is wrong, considering the objects of others.
+// verdict returns an error if the state of a Darkroom is wrong, given the foreign objects.
 func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
 	deployed := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
@@ -192,8 +189,7 @@ func (l *ledger) taken(darkroom *v1alpha1.Darkroom) string {
 	return ""
 }
 
-// additionsStay returns an error unless all objects of Darkrooms have what the
-// neighbors add to them.
+// additionsStay returns an error unless all objects of Darkrooms still have the neighbors' additions.
 func additionsStay(ctx context.Context) error {
 	var errs []error
 	for _, namespace := range crowdNamespaces {
@@ -219,7 +215,7 @@ func additionsStay(ctx context.Context) error {
 	return shorten(errs)
 }
 
-// undoneRestarts returns which restarts of Deployments were reverted.
+// undoneRestarts returns the restarts of Deployments that were reverted.
 func (l *ledger) undoneRestarts(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,8 +237,8 @@ func (l *ledger) undoneRestarts(ctx context.Context) error {
 	return shorten(errs)
 }
 
-// atRest fails the test unless no Darkroom, and no object that may belong to one, is
-// written for a whole restPeriod. Late records of what others added may come first.
+// atRest fails the test unless no Darkroom and no object that may belong to one is written for a whole restPeriod.
+// Outstanding records of additions by others may come first.
 func atRest(t *testing.T) {
 	t.Helper()
 	written := ""
@@ -257,7 +253,7 @@ func atRest(t *testing.T) {
 	t.Errorf("writes do not come to rest: %s", written)
 }
 
-// versions are the resourceVersions of all objects of the kinds that matter.
+// versions returns the resource versions of all objects of the relevant kinds.
 func versions(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -283,8 +279,7 @@ func versions(t *testing.T) map[string]string {
 	return out
 }
 
-// vacate deletes a namespace, and waits until it is gone. The operator must be running:
-// it finalizes the Darkrooms.
+// vacate deletes a namespace and waits until it is gone. The operator must be running to finalize the Darkrooms.
 func vacate(t *testing.T, name string) (took time.Duration) {
 	t.Helper()
 	must(t, client.IgnoreNotFound(kube.Delete(t.Context(), namespace(name))))

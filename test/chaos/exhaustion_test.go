@@ -22,7 +22,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// peak returns the most memory that a process has had, in MiB.
+// peak returns the maximum memory usage of a process in MiB.
 func peak(t *testing.T, pid int) int {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -33,8 +33,8 @@ func peak(t *testing.T, pid int) int {
 	return kib >> 10
 }
 
-// flood opens connections to an address, each with a header that never ends, until a context does.
-// It counts the connections.
+// flood opens connections to an address, each with an endless header, until the context ends. It counts the
+// connections.
 func flood(
 	ctx context.Context, clients int, address, from string, encrypted bool, header int, opened *atomic.Int64,
 ) *sync.WaitGroup {
@@ -54,7 +54,7 @@ func flood(
 				}
 				if _, err := c.Write([]byte(begin)); err == nil {
 					opened.Add(1)
-					// Until the server closes it.
+					// Read until the server closes the connection.
 					_, _ = bufio.NewReader(c).ReadByte()
 				}
 				stop()
@@ -65,8 +65,8 @@ func flood(
 	return &running
 }
 
-// TestNobodyExhaustsAProgramWithoutAToken opens connections whose headers never end to each listener
-// of the programs. Their pods have 256 MiB.
+// TestNobodyExhaustsAProgramWithoutAToken opens connections with endless headers to each listener of the programs,
+// whose pods have 256 MiB.
 func TestNobodyExhaustsAProgramWithoutAToken(t *testing.T) {
 	namespace := newNamespace(t)
 	metrics, err := program.FreeAddress()
@@ -94,7 +94,7 @@ func TestNobodyExhaustsAProgramWithoutAToken(t *testing.T) {
 	}
 }
 
-// exhaust floods a listener from another address than the one that asks whether the program is ready.
+// exhaust floods a listener from a different address than the readiness check.
 func exhaust(t *testing.T, flooded *program.Program, at string, encrypted bool, clients, header int) {
 	const enough, limit = 2, 150
 	ctx, end := context.WithCancel(t.Context())
@@ -104,7 +104,7 @@ func exhaust(t *testing.T, flooded *program.Program, at string, encrypted bool, 
 	var failures []string
 	for opened.Load() < int64(enough*clients) {
 		asked++
-		// Of its own connection, as a kubelet asks.
+		// A kubelet also opens a new connection.
 		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 		response, err := client.Get(flooded.URL + "/readyz")
 		if err != nil {

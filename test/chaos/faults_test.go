@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// fleet is how many Darkrooms there are when a fault is put in.
+// fleet is the number of Darkrooms during a fault.
 const fleet = 20
 
 var clusterFaults = []struct {
@@ -39,8 +39,7 @@ var clusterFaults = []struct {
 	{"CRD deleted, with all Darkrooms, and applied again", removeDefinition},
 }
 
-// TestChaos puts the faults in one after the other, over one fleet and one operator
-// that is never restarted.
+// TestChaos injects the faults one after the other, with the same fleet and an operator that is never restarted.
 func TestChaos(t *testing.T) {
 	create(t, namespace("chaos"))
 	o := start(t, "operator")
@@ -79,7 +78,7 @@ func create(t *testing.T, object client.Object) {
 	})
 }
 
-// upgradeAll changes a setting of each Darkroom that there is.
+// upgradeAll changes a setting of every Darkroom.
 func upgradeAll(t *testing.T) {
 	t.Helper()
 	level := []v1alpha1.LogLevel{"debug", "info", "warn", "error"}[random.IntN(4)]
@@ -135,7 +134,7 @@ func deleteNamespace(t *testing.T) string {
 	return fmt.Sprintf("deleted after %.1f s", vacate(t, "doomed").Seconds())
 }
 
-// revokePermissions deletes the ClusterRoleBinding of the operator for longer than any back-off.
+// revokePermissions deletes the operator's ClusterRoleBinding for longer than the maximum back-off.
 func revokePermissions(t *testing.T) string {
 	binding := &rbacv1.ClusterRoleBinding{}
 	must(t, kube.Get(t.Context(), client.ObjectKey{Name: "darkroom-operator-manager-rolebinding"}, binding))
@@ -160,11 +159,11 @@ func removeDefinition(t *testing.T) string {
 	return fmt.Sprintf("%d uninstalled, and %d installed again by the same process", fleet, fleet)
 }
 
-// outage is for how long the API server does not respond: as long as one that is restarted on its node.
+// outage is the time for which the API server does not respond, as during a restart on its node.
 const outage = 30 * time.Second
 
-// TestALeaderOutlivesAnOutageOfTheAPIServer stops the API server without ending its connections: requests hang. The
-// leader has the durations that it has by default.
+// TestALeaderOutlivesAnOutageOfTheAPIServer stops the API server without closing its connections, so that requests
+// hang. The leader uses the default durations.
 func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 	create(t, namespace("chaos"))
 	o := start(t, "patient", "--leader-elect", "--lease-namespace", operatorNamespace)
@@ -190,8 +189,8 @@ func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 	)
 }
 
-// TestTheLeadIsTaken has two operators stand for election. The one that leads is
-// first stopped, then killed, each time while all Darkrooms are upgraded.
+// TestTheLeadIsTaken starts two operators with leader election. The leader is first stopped and later killed, each time
+// while all Darkrooms are being upgraded.
 func TestTheLeadIsTaken(t *testing.T) {
 	create(t, namespace("chaos"))
 	elect := []string{
@@ -208,9 +207,9 @@ func TestTheLeadIsTaken(t *testing.T) {
 		signal syscall.Signal
 		limit  time.Duration
 	}{
-		// The lease is released, and a candidate tries every two seconds.
+		// The lease is released, and candidates retry every two seconds.
 		{"the leader of two operators stopped during upgrades of all", syscall.SIGTERM, 10 * time.Second},
-		// The lease of 15 seconds runs out.
+		// The lease expires after 15 seconds.
 		{
 			"the leader of two operators killed during upgrades of all, with a lease of 15 s",
 			syscall.SIGKILL, 25 * time.Second,
@@ -230,7 +229,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 		}
 		took := eventually(t, "all is as it should be", wrong)
 		for name, generation := range generations(t, "chaos") {
-			// One upgrade is one change of the Deployment, no matter which operator applied it.
+			// An upgrade changes the Deployment once, no matter which operator applies it.
 			if generation > revisions[name]+1 {
 				t.Errorf("%s was changed %d times", name, generation-revisions[name])
 			}
@@ -243,7 +242,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 	end(t, first, syscall.SIGKILL)
 }
 
-// leaderIs waits for another leader than the one named, and returns its name.
+// leaderIs waits for a leader other than the given one and returns its name.
 func leaderIs(t *testing.T, not string) string {
 	t.Helper()
 	holder := ""
@@ -265,7 +264,7 @@ func leaderIs(t *testing.T, not string) string {
 	return holder
 }
 
-// generations are the generations of all Deployments of a namespace.
+// generations returns the generations of all Deployments in a namespace.
 func generations(t *testing.T, namespace string) map[string]int64 {
 	t.Helper()
 	list := &appsv1.DeploymentList{}

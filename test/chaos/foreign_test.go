@@ -29,11 +29,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// errReleaseInUse is Helm's answer to the install of a release that exists.
+// errReleaseInUse is Helm's error for the install of an existing release.
 var errReleaseInUse = errors.New("cannot re-use a name that is still in use")
 
-// release changes the revisions of a release that is not a Darkroom's, by Helm's own storage, and
-// records them. act gets those that there are; none if there is no release.
+// release changes the revisions of a foreign release through Helm's own storage, and records them. act receives the
+// existing revisions.
 func (l *ledger) release(
 	ctx context.Context, key client.ObjectKey, act func(*storage.Storage, []*release.Release) error,
 ) error {
@@ -52,8 +52,7 @@ func (l *ledger) release(
 	})
 }
 
-// helmInstall installs a release and leaves it in a status. Objects that exist already
-// make it fail half-way.
+// helmInstall installs a release and leaves it in a status. Existing objects make it fail halfway.
 func (l *ledger) helmInstall(ctx context.Context, key client.ObjectKey, status release.Status) error {
 	now := helmtime.Now()
 	installed := &release.Release{
@@ -89,7 +88,7 @@ func (l *ledger) helmInstall(ctx context.Context, key client.ObjectKey, status r
 	})
 }
 
-// helmUpgrade makes a new revision of a release, and changes one of its objects.
+// helmUpgrade creates a new revision of a release and changes one of its objects.
 func (l *ledger) helmUpgrade(ctx context.Context, key client.ObjectKey) error {
 	revision := 0
 	err := l.release(ctx, key, func(store *storage.Storage, revisions []*release.Release) error {
@@ -114,7 +113,7 @@ func (l *ledger) helmUpgrade(ctx context.Context, key client.ObjectKey) error {
 		mergePatch(`{"data":{"revision":%q}}`, strconv.Itoa(revision)))
 }
 
-// helmUninstall deletes the objects of a release, and its revisions.
+// helmUninstall deletes the objects and revisions of a release.
 func (l *ledger) helmUninstall(ctx context.Context, key client.ObjectKey) error {
 	if err := l.delete(ctx, key.Namespace, annotated(annotationHelmRelease, key.Name)); err != nil {
 		return err
@@ -148,7 +147,7 @@ func annotated(key, value string) func(*unstructured.Unstructured) bool {
 
 const annotationHelmRelease = "meta.helm.sh/release-name"
 
-// helmOwned marks an object as Helm marks the objects of a release.
+// helmOwned sets the labels and annotations that Helm sets on the objects of a release.
 func helmOwned(object client.Object, release client.ObjectKey) {
 	object.SetAnnotations(map[string]string{
 		annotationHelmRelease:            release.Name,
@@ -160,9 +159,8 @@ func helmOwned(object client.Object, release client.ObjectKey) {
 	object.SetLabels(labels)
 }
 
-// foreignObjects have the names that the objects of a Darkroom have, and its labels:
-// those of a chart that is also called darkroom. The last one is a copy of an object of
-// the Darkroom, with the label of the operator, as `kubectl get -o yaml` prints it.
+// foreignObjects have the names and labels of a Darkroom's objects, as from another chart that is also called darkroom.
+// The last one is a copy of a Darkroom's object with the operator's label, as printed by `kubectl get -o yaml`.
 func foreignObjects(key client.ObjectKey) []client.Object {
 	named := func() metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{

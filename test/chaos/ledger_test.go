@@ -24,19 +24,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// ledger records every object that belongs to no Darkroom as its owners left it: each
-// of them writes through the ledger, which keeps what the API server answered.
+// ledger records every foreign object in the state in which its owners left it. Owners write through the ledger, which
+// records the responses of the API server.
 type ledger struct {
 	// mu is held during a write, so that records are in the order of the writes.
 	mu      sync.Mutex
 	entries map[thing]*unstructured.Unstructured
-	// closed is set when the objects are about to be deleted, and not recorded any more.
+	// closed is set when the objects are about to be deleted and no longer recorded.
 	closed bool
 	// restarts are the last restarts of Deployments of Darkrooms.
 	restarts map[types.UID]string
 }
 
-// thing names an object.
+// thing identifies an object.
 type thing struct {
 	kind schema.GroupVersionKind
 	client.ObjectKey
@@ -48,7 +48,7 @@ func newLedger() *ledger {
 	return &ledger{entries: map[thing]*unstructured.Unstructured{}, restarts: map[types.UID]string{}}
 }
 
-// thingOf names an object that has a kind.
+// thingOf returns the thing for an object with a kind.
 func thingOf(object client.Object) thing {
 	return thing{object.GetObjectKind().GroupVersionKind(), client.ObjectKeyFromObject(object)}
 }
@@ -82,8 +82,7 @@ func (l *ledger) create(ctx context.Context, object client.Object) error {
 	return nil
 }
 
-// patch changes an object for one of its owners. It may be an object of a Darkroom,
-// which is not recorded.
+// patch changes an object on behalf of one of its owners. Objects of Darkrooms are not recorded.
 func (l *ledger) patch(ctx context.Context, t thing, patch client.Patch, options ...client.PatchOption) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(t.kind)
@@ -91,7 +90,7 @@ func (l *ledger) patch(ctx context.Context, t thing, patch client.Patch, options
 	object.SetName(t.Name)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// A change by others must not be recorded as the owner's.
+	// A change by others must not be recorded as the owner's change.
 	if err := l.difference(ctx, t); err != nil {
 		return err
 	}
@@ -104,7 +103,7 @@ func (l *ledger) patch(ctx context.Context, t thing, patch client.Patch, options
 	return nil
 }
 
-// delete deletes the objects of a namespace that a filter selects, for their owner.
+// delete deletes the objects in a namespace that match a filter, on behalf of their owner.
 func (l *ledger) delete(ctx context.Context, namespace string, filter func(*unstructured.Unstructured) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +120,7 @@ func (l *ledger) delete(ctx context.Context, namespace string, filter func(*unst
 	return nil
 }
 
-// rewrite does what Helm does with the revisions of a release by itself, and records the outcome.
+// rewrite lets Helm change the revisions of a release, and records the result.
 func (l *ledger) rewrite(ctx context.Context, release client.ObjectKey, act func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +149,7 @@ func (l *ledger) rewrite(ctx context.Context, release client.ObjectKey, act func
 	return actErr
 }
 
-// close forgets all objects, which are about to be deleted.
+// close forgets all objects before they are deleted.
 func (l *ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,15 +170,14 @@ func (l *ledger) has(kind string, key client.ObjectKey) bool {
 	})) > 0
 }
 
-// things returns the names of the recorded objects of a namespace that a filter selects,
-// sorted.
+// things returns the sorted names of recorded objects in a namespace that match a filter.
 func (l *ledger) things(namespace string, filter func(*unstructured.Unstructured) bool) []thing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.selected(namespace, filter)
 }
 
-// selected is things while mu is held.
+// selected is things for callers that hold mu.
 func (l *ledger) selected(namespace string, filter func(*unstructured.Unstructured) bool) []thing {
 	var out []thing
 	for t, object := range l.entries {
@@ -191,7 +189,7 @@ func (l *ledger) selected(namespace string, filter func(*unstructured.Unstructur
 	return out
 }
 
-// differences returns how the cluster differs from the records.
+// differences returns the differences between the cluster and the records.
 func (l *ledger) differences(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -204,7 +202,7 @@ func (l *ledger) differences(ctx context.Context) error {
 	return shorten(errs)
 }
 
-// difference returns how a live object differs from its record, if it has one.
+// difference returns the difference between a live object and its record, if it has one.
 func (l *ledger) difference(ctx context.Context, t thing) error {
 	recorded := l.entries[t]
 	if recorded == nil {
@@ -226,10 +224,9 @@ func (l *ledger) difference(ctx context.Context, t thing) error {
 // clusterWritten are the kinds that kube-controller-manager writes.
 var clusterWritten = []string{"Deployment", "HorizontalPodAutoscaler"}
 
-// contentOf is the whole object as JSON: a changed resourceVersion alone is a
-// difference. Only in objects that kube-controller-manager writes, what it writes is
-// left out: the status, the revision of a Deployment, and the resourceVersion and
-// managed fields that follow from them.
+// contentOf returns the whole object as JSON, so that even a changed resource version is a difference. For kinds that
+// kube-controller-manager writes, it omits the status, the revision of a Deployment, the resource version and the
+// managed fields.
 func contentOf(object *unstructured.Unstructured) string {
 	if slices.Contains(clusterWritten, object.GetKind()) {
 		object = object.DeepCopy()

@@ -25,14 +25,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// Names that config/default gives.
+// Names in config/default.
 const (
 	operatorNamespace = "darkroom-system"
 	operatorAccount   = "darkroom-operator-controller-manager"
 )
 
 const (
-	// waitTimeout is how long the operator may take to recover from a fault.
+	// waitTimeout is the maximum time for the operator to recover from a fault.
 	waitTimeout = 3 * time.Minute
 	pollPeriod  = 200 * time.Millisecond
 )
@@ -86,8 +86,7 @@ func setUp() error {
 	if kube, clientset, err = access.Clients(admin); err != nil {
 		return err
 	}
-	// The Deployment's pod is simulated and does nothing: the processes of the tests
-	// have its rights.
+	// The Deployment's pod is only simulated. The processes of the tests use its permissions.
 	ctx := context.Background()
 	_, err = program.Output(ctx, "kubectl", "apply", "--server-side", "--force-conflicts", "-k",
 		filepath.Join(repository, "config", "default"))
@@ -98,7 +97,7 @@ func setUp() error {
 	return access.WriteKubeconfigOf(ctx, admin, account, filepath.Join(scratch, "kubeconfig"))
 }
 
-// component returns the process id of one of the cluster's programs.
+// component returns the process ID of one of the cluster's programs.
 func component(t *testing.T, name string) int {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(os.Getenv("CLUSTER_DIR"), "cluster.json"))
@@ -119,7 +118,7 @@ func component(t *testing.T, name string) int {
 	return 0
 }
 
-// eventually waits until a check finds nothing wrong, and returns for how long.
+// eventually waits until a check returns no error, and returns the duration.
 func eventually(t *testing.T, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -145,7 +144,7 @@ func launch(t *testing.T, name string, flags ...string) *program.Program {
 	return manager(t, binaries, repository, name, flags...)
 }
 
-// start is launch, and waits until the operator is ready.
+// start starts the operator and waits until it is ready.
 func start(t *testing.T, name string, flags ...string) *program.Program {
 	t.Helper()
 	o := launch(t, name, flags...)
@@ -166,10 +165,10 @@ func logTail() string {
 	return string(out)
 }
 
-// moment lets a random time pass. It is part of a fault; nothing is waited for.
+// moment waits for a random time. The time is part of a fault; no condition is waited for.
 func moment(longest time.Duration) { time.Sleep(time.Duration(random.Int64N(int64(longest)))) }
 
-// must ends the test at an error.
+// must ends the test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -35,8 +35,8 @@ const (
 	annotationRestart = "kubectl.kubernetes.io/restartedAt"
 )
 
-// neighbor is another controller in the cluster. It is level-triggered: each pass brings
-// every object of a namespace to the state that it wants.
+// neighbor is another controller in the cluster. It is level-triggered: each pass brings every object in a namespace to
+// its desired state.
 type neighbor struct {
 	name string
 	pass func(ctx context.Context, l *ledger, random *rand.Rand, namespace string) error
@@ -49,10 +49,10 @@ var neighbors = []neighbor{
 	{"finalizer adder", addFinalizers},
 }
 
-// neighborPeriod is the time between two passes of a neighbor.
+// neighborPeriod is the interval between passes of a neighbor.
 const neighborPeriod = time.Second
 
-// startNeighbors runs the neighbors in the namespaces of the crowd until the function that is returned is called.
+// startNeighbors runs the neighbors in the namespaces of the crowd until the returned function is called.
 func startNeighbors(t *testing.T, l *ledger, seed uint64) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,8 +75,8 @@ func startNeighbors(t *testing.T, l *ledger, seed uint64) (stop func()) {
 	}
 }
 
-// patchServiceAccounts gives every ServiceAccount a pull secret and a token, by
-// server-side apply, as platforms do that bring a registry.
+// patchServiceAccounts adds a pull secret and a token to every ServiceAccount by server-side apply, as platforms with a
+// built-in registry do.
 func patchServiceAccounts(ctx context.Context, l *ledger, _ *rand.Rand, namespace string) error {
 	list := &corev1.ServiceAccountList{}
 	if err := kube.List(ctx, list, client.InNamespace(namespace)); err != nil {
@@ -87,7 +87,7 @@ func patchServiceAccounts(ctx context.Context, l *ledger, _ *rand.Rand, namespac
 		if hasPullSecret(account) {
 			continue
 		}
-		// With the UID, so that an account that was deleted is not created again.
+		// The UID prevents a deleted account from being created again.
 		patch := client.RawPatch(types.ApplyPatchType, fmt.Appendf(nil,
 			`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":%q,"name":%q,"uid":%q},
 				"imagePullSecrets":[{"name":%q}],"secrets":[{"name":%q}]}`,
@@ -116,7 +116,7 @@ var marked = []schema.GroupVersionKind{
 	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 }
 
-// annotate adds an annotation and a label to objects, as inventories and policies do.
+// annotate adds an annotation and a label to objects, as inventory tools and policies do.
 func annotate(ctx context.Context, l *ledger, _ *rand.Rand, namespace string) error {
 	objects, err := metadataOf(ctx, namespace, marked)
 	if err != nil {
@@ -140,7 +140,7 @@ func isMarked(object metav1.Object) bool {
 	return object.GetAnnotations()[annotationSeen] == "yes" && object.GetLabels()[labelTeam] == "photos"
 }
 
-// scale sets the number of pods of one Deployment of its own at each pass.
+// scale sets the number of pods of its own Deployment at each pass.
 func scale(ctx context.Context, l *ledger, random *rand.Rand, namespace string) error {
 	own := l.things(namespace, func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" })
 	if len(own) == 0 {
@@ -149,8 +149,7 @@ func scale(ctx context.Context, l *ledger, random *rand.Rand, namespace string) 
 	return l.patch(ctx, own[random.IntN(len(own))], mergePatch(`{"spec":{"replicas":%d}}`, 1+random.IntN(3)))
 }
 
-// addFinalizers puts a finalizer on Darkrooms and on Services, and removes it two
-// seconds after their deletion was asked for.
+// addFinalizers adds a finalizer to Darkrooms and Services, and removes it two seconds after a deletion was requested.
 func addFinalizers(ctx context.Context, _ *ledger, _ *rand.Rand, namespace string) error {
 	objects, err := metadataOf(ctx, namespace,
 		[]schema.GroupVersionKind{v1alpha1.GroupVersionKind, corev1.SchemeGroupVersion.WithKind("Service")})

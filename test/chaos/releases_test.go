@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// revisions are Helm's records of all releases.
+// revisions are the Secrets of all Helm releases.
 func revisions(t *testing.T) []corev1.Secret {
 	t.Helper()
 	list := &corev1.SecretList{}
@@ -25,7 +25,7 @@ func revisions(t *testing.T) []corev1.Secret {
 	return list.Items
 }
 
-// damageReleases damages the records of all releases.
+// damageReleases damages the Secrets of all releases.
 func damageReleases(t *testing.T) string {
 	all := revisions(t)
 	junk := mergePatch(`{"data":{"release":"anVuaw=="}}`)
@@ -63,8 +63,7 @@ func damageReleases(t *testing.T) string {
 	return fmt.Sprintf("%d records; releases retried or recreated over their objects", len(all))
 }
 
-// leavePending has a deployed release pending since 1980, as if another Helm client had died over
-// it.
+// leavePending sets a deployed release to pending since 1980, as if another Helm client had died during an upgrade.
 func leavePending(secret string) error {
 	past := helmtime.Time{Time: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
 	releases := driver.NewSecrets(clientset.CoreV1().Secrets("chaos"))

@@ -21,15 +21,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// wrong returns all that is not as it should be in the cluster: Darkrooms that are not ready or
-// not gone, orphans, releases under way.
+// wrong returns everything that is wrong in the cluster: Darkrooms that are not ready or not gone, orphans, and pending
+// releases.
 func wrong(ctx context.Context) error {
 	return census(ctx, "", notReady, func(string, client.ObjectKey) bool { return false })
 }
 
-// census checks the Darkrooms of a namespace, which is the whole cluster if it is empty, and the
-// objects that belong to them. verdict returns what is wrong with a Darkroom that is not being
-// deleted; isForeign reports whether an object is known to belong to no Darkroom, regardless of its labels.
+// census checks the Darkrooms in a namespace (empty means the whole cluster) and their objects. verdict returns an
+// error if the state of a Darkroom that is not being deleted is wrong. isForeign reports whether an object is known not
+// to belong to a Darkroom, regardless of its labels.
 func census(
 	ctx context.Context, namespace string, verdict func(*v1alpha1.Darkroom) error,
 	isForeign func(kind string, key client.ObjectKey) bool,
@@ -63,7 +63,7 @@ func census(
 		if owner := metav1.GetControllerOf(object); owner != nil {
 			owned = uids[owner.UID]
 		} else if object.Labels["owner"] == "helm" {
-			// Secrets of releases by the helm command have no owner; they go with the release.
+			// Secrets of releases made by the helm command have no owner and are deleted with the release.
 			owned = names[types.NamespacedName{Namespace: object.Namespace, Name: object.Labels["name"]}]
 		}
 		if !owned {
@@ -92,7 +92,7 @@ func metadataOf(
 	return all, nil
 }
 
-// notReady returns an error unless a Darkroom is ready in its last generation.
+// notReady returns an error unless the current generation of a Darkroom is ready.
 func notReady(darkroom *v1alpha1.Darkroom) error {
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != darkroom.Generation {
@@ -101,7 +101,7 @@ func notReady(darkroom *v1alpha1.Darkroom) error {
 	return nil
 }
 
-// shorten joins errors, and leaves out those beyond the first five.
+// shorten joins the first five errors and omits the others.
 func shorten(errs []error) error {
 	if more := len(errs) - 5; more > 0 {
 		errs = append(errs[:5:5], fmt.Errorf("… and %d more", more))
@@ -109,7 +109,7 @@ func shorten(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// tolerate lets a writer go on if the API server is unavailable, or after a conflict.
+// tolerate lets a writer continue if the API server is unavailable, or after a conflict.
 func tolerate(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) ||
 		meta.IsNoMatchError(err) ||
@@ -119,15 +119,14 @@ func tolerate(err error) error {
 	return err
 }
 
-// isReplaced reports whether a patch named the UID of an object that was deleted and
-// created again: the UID of the new one cannot be changed.
+// isReplaced reports whether a patch failed because the object with its UID was recreated.
 func isReplaced(err error) bool {
 	cause, found := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
 	return found && cause.Field == "metadata.uid"
 }
 
-// newNamespace makes a namespace that is deleted when the test ends, with its Darkrooms, which no
-// operator handles any more.
+// newNamespace creates a namespace that is deleted with its Darkrooms when the test ends. No operator handles them any
+// more then.
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "chaos-"}}

@@ -25,11 +25,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// removedFlag is one that the older operator has.
+// removedFlag is a flag that only the older operator has.
 const removedFlag = "--max-preflights=1"
 
-// TestAnUpgradeReplacesThePodsThatPlanNames upgrades from an older operator, which hack/older.sh has built: with
-// another CRD, a flag that is gone, and another template of pods.
+// TestAnUpgradeReplacesThePodsThatPlanNames upgrades from an older operator built by hack/older.sh. It has another CRD,
+// a flag that was removed, and another pod template.
 func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	older := filepath.Join(binaries, "older")
 	source := filepath.Join(older, "source")
@@ -78,7 +78,8 @@ func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	}
 }
 
-// install applies the manifests of a release as its users do. A guard of a later one would hinder an earlier one.
+// install applies the manifests of a release, as users do. The guard of a later release would hinder an earlier
+// operator.
 func install(ctx context.Context, t *testing.T, source string) {
 	t.Helper()
 	for _, args := range [][]string{
@@ -119,7 +120,7 @@ func createSamples(t *testing.T, folder, namespace string) (names []string) {
 	return names
 }
 
-// rolledOut returns a check that all pods of Darkrooms are of their last templates.
+// rolledOut returns a check that all pods of Darkrooms have the current templates.
 func rolledOut(namespace string, names []string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var errs []error
@@ -140,7 +141,7 @@ func rolledOut(namespace string, names []string) func(context.Context) error {
 	}
 }
 
-// podsOf returns the UIDs of the pods of each Deployment of a namespace.
+// podsOf returns the UIDs of the pods of each Deployment in a namespace.
 func podsOf(t *testing.T, namespace string) map[string][]types.UID {
 	t.Helper()
 	deployments, pods := &appsv1.DeploymentList{}, &corev1.PodList{}
@@ -156,8 +157,8 @@ func podsOf(t *testing.T, namespace string) map[string][]types.UID {
 	return found
 }
 
-// planned returns the Darkrooms of a namespace whose pods plan says will be replaced. It refuses none, and
-// drops no field.
+// planned returns the Darkrooms in a namespace whose pods will be replaced according to plan. The plan must not contain
+// refused Darkrooms or dropped fields.
 func planned(t *testing.T, namespace string) (rolls []string) {
 	t.Helper()
 	out, err := program.Output(t.Context(), filepath.Join(binaries, "darkroom-operator"), "plan", "--namespace", namespace,

@@ -22,15 +22,15 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// user does random operations in one of the namespaces of the crowd at a time. Operations,
-// their objects and their order follow from the seed alone.
+// user performs random operations in the namespaces of the crowd. The operations, their objects and their order depend
+// only on the seed.
 type user struct {
 	*ledger
 	random *rand.Rand
 	log    *log.Logger
 }
 
-// operations lists the actions of users, the likely ones several times.
+// operations lists the actions of users; more likely ones are listed several times.
 var operations = []struct {
 	name string
 	do   func(*user, context.Context, client.ObjectKey) error
@@ -54,8 +54,8 @@ var operations = []struct {
 	{"unapply", (*user).unapply},
 }
 
-// startUsers has users do random operations until the time is over. The returned function
-// waits for their end, and returns the number of operations of each name.
+// startUsers lets users perform random operations for a time. The returned function waits for their end, and returns
+// the number of operations by name.
 func startUsers(t *testing.T, l *ledger, seed uint64, until time.Time) (wait func() map[string]int) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(scratch, "users.log"))
@@ -97,7 +97,7 @@ func startUsers(t *testing.T, l *ledger, seed uint64, until time.Time) (wait fun
 	}
 }
 
-// crowdDarkroom is a valid Darkroom of the crowd. Its host is its own.
+// crowdDarkroom returns a valid Darkroom of the crowd with its own host.
 func crowdDarkroom(key client.ObjectKey) *v1alpha1.Darkroom {
 	return darkrooms.New(key.Name, key.Namespace).SubDomains(key.Name + "." + key.Namespace).Obj()
 }
@@ -142,7 +142,7 @@ func (u *user) delete(ctx context.Context, key client.ObjectKey) error {
 	return kube.Delete(ctx, crowdDarkroom(key))
 }
 
-// restart is `kubectl rollout restart` of the Deployment of a Darkroom.
+// restart performs `kubectl rollout restart` on the Deployment of a Darkroom.
 func (u *user) restart(ctx context.Context, key client.ObjectKey) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -168,19 +168,19 @@ func (u *user) helmInstall(ctx context.Context, key client.ObjectKey) error {
 	return u.ledger.helmInstall(ctx, key, statuses[u.random.IntN(len(statuses))])
 }
 
-// apply creates one object without Helm.
+// apply creates an object without Helm.
 func (u *user) apply(ctx context.Context, key client.ObjectKey) error {
 	return u.ledger.applyOne(ctx, key, u.random)
 }
 
-// unapply deletes the objects that were created without Helm.
+// unapply deletes the objects created without Helm.
 func (u *user) unapply(ctx context.Context, key client.ObjectKey) error {
 	return u.ledger.delete(ctx, key.Namespace, annotated(annotationApplied, key.Name))
 }
 
 const annotationApplied = "crowd.example.com/applied"
 
-// applyOne creates an object with a name that an object of a Darkroom has.
+// applyOne creates an object with the name of a Darkroom's object.
 func (l *ledger) applyOne(ctx context.Context, key client.ObjectKey, random *rand.Rand) error {
 	all := foreignObjects(key)
 	object := all[random.IntN(len(all))]

@@ -23,7 +23,7 @@ var balancerSteps = []kind{
 	}),
 }
 
-// balance plays the load balancer for one route.
+// balance acts as the load balancer for one route.
 func (w *world) balance(route *unstructured.Unstructured) (bool, error) {
 	isSet, isDeleted := slices.Contains(route.GetFinalizers(), balancerFinalizer), route.GetDeletionTimestamp() != nil
 	finalizers := slices.DeleteFunc(slices.Clone(route.GetFinalizers()),

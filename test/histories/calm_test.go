@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// isCalm looks for refused requests that are repeated quickly.
+// isCalm checks for rejected requests that are repeated in quick succession.
 func isCalm(w *world) error {
 	for _, operator := range w.operators {
 		if line, times := operator.traffic.hottest(5 * time.Second); times > 10 {
@@ -24,8 +24,8 @@ func isCalm(w *world) error {
 	return nil
 }
 
-// statusWrite is a write of the status of a Darkroom by an operator, the version of the Darkroom afterwards, and since
-// when all watches of the operator were open; zero if one was not.
+// statusWrite is a write of a Darkroom's status by an operator, with the resulting version of the Darkroom and the time
+// since which all watches of the operator were open; zero if one was not.
 type statusWrite struct {
 	at      time.Time
 	key     types.NamespacedName
@@ -34,8 +34,7 @@ type statusWrite struct {
 	told    time.Time
 }
 
-// newsOnly looks for writes of a status that was stored as it is before. What others did meanwhile, or a fault,
-// may cause one.
+// newsOnly checks for writes of an unchanged status. Concurrent changes by others, or a fault, can cause one.
 func newsOnly(w *world) error {
 	if w.faulty {
 		return nil // a lost answer is written again
@@ -64,10 +63,10 @@ func newsOnly(w *world) error {
 	return nil
 }
 
-// mostInVain is how often a process writes a status without news in a history.
+// mostInVain is the maximum number of writes of an unchanged status per process and history.
 const mostInVain = 1
 
-// reportedOnce looks for events that say the same of the same version of a Darkroom.
+// reportedOnce checks for duplicate events about the same version of a Darkroom.
 func reportedOnce(w *world) error {
 	events, err := w.events()
 	if err != nil {
@@ -87,11 +86,11 @@ func reportedOnce(w *world) error {
 	return nil
 }
 
-// mostReports is how many events say the same, in addition to one of each process: they report what they find.
+// mostReports is the maximum number of equal events in addition to one per process, because each process reports what
+// it finds.
 const mostReports = 1
 
-// textsAreWhole looks for texts that were cut inside a character: the API server stores the replacement
-// character instead.
+// textsAreWhole checks for texts that were cut inside a character; the API server replaces such characters.
 func textsAreWhole(w *world) error {
 	for _, e := range w.timeline.all() {
 		d, isDarkroom := e.object.(*v1alpha1.Darkroom)

@@ -20,11 +20,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 )
 
-// cluster is where histories happen.
+// cluster is the cluster in which histories run.
 type cluster struct {
 	kube          client.WithWatch
 	administrator *rest.Config
-	// asOperator is the identity of operators, which the guard limits and policies can deny.
+	// asOperator is the identity of operators, which the guard restricts and policies can deny.
 	asOperator *rest.Config
 	stop       func() error
 }
@@ -32,12 +32,14 @@ type cluster struct {
 var (
 	logs   logBuffer
 	scheme = controller.NewScheme()
-	// shared is where all histories happen, several at a time: an API server takes seconds of CPU to start.
+	// shared is the cluster of all histories. Several run at the same time, because starting an API server takes
+	// seconds of CPU time.
 	shared *cluster
 )
 
 func TestMain(m *testing.M) {
-	// Garbage collection would take a sixth of the CPU time, most of it in the API server and etcd, which inherit this.
+	// Garbage collection would take a sixth of the CPU time, most of it in the API server and etcd, which inherit this
+	// setting.
 	_ = os.Setenv("GOGC", "400")
 	debug.SetGCPercent(400)
 	ctrl.SetLogger(zap.New(zap.WriteTo(&logs), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))

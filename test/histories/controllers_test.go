@@ -19,8 +19,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// control plays the controllers of Kubernetes once: garbage collection, namespaces, quotas, Deployments, and
-// a Gateway that accepts all routes. It reports whether it wrote anything.
+// control acts once as the controllers of Kubernetes: garbage collection, namespaces, quotas, Deployments, and a
+// Gateway that accepts all routes. It reports whether it wrote anything.
 func (w *world) control() (changed bool, err error) {
 	darkrooms, err := w.allDarkrooms()
 	if err != nil {
@@ -57,8 +57,8 @@ func (w *world) control() (changed bool, err error) {
 	return changed, nil
 }
 
-// administer plays the controllers of namespaces and quotas. A namespace that is being deleted is gone after all
-// that is in it; a quota counts Secrets.
+// administer acts as the controllers of namespaces and quotas. A namespace that is being deleted is removed after its
+// content. Quotas count Secrets.
 func (w *world) administer(
 	darkrooms []v1alpha1.Darkroom, objects []unstructured.Unstructured,
 ) (changed bool, err error) {
@@ -88,7 +88,7 @@ func (w *world) administer(
 	return changed, nil
 }
 
-// empty deletes what is in a namespace, and then the namespace.
+// empty deletes the content of a namespace, and then the namespace.
 func (w *world) empty(namespace *corev1.Namespace, within []client.Object) (changed bool, err error) {
 	if len(within) == 0 {
 		namespace.Spec.Finalizers = nil
@@ -106,7 +106,7 @@ func (w *world) empty(namespace *corev1.Namespace, within []client.Object) (chan
 	return changed, nil
 }
 
-// count sets the use of a quota.
+// count sets the used amount of a quota.
 func (w *world) count(namespace *corev1.Namespace, within []client.Object) (bool, error) {
 	quotas := &corev1.ResourceQuotaList{}
 	if err := w.kube.List(w.ctx, quotas, client.InNamespace(namespace.Name)); err != nil || len(quotas.Items) == 0 {
@@ -121,8 +121,8 @@ func (w *world) count(namespace *corev1.Namespace, within []client.Object) (bool
 	return true, w.kube.Status().Update(w.ctx, quota)
 }
 
-// collect deletes an object whose owner is gone, or takes away the reference to an owner that is
-// deleted without its dependents.
+// collect deletes an object whose owner is gone. If the owner is deleted without its dependents, it removes the owner
+// reference.
 func (w *world) collect(object *unstructured.Unstructured, living map[types.UID]*v1alpha1.Darkroom) (bool, error) {
 	owners := object.GetOwnerReferences()
 	at := slices.IndexFunc(owners, func(owner metav1.OwnerReference) bool { return owner.Kind == v1alpha1.Kind })
@@ -141,8 +141,8 @@ func (w *world) collect(object *unstructured.Unstructured, living map[types.UID]
 	return false, nil
 }
 
-// orphan takes an owner away from an object by the patch of the garbage collector, which makes the API server encode
-// the whole object again.
+// orphan removes an owner reference with the garbage collector's patch, which makes the API server encode the whole
+// object again.
 func (w *world) orphan(object *unstructured.Unstructured, owner types.UID) error {
 	disowned := object.DeepCopy()
 	err := w.kube.Patch(w.ctx, disowned, client.RawPatch(types.StrategicMergePatchType, fmt.Appendf(nil,
@@ -160,7 +160,7 @@ func (w *world) orphan(object *unstructured.Unstructured, owner types.UID) error
 	})
 }
 
-// finish removes the finalizers of the garbage collector from a Darkroom that is being deleted.
+// finish removes the garbage collector's finalizers from a Darkroom that is being deleted.
 func (w *world) finish(darkroom *v1alpha1.Darkroom, objects []unstructured.Unstructured) (bool, error) {
 	isOurs := func(finalizer string) bool {
 		return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
@@ -177,7 +177,8 @@ func (w *world) finish(darkroom *v1alpha1.Darkroom, objects []unstructured.Unstr
 	})
 }
 
-// serve plays the controllers of Deployments, Gateways and load balancers: all pods are there, all routes accepted.
+// serve acts as the controllers of Deployments, Gateways and load balancers: all pods are ready, and all routes
+// accepted.
 func (w *world) serve(object *unstructured.Unstructured) (bool, error) {
 	if kind := object.GetKind(); kind == "Ingress" || kind == "HTTPRoute" {
 		if changed, err := w.balance(object); changed || err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// specPatches are what the owner of a Darkroom merges into its spec, for each field a value and its removal. The step
-// that claims hosts changes subDomains.
+// specPatches are changes to specs by the owner of a Darkroom: for each field a value and its removal. Another step
+// changes subDomains.
 var specPatches = []string{
 	`{"version":null}`, `{"version":"v0.4.1"}`,
 	`{"image":null}`, `{"image":{"repository":"registry.example.com/darkroom","pullSecrets":[{"name":"registry"}]}}`,
@@ -51,7 +51,7 @@ var specPatches = []string{
 	`{"extraEnvFrom":null}`, `{"extraEnvFrom":[{"configMapRef":{"name":"more"}}]}`,
 }
 
-// fieldSteps change a field of a spec, or what it refers to.
+// fieldSteps change a field of a spec, or an object that it references.
 var fieldSteps = []kind{
 	{4, func(t *rapid.T) step {
 		tenant, name := who(t)
@@ -98,7 +98,7 @@ var fieldSteps = []kind{
 	platform(1, "the sources of images answer again", func(w *world) error { w.unserved.Store(false); return nil }),
 }
 
-// settingValues are the values that the platform team gives to each setting of the operator.
+// settingValues are values of each of the operator's settings.
 var settingValues = map[string][]any{
 	"BaseDomains": {
 		[]string{baseDomains[0]},
@@ -119,7 +119,7 @@ var settingValues = map[string][]any{
 	"ReconcilePeriod":       {time.Duration(0), time.Second},
 }
 
-// settingStep restarts the operator with another setting.
+// settingStep restarts the operator with one setting changed.
 var settingStep = kind{2, func(t *rapid.T) step {
 	name := rapid.SampledFrom(slices.Sorted(maps.Keys(settingValues))).Draw(t, "setting")
 	value := rapid.SampledFrom(settingValues[name]).Draw(t, "value")
@@ -130,8 +130,8 @@ var settingStep = kind{2, func(t *rapid.T) step {
 	}}
 }}
 
-// wiring are the fields of the controllers' options that are no settings, or that histories have a constant or a step
-// of another kind for.
+// wiring are fields of the controllers' options that are not settings, or that are constant in histories or changed by
+// other steps.
 var wiring = []string{
 	"Chart", "Values", "Namespaces", "Selector", "MaxConcurrentReconciles", "MaxHistory", "Cluster", "DiscoveryPeriod",
 	"Probe", "Published", "ProbeConcurrency", "Version", "Installation", "LeaseNamespace", "Metrics", "Darkrooms",
@@ -160,7 +160,7 @@ func TestEachFieldOfTheSpecAndEachSettingHasAStep(t *testing.T) {
 	}
 }
 
-// TestThePatchesOfSpecsAreAccepted holds that steps change what they say: a patch that is refused would test nothing.
+// TestThePatchesOfSpecsAreAccepted checks that the patches are valid, because a rejected patch would test nothing.
 func TestThePatchesOfSpecsAreAccepted(t *testing.T) {
 	t.Parallel()
 	w := &world{cluster: shared, ctx: t.Context()}

@@ -30,27 +30,26 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// shrinkPatience bounds the way to rest of shorter histories that may violate an invariant too.
+// shrinkPatience limits the time in which shortened histories may come to rest.
 const shrinkPatience = 15 * time.Second
 
 // capabilities describe the oldest cluster that the chart supports.
 var capabilities = render.Capabilities{Version: "v1.30.0"}
 
-// shrinkTime bounds the search for a shorter history.
+// shrinkTime limits the search for a shorter history.
 var shrinkTime = cmp.Or(os.Getenv("SHRINK"), "2m")
 
-// fixedSeeds is the number of histories of `make test`, and workers how many run at a time:
-// they mostly wait.
+// fixedSeeds is the number of histories in `make test`, and workers the number of concurrent ones. They mostly wait.
 const (
 	fixedSeeds = 6
 	workers    = 8
 )
 
-// focus selects histories by their sentences.
+// focus selects histories by the sentences of their steps.
 var focus = regexp.MustCompile(os.Getenv("FOCUS"))
 
-// TestHistories runs fixed seeds with -short; if FOR is set, as many as fit into this time, from FIRST on; and one if SEED
-// is set.
+// TestHistories runs fixed seeds with -short. With FOR, it runs as many seeds as fit into that time, starting at FIRST.
+// With SEED, it runs only that seed.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	if seed, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
@@ -85,7 +84,7 @@ func TestHistories(t *testing.T) {
 	running.Wait()
 }
 
-// seeding guards the seed, a flag of the library.
+// seeding protects the seed, which is a flag of the library.
 var seeding sync.Mutex
 
 // isFixed is set if the seeds are fixed.
@@ -125,7 +124,7 @@ func check(t *testing.T, seed uint64) {
 	})
 }
 
-// run runs a history, and returns the first invariant that it violates.
+// run runs a history and returns the first violated invariant.
 func run(steps []step, patience time.Duration) (violated string, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -155,7 +154,7 @@ func run(steps []step, patience time.Duration) (violated string, err error) {
 	return "", nil
 }
 
-// conclude ends all faults, and judges the cluster at rest.
+// conclude ends all faults and checks the cluster at rest.
 func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	w.faults.End()
 	w.balances = false
@@ -184,13 +183,13 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	return "truth: the next process says what this one said", w.saysTheSame(limits)
 }
 
-// saysTheSame restarts the operator, and compares what statuses say in the end with what they said: nothing has
-// changed since, so a difference is something that a process was not woken by.
+// saysTheSame restarts the operator and compares the statuses before and after. Nothing has changed, so a difference
+// means that the previous process missed an event.
 func (w *world) saysTheSame(limits wait.Limits) error {
 	if rests, err := w.rests(limits.Timeout, quietPeriod, w.isTold); !rests {
 		return errors.Join(err, fmt.Errorf("the operator does not come to rest within %s", limits.Timeout))
 	}
-	// What statuses say is read after it was found to be true: a slow process may have reported it only now.
+	// The statuses are read after they were found to be true, because a slow process may have reported only now.
 	if _, err := w.judge(atRest); err != nil {
 		return nil //nolint:nilerr // what had failed is tried again at this moment
 	}
@@ -217,10 +216,10 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 	})
 }
 
-// quietPeriod is how long operators send nothing when they have nothing left to do, on a busy machine too.
+// quietPeriod is the time without requests after which an operator counts as idle, even on a busy machine.
 const quietPeriod = 2 * time.Second
 
-// isTold reports whether the main installation is led, and all watches of its processes are open.
+// isTold reports whether the main installation has a leader and all watches of its processes are open.
 func (w *world) isTold() bool {
 	leads := false
 	for _, p := range w.processes(mainInstallation) {
@@ -234,8 +233,8 @@ func (w *world) isTold() bool {
 	return leads
 }
 
-// said returns what the statuses of Darkrooms say, but of those that are retried or that another claimant of a host
-// keeps waiting meanwhile, and without what a process counts, such as contests.
+// said returns the contents of the statuses. It omits Darkrooms that are being retried or wait for another claimant of
+// a host, and counters of processes, such as contests.
 func (w *world) said() (map[types.NamespacedName]string, error) {
 	all, err := w.allDarkrooms()
 	said := map[types.NamespacedName]string{}
@@ -259,7 +258,7 @@ func (w *world) said() (map[types.NamespacedName]string, error) {
 	return said, err
 }
 
-// judge returns the first invariant that does not hold.
+// judge returns the first violated invariant.
 func (w *world) judge(invariants []invariant) (violated string, err error) {
 	if w.judging, err = w.objects(); err != nil {
 		return "the API server lists objects", err
@@ -272,7 +271,7 @@ func (w *world) judge(invariants []invariant) (violated string, err error) {
 	return "", nil
 }
 
-// translate returns the objects that a Darkroom is translated into.
+// translate returns the rendered objects of a Darkroom.
 func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, error) {
 	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
 	translator, err := values.New(w.settingsAt(w.processOf(installation, d), time.Now()).Options)
@@ -287,7 +286,7 @@ func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, e
 	domains := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionDomainsReady)
 	explained := domains != nil && domains.Reason == v1alpha1.ReasonDomainConflict
 	for _, host := range translator.Hosts(d) {
-		// Those of the main installation are judged by hostsAreRouted.
+		// hostsAreRouted checks the hosts of the main installation.
 		if !r.isRouted(d, host) && (installation == mainInstallation || explained) {
 			state.RefusedHosts = append(state.RefusedHosts, host)
 		}
@@ -307,7 +306,7 @@ func (w *world) translate(d *v1alpha1.Darkroom) ([]*unstructured.Unstructured, e
 	return manifest.Parse(rendered.Manifest, d.Namespace)
 }
 
-// lacks names the first field of desired that live lacks or has otherwise; else nothing.
+// lacks returns the first field of desired that is missing or different in live; empty if there is none.
 func lacks(desired, live any, path string) string {
 	switch desired := desired.(type) {
 	case map[string]any:
@@ -344,7 +343,7 @@ func encoded(value any) string {
 	return string(raw)
 }
 
-// logBuffer is what all operators log.
+// logBuffer contains the logs of all operators.
 type logBuffer struct {
 	mu    sync.Mutex
 	lines strings.Builder

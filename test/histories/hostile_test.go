@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// crowd is how many objects a tenant makes who makes many.
+// crowd is the number of objects created by a tenant who creates many.
 const crowd = 60
 
 // An old Ingress is one that no controller serves, made in advance.
@@ -50,7 +50,8 @@ func route(ingress *networkingv1.Ingress, hosts ...string) {
 	}
 }
 
-// strayIngress is one with a host, and the label and owner reference of a Darkroom that does not exist.
+// strayIngress returns an Ingress with a host, and with the label and owner reference of a Darkroom that does not
+// exist.
 func (w *world) strayIngress(tenant, host string, i int) *networkingv1.Ingress {
 	ingress := ingressOf(w.key(tenant, fmt.Sprintf("crowd-%d", i)), w.hostOf(w.subDomain(host)))
 	absent := w.newDarkroom(w.key(tenant, fmt.Sprintf("absent-%d", i)))
@@ -60,7 +61,7 @@ func (w *world) strayIngress(tenant, host string, i int) *networkingv1.Ingress {
 	return ingress
 }
 
-// hostileSteps are what a tenant does who may do everything in a namespace of theirs.
+// hostileSteps are actions of a tenant with all permissions in a namespace.
 var hostileSteps = []kind{
 	{3, func(t *rapid.T) step {
 		tenant := rapid.SampledFrom(tenants).Draw(t, "tenant")

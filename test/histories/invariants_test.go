@@ -22,13 +22,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// invariant is a promise. Its error says what violates it.
+// invariant is a promise. Its error describes the violation.
 type invariant struct {
 	name  string
 	holds func(*world) error
 }
 
-// always are the invariants that hold at every moment.
+// always are invariants that hold at every moment.
 var always = []invariant{
 	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
 	{
@@ -47,13 +47,13 @@ var always = []invariant{
 	{"truth: a deletion is no failure", deletionIsNoFailure},
 }
 
-// afterwards are those that are judged once, by all statuses and events that there were.
+// afterwards are invariants that are checked once, against all statuses and events of the history.
 var afterwards = []invariant{
 	{"calm: an event is recorded if there is news", reportedOnce},
 	{"truth: texts are stored as they were reported", textsAreWhole},
 }
 
-// atRest are those that hold once all faults have ended and the cluster is at rest.
+// atRest are invariants that hold once all faults have ended and the cluster is at rest.
 var atRest = []invariant{
 	{"liveness: deleted Darkrooms are gone", deletedAreGone},
 	{"desired: each Darkroom's objects are as translated, or a condition names the cause", isAsDesired},
@@ -79,8 +79,8 @@ func foreignObjectsStay(w *world) error {
 	return nil
 }
 
-// nothingIsLeft looks for objects that the operator made and that have no owner, though neither their
-// owner nor another controller took it away; and for such objects without their Helm release, unless a user ended it.
+// nothingIsLeft checks for objects of the operator without an owner, unless their owner or another controller removed
+// the reference, and for such objects without a Helm release, unless a user ended the release.
 func nothingIsLeft(w *world) error {
 	objects := w.judging
 	releases := map[string]bool{}
@@ -96,7 +96,7 @@ func nothingIsLeft(w *world) error {
 			continue
 		}
 		name := object.GetNamespace() + "/" + object.GetAnnotations()[ownership.AnnotationReleaseName]
-		// Where managed fields were emptied, an object of a release that stays may be Helm's.
+		// If managed fields were cleared, a remaining object of a release may be Helm's.
 		mayBeHelms := releases[name] && slices.Contains(writers(object), "before-first-apply")
 		if _, isForeign := w.foreign[referTo(object)]; !isForeign && !mayBeHelms {
 			return fmt.Errorf("%s has no owner, and was written by %v", referTo(object), writers(object))
@@ -108,7 +108,7 @@ func nothingIsLeft(w *world) error {
 	return nil
 }
 
-// mostRequests bounds the requests of one step: it changes at most four Darkrooms.
+// mostRequests limits the requests per step. A step changes at most four Darkrooms.
 const mostRequests = 150
 
 // isCheap compares the requests since the step before.
@@ -137,17 +137,17 @@ func (r *replay) claims(d *v1alpha1.Darkroom, host string) bool {
 // replay is the state of Darkrooms and routes at a moment of the timeline.
 type replay struct {
 	w *world
-	// translators have the settings of the moment, by the process of the main installation.
+	// translators have the settings at that moment, by process of the main installation.
 	translators map[process]*values.Translator
 	darkrooms   map[types.NamespacedName]*v1alpha1.Darkroom
-	// claimed is the installation that claimed a Darkroom last, or that its owner gave it to.
+	// claimed is the installation that last claimed a Darkroom, or to which its owner assigned it.
 	claimed map[types.UID]string
-	// since is when a Darkroom began to want a host.
+	// since is the time since which a Darkroom wants a host.
 	since map[wish]time.Time
-	// routes are the live ones, and given the hosts that an operator wrote into them.
+	// routes are the live routes, and given the hosts that an operator wrote into them.
 	routes map[reference]client.Object
 	given  map[reference][]string
-	// assigned are the hosts of routes as operators wrote them last.
+	// assigned are the hosts of routes as last written by operators.
 	assigned map[reference][]string
 }
 
@@ -167,8 +167,8 @@ func (r *replay) isRouted(darkroom *v1alpha1.Darkroom, host string) bool {
 	return false
 }
 
-// apply applies an event, and returns an error if an operator took a Darkroom from another installation, or a
-// host from whom it belongs to, or put it into a second route.
+// apply applies an event. It returns an error if an operator took a Darkroom from another installation, took a host
+// from its holder, or put a host into a second route.
 func (r *replay) apply(e event, byOperator bool) error {
 	if darkroom, ok := e.object.(*v1alpha1.Darkroom); ok {
 		key := client.ObjectKeyFromObject(darkroom)
@@ -217,7 +217,7 @@ func (r *replay) apply(e event, byOperator bool) error {
 	return errors.Join(r.added(reference, before, after), r.removed(reference, given, after, e.at))
 }
 
-// movesHosts reports whether a status names another base domain for the same spec, and the same installation.
+// movesHosts reports whether a status contains another base domain for the same spec and installation.
 func movesHosts(before, after *v1alpha1.Darkroom) bool {
 	same := before.UID == after.UID && before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
 		before.Status.Installation == after.Status.Installation
@@ -249,10 +249,10 @@ func (r *replay) added(by reference, before, after []string) error {
 	return nil
 }
 
-// handover is how long an operator may act on what was true before.
+// handover is the time during which an operator may act on outdated information.
 const handover = 2 * time.Second
 
-// removed returns an error if an operator takes a host that it gave from a Darkroom that still wants it.
+// removed returns an error if an operator removes a host from a route although the Darkroom still wants it.
 func (r *replay) removed(by reference, given, after []string, at time.Time) error {
 	darkroom := r.darkrooms[by.NamespacedName]
 	for _, host := range given {
@@ -266,7 +266,7 @@ func (r *replay) removed(by reference, given, after []string, at time.Time) erro
 	return nil
 }
 
-// replayed returns the present state of Darkrooms and routes, unless hosts moved wrongly on the way.
+// replayed returns the current state of Darkrooms and routes, or an error if hosts moved wrongly before.
 func (w *world) replayed() (*replay, error) {
 	events, byOperators := w.timeline.sorted()
 	r := &replay{
@@ -321,9 +321,9 @@ func hostsAreRouted(w *world) error {
 	return nil
 }
 
-// isHeld reports whether a Darkroom that is paused, handled by another installation, or untouched for a cause
-// that a condition names, was assigned a host that it must release first. The operator may know of it although
-// its route is gone.
+// isHeld reports whether a host was assigned to a Darkroom that is paused, handled by another installation, or not
+// applied for a reason in a condition. Such a Darkroom has to release the host first. The operator may know about the
+// host even if its route is gone.
 func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
 	for reference, hosts := range r.assigned {
 		holder := r.darkrooms[reference.NamespacedName]
@@ -338,14 +338,14 @@ func (r *replay) isHeld(owner *v1alpha1.Darkroom, host string) bool {
 	return false
 }
 
-// failures are the reasons of Ready that name a cause for objects that are not as desired.
+// failures are the reasons of Ready that explain why objects are not in their desired state.
 var failures = []string{
 	v1alpha1.ReasonInvalid, v1alpha1.ReasonReleaseFailed, v1alpha1.ReasonForeignRelease, v1alpha1.ReasonPaused,
 	v1alpha1.ReasonTerminating,
 }
 
-// explains returns the message of a status that names a cause for objects that are not as desired;
-// else nothing.
+// explains returns the message of a status that explains why objects are not in their desired state; empty if there is
+// none.
 func explains(d *v1alpha1.Darkroom) string {
 	if d.Status.ObservedGeneration != d.Generation {
 		return ""
@@ -427,7 +427,7 @@ func keepsSecrets(w *world) error {
 	return nil
 }
 
-// deletionIsNoFailure looks for warnings about Darkrooms that are gone.
+// deletionIsNoFailure checks for warnings about deleted Darkrooms.
 func deletionIsNoFailure(w *world) error {
 	events, err := w.events()
 	if err != nil {
@@ -480,8 +480,8 @@ func isAsDesired(w *world) error {
 	return nil
 }
 
-// processOf returns a process of an installation whose settings a Darkroom has, running or not. Those of all shards by
-// label are the same.
+// processOf returns a process of an installation with the settings for a Darkroom, running or not. All shards by label
+// have the same settings.
 func (w *world) processOf(installation string, d *v1alpha1.Darkroom) process {
 	processes := w.processes(installation)
 	at := slices.IndexFunc(processes, func(p process) bool { return p.handles(d) })
@@ -495,14 +495,14 @@ func (w *world) isHandled(d *v1alpha1.Darkroom) bool {
 		func(p process) bool { return w.operators[p] != nil && p.handles(d) })
 }
 
-// hasDeployed reports whether a deployed revision is a Darkroom's.
+// hasDeployed reports whether a deployed revision belongs to a Darkroom.
 func (w *world) hasDeployed(d *v1alpha1.Darkroom) bool {
 	return slices.ContainsFunc(w.judging, func(object unstructured.Unstructured) bool {
 		return storage.IsRevision(&object) && metav1.IsControlledBy(&object, d) && object.GetLabels()["status"] == "deployed"
 	})
 }
 
-// isLive returns an error unless an object is live as it is desired, and the Darkroom's.
+// isLive returns an error unless an object exists in its desired state and belongs to the Darkroom.
 func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured) error {
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(desired.GroupVersionKind())
@@ -524,7 +524,7 @@ func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured)
 	return nil
 }
 
-// statusIsTrue compares what statuses say with the live objects.
+// statusIsTrue compares statuses with the live objects.
 func statusIsTrue(w *world) error {
 	r, err := w.replayed()
 	if err != nil {

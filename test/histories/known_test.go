@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// known are histories that violated an invariant once, as they were printed.
+// known are histories that once violated an invariant, as printed.
 var known = map[string]string{
 	"a policy denies another revision": `
 		alice: kubectl apply Darkroom photos with the sub-domain a

@@ -17,10 +17,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// leaseDuration is short, so that a history sees another leader.
+// leaseDuration is short, so that the leader changes within a history.
 const leaseDuration = 4 * time.Second
 
-// electionName starts the names of leases of leaders; a host's lease is named like the host.
+// electionName is the prefix of leader election leases; the lease of a host is named after the host.
 const electionName = "history"
 
 // lease is the lease of the main installation's leader, where the processes elect one.
@@ -28,7 +28,7 @@ func (w *world) lease() types.NamespacedName {
 	return types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: electionName + w.suffix}
 }
 
-// leaseSteps are what happens to the lease.
+// leaseSteps change the lease.
 var leaseSteps = []kind{
 	onDarkroom(3,
 		"kubectl patch darkroom NAME: another sub-domain; the lease of the operator is deleted meanwhile, and "+
@@ -72,5 +72,5 @@ var leaseSteps = []kind{
 	}),
 }
 
-// errStillLeads is returned if no process ended that has lost its lease.
+// errStillLeads is returned if no process ended after losing its lease.
 var errStillLeads = errors.New("a process goes on without its lease")

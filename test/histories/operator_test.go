@@ -41,10 +41,10 @@ const (
 // maxHistory is the number of revisions that operators keep.
 const maxHistory = 3
 
-// baseDomains are those that the main installation may be started with.
+// baseDomains are the base domains with which the main installation may be started.
 var baseDomains = []string{"darkroom.example.com", "images.example.com"}
 
-// settings are an installation's settings for every Darkroom, since a time.
+// settings are an installation's settings for every Darkroom, valid since a time.
 type settings struct {
 	since time.Time
 	values.Options
@@ -84,9 +84,9 @@ func (w *world) restart(s settings) error {
 // process is a process of the operator.
 type process struct {
 	installation string
-	// replica distinguishes the processes that elect a leader; 0 does not elect.
+	// replica numbers the processes that take part in a leader election; 0 does not take part.
 	replica int
-	// shard is the label of the Darkrooms that it handles, and namespace their namespace; empty means all.
+	// shard is the label of the Darkrooms that the process handles, and namespace their namespace; empty means all.
 	shard, namespace string
 }
 
@@ -95,7 +95,7 @@ func (p process) handles(d *v1alpha1.Darkroom) bool {
 	return (p.shard == "" || d.Labels[shardLabel] == p.shard) && (p.namespace == "" || d.Namespace == p.namespace)
 }
 
-// lease is the lease that a process needs to lead, if it elects a leader.
+// lease returns the lease of a process, if it takes part in a leader election.
 func (w *world) leaseOf(p process) types.NamespacedName {
 	lease := w.lease()
 	lease.Name += cmp.Or(strings.TrimSuffix(p.namespace, w.suffix), p.shard)
@@ -126,7 +126,7 @@ func (w *world) processes(installation string) []process {
 	return []process{{installation: installation}}
 }
 
-// start starts the processes of an installation that do not run.
+// start starts the processes of an installation that are not running.
 func (w *world) start(installation string) error {
 	err := errNothingToDo
 	for _, p := range w.processes(installation) {
@@ -211,7 +211,7 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 	return mgr, options, err
 }
 
-// revive plays the kubelet: processes that ended by themselves are started again.
+// revive acts as the kubelet: it restarts processes that ended by themselves.
 func (w *world) revive() error {
 	for p, o := range w.operators {
 		if !o.isOver() {
@@ -236,7 +236,7 @@ func (o *operator) isOver() bool {
 	}
 }
 
-// stop kills the processes of an installation: requests under way are interrupted.
+// stop kills the processes of an installation and interrupts their requests.
 func (w *world) stop(installation string) {
 	for _, p := range w.processes(installation) {
 		if o := w.operators[p]; o != nil {
@@ -257,7 +257,7 @@ func (w *world) forget(p process) {
 	delete(w.operators, p)
 }
 
-// request is a request that an operator sent, other than a watch.
+// request is a request of an operator other than a watch.
 type request struct {
 	at     time.Time
 	line   string // method, path, and what is created
@@ -273,9 +273,9 @@ type traffic struct {
 
 	mu   sync.Mutex
 	sent []request
-	// writes is how many of them are no reads.
+	// writes is the number of write requests.
 	writes int
-	// closed are the watches that were opened, or tried, and are not open. If there are none, told is since when.
+	// closed are watches that were attempted but are not open. told is the time since which there are none.
 	closed map[string]bool
 	told   time.Time
 }
@@ -301,16 +301,16 @@ func (c count) plus(other count) count {
 
 func isWatch(r *http.Request) bool { return r.URL.Query().Get("watch") != "" }
 
-// isCheck reports whether a request asks whether the cluster has changed.
+// isCheck reports whether a request only checks whether the cluster has changed.
 func isCheck(r *http.Request) bool {
 	return r.Method == http.MethodGet && !strings.Contains(r.URL.Path, "/namespaces/")
 }
 
-// isElection reports whether a request is about the lease of an election, which a leader renews all the time, and
-// which who stands by tries to create when it is gone.
+// isElection reports whether a request is about a leader election lease. A leader renews the lease frequently, and
+// standby processes try to create a missing lease.
 func isElection(line string) bool { return strings.Contains(line, "/leases/"+electionName) }
 
-// record takes note of requests that reach the API server.
+// record records requests that reach the API server.
 func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 	return faults.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		line := r.Method + " " + r.URL.Path + created(r)
@@ -334,7 +334,7 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// watch takes note of watches that end, and of those that are opened again.
+// watch records when watches end and are opened again.
 func (t *traffic) watch(next http.RoundTripper) http.RoundTripper {
 	return faults.RoundTripper(func(r *http.Request) (*http.Response, error) {
 		if !isWatch(r) {
@@ -387,7 +387,7 @@ func (t *traffic) isTold() bool {
 	return len(t.closed) == 0
 }
 
-// toldSince returns since when all watches are open; zero if one is not.
+// toldSince returns the time since which all watches are open; zero if one is not.
 func (t *traffic) toldSince() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -406,11 +406,11 @@ func (t *traffic) leads() bool {
 	}
 }
 
-// nameOfRelease is in the name of a revision, which is the only object that each attempt at a Darkroom creates.
+// nameOfRelease matches the name of a revision, which is the only object that every attempt at a Darkroom creates.
 var nameOfRelease = regexp.MustCompile(`sh\.helm\.release\.v1\.([a-z0-9-]+)\.v`)
 
-// created returns what a request creates and has in its body, not in its path, after a slash: the name of the
-// Darkroom of a revision, or of the lease of an election; empty for other requests.
+// created returns a slash and the name of the object that a request creates, which is not in its path: the Darkroom of
+// a revision, or a leader election lease. It is empty for other requests.
 func created(r *http.Request) string {
 	if r.Method != http.MethodPost || r.GetBody == nil {
 		return ""
@@ -429,14 +429,13 @@ func created(r *http.Request) string {
 	return ""
 }
 
-// isRefused reports whether the API server refused a request for a reason that a retry does not
-// remove.
+// isRefused reports whether the API server rejected a request for a reason that persists after a retry.
 func (r request) isRefused() bool {
 	return r.status == http.StatusBadRequest || r.status == http.StatusForbidden ||
 		r.status == http.StatusUnprocessableEntity
 }
 
-// hottest returns the refused request that an operator repeated most often within a window.
+// hottest returns the rejected request that an operator repeated most often within a time window.
 func (t *traffic) hottest(window time.Duration) (line string, times int) {
 	recent := map[string][]time.Time{}
 	for _, r := range t.all() {
@@ -452,12 +451,12 @@ func (t *traffic) hottest(window time.Duration) (line string, times int) {
 	return line, times
 }
 
-// describe names a request without the parts that differ between histories.
+// describe describes a request without parts that differ between histories.
 func (w *world) describe(line string, times int) string {
 	return fmt.Sprintf("%s, %d times", w.plain(line[:strings.LastIndex(line, "/")]), times)
 }
 
-// probe answers for the sources of images, which no pod asks here.
+// probe simulates the sources of images, because no pods run here.
 func (w *world) probe(context.Context, types.NamespacedName, probe.Target) probe.Outcome {
 	if w.unserved.Load() {
 		return probe.Outcome{Reason: v1alpha1.ReasonSourceDenied, Message: "The source denies access."}

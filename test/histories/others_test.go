@@ -18,11 +18,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// tenantFinalizer belongs to a controller of a tenant, which removes it late.
+// tenantFinalizer is the finalizer of a tenant's controller, which removes it late.
 const tenantFinalizer = "example.com/slow"
 
-// othersSteps are what other clients do in the namespaces of tenants: GitOps, backups, autoscalers, and
-// controllers of the tenants.
+// othersSteps are actions of other clients in the namespaces of tenants: GitOps tools, backups, autoscalers and
+// controllers of tenants.
 var othersSteps = []kind{
 	onDarkroom(2,
 		"kubectl apply --server-side --force-conflicts, as argocd: the Deployment NAME with another image, and a variable",
@@ -116,7 +116,7 @@ func onObject(weight int, command string, mutate func(*unstructured.Unstructured
 	}}
 }
 
-// within returns the objects of a namespace that a release may be made of, and its Darkrooms.
+// within returns the objects in a namespace that may belong to releases, and its Darkrooms.
 func (w *world) within(namespace string) ([]unstructured.Unstructured, error) {
 	objects, err := w.objects()
 	if err != nil {
@@ -129,7 +129,7 @@ func (w *world) within(namespace string) ([]unstructured.Unstructured, error) {
 	return append(objects, darkrooms.Items...), err
 }
 
-// restoreNamespace creates the objects that were saved and are gone, without their status.
+// restoreNamespace creates saved objects that are gone, without their status.
 func (w *world) restoreNamespace(namespace string) error {
 	saved := w.saves[namespace]
 	if saved == nil {
@@ -157,7 +157,7 @@ func (w *world) restoreNamespace(namespace string) error {
 	return nil
 }
 
-// endFinalizers plays the controllers of tenants: they remove their finalizers.
+// endFinalizers acts as the controllers of tenants: they remove their finalizers.
 func (w *world) endFinalizers() error {
 	objects, err := w.objects()
 	if err != nil {
@@ -203,7 +203,7 @@ func (w *world) autoscale(key types.NamespacedName) error {
 	return nil
 }
 
-// scaleStays fails if the number of pods of a Deployment is not the one that its autoscaler has set.
+// scaleStays fails unless a Deployment has the number of pods set by its autoscaler.
 func scaleStays(w *world) error {
 	all, err := w.allDarkrooms()
 	if err != nil {

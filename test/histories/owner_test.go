@@ -23,7 +23,7 @@ import (
 
 // step is one action of an actor.
 type step struct {
-	// says is the action as a sentence, or as the command that does it.
+	// says describes the action as a sentence or a command.
 	says string
 	do   func(*world) error
 }
@@ -33,18 +33,18 @@ func (s step) GoString() string { return "\n\t" + s.says }
 
 // kind generates steps of one kind.
 type kind struct {
-	// weight is how often the kind is chosen.
+	// weight is the relative frequency of the kind.
 	weight int
 	draw   func(*rapid.T) step
 }
 
-// anytime are the steps that may take part in each history.
+// anytime are the steps that may take part in every history.
 func anytime() []kind {
 	return slices.Concat(ownersSteps, fieldSteps, plainChartSteps, hostileSteps, othersSteps, platformSteps,
 		webhookSteps, balancerSteps, hostSteps)
 }
 
-// weighted has each kind as often as it is chosen.
+// weighted repeats each kind by its weight.
 func weighted(kinds []kind) (choices []kind) {
 	for _, each := range kinds {
 		choices = append(choices, slices.Repeat([]kind{each}, each.weight)...)
@@ -52,8 +52,8 @@ func weighted(kinds []kind) (choices []kind) {
 	return choices
 }
 
-// history generates the steps of a history. Few kinds of steps take part in each, and those that its opening is
-// about, so that those that only do harm together meet often enough.
+// history generates the steps of a history. Only a few kinds of steps, and those of its opening, take part in each
+// history, so that steps that cause trouble only in combination meet often enough.
 func history() *rapid.Generator[[]step] {
 	choices := weighted(anytime())
 	return rapid.Custom(func(t *rapid.T) []step {
@@ -65,7 +65,7 @@ func history() *rapid.Generator[[]step] {
 	})
 }
 
-// opening is how a history begins, and the steps that are about it.
+// opening is the beginning of a history and the steps related to it.
 type opening struct {
 	step
 	about []kind
@@ -146,13 +146,13 @@ func (w *world) replaceOperator(configure func()) error {
 	return w.createPhotos()
 }
 
-// names of Darkrooms, and of the hosts that tenants quarrel about.
+// names are the names of Darkrooms, and of the hosts for which tenants compete.
 var (
 	darkroomNames = []string{"photos", "photos", "photos", "cats"}
 	hostNames     = []string{"a", "b"}
 )
 
-// who draws a tenant and the name of a Darkroom of theirs.
+// who chooses a tenant and the name of one of its Darkrooms.
 func who(t *rapid.T) (tenant, name string) {
 	return rapid.SampledFrom(tenants).Draw(t, "tenant"), rapid.SampledFrom(darkroomNames).Draw(t, "name")
 }
@@ -175,7 +175,7 @@ func change(weight int, command string, mutate func(w *world, d *v1alpha1.Darkro
 	})
 }
 
-// newDarkroom is a Darkroom that claims hosts.
+// newDarkroom returns a Darkroom that claims hosts.
 func (w *world) newDarkroom(key types.NamespacedName, hosts ...string) *v1alpha1.Darkroom {
 	darkroom := &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: w.shardOf(key)},
@@ -208,7 +208,7 @@ var (
 	})
 )
 
-// ownersSteps are what the owners of Darkrooms do.
+// ownersSteps are actions of the owners of Darkrooms.
 var ownersSteps = []kind{
 	{10, func(t *rapid.T) step {
 		tenant, name := who(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// plainChartSteps are what owners do with Helm releases of the plain chart.
+// plainChartSteps are actions of users with Helm releases of the plain chart.
 var plainChartSteps = []kind{
 	onDarkroom(2, "helm install NAME of the plain chart", (*world).installPlainChart),
 }
@@ -38,7 +38,7 @@ func (w *world) installPlainChart(key types.NamespacedName) error {
 	return fmt.Errorf("%w: %w", errNothingToDo, failure) // the name is taken
 }
 
-// helm returns Helm as a user of a namespace has it.
+// helm returns a Helm configuration for a namespace.
 func (w *world) helm(namespace string) (*action.Configuration, error) {
 	flags := genericclioptions.NewConfigFlags(false)
 	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(w.administrator) }
@@ -47,7 +47,7 @@ func (w *world) helm(namespace string) (*action.Configuration, error) {
 	return helm, helm.Init(flags, namespace, "secret", func(string, ...any) {})
 }
 
-// releaseOf returns the Helm release that an object is of or a revision of; none if it is neither.
+// releaseOf returns the Helm release to which an object or revision belongs; none if there is none.
 func releaseOf(object client.Object) (release types.NamespacedName, ok bool) {
 	name := object.GetAnnotations()[ownership.AnnotationReleaseName]
 	if labels := object.GetLabels(); labels["owner"] == "helm" && labels["version"] != "" {
@@ -56,7 +56,7 @@ func releaseOf(object client.Object) (release types.NamespacedName, ok bool) {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: name}, name != ""
 }
 
-// noteHelmsObjects takes note of the objects of a Helm release: no Darkroom owns them.
+// noteHelmsObjects records the objects of a Helm release as foreign.
 func (w *world) noteHelmsObjects(release types.NamespacedName) error {
 	objects, err := w.objects()
 	if err != nil {

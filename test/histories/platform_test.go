@@ -25,7 +25,7 @@ func platform(weight int, says string, do func(*world) error) kind {
 	return kind{weight, func(*rapid.T) step { return step{says, do} }}
 }
 
-// policy denies operators some writes.
+// policy denies some writes by operators.
 var policy = kind{2, func(t *rapid.T) step {
 	reason := rapid.SampledFrom([]metav1.StatusReason{metav1.StatusReasonInvalid, metav1.StatusReasonForbidden}).
 		Draw(t, "reason")
@@ -41,7 +41,7 @@ var policy = kind{2, func(t *rapid.T) step {
 	return step{says, func(w *world) error { return w.deny(denied, resource, reason, message) }}
 }}
 
-// platformSteps are what the platform, other controllers and the API server do.
+// platformSteps are actions of the platform team, other controllers and the API server.
 var platformSteps = []kind{
 	platform(3, "the operator is killed, and started again", func(w *world) error {
 		w.stop(mainInstallation)
@@ -99,7 +99,7 @@ var platformSteps = []kind{
 	}),
 }
 
-// resources are those that policies deny writes of, by name.
+// resources are the resources whose writes policies deny, by name.
 var resources = map[string]admissionv1.Rule{
 	"darkrooms":   {APIGroups: []string{"deployments.example.com"}},
 	"ingresses":   {APIGroups: []string{"networking.k8s.io"}},
@@ -157,7 +157,7 @@ func (w *world) deny(
 	return w.await(resource, isDenied) // it takes the API server about a second
 }
 
-// asDenied returns the client of a user whom policies deny what they deny operators.
+// asDenied returns the client of a user to whom policies apply as to operators.
 func (w *world) asDenied() (client.Client, error) {
 	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Impersonate.UserName = deniedUser
@@ -186,7 +186,7 @@ func (w *world) exampleOf(resource, namespace string) client.Object {
 // errNotDenied is returned if a policy is not enforced.
 var errNotDenied = errors.New("a policy is not enforced")
 
-// limit limits the number of Secrets in a namespace, until the policies end.
+// limit limits the number of Secrets in a namespace by a quota until the policies end.
 func (w *world) limit(namespace string, most int) error {
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "secrets"},

@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// shardLabel is the label by which an operator that is sharded has its Darkrooms, and shards are its values.
+// shardLabel is the label by which Darkrooms are assigned to shards, and shards are its values.
 const shardLabel = "shard"
 
 var shards = []string{"a", "b"}
@@ -27,7 +27,7 @@ func (w *world) shardOf(key types.NamespacedName) map[string]string {
 	return map[string]string{shardLabel: shards[tenant]}
 }
 
-// shardSteps are how Darkrooms move between shards, and what concerns one shard.
+// shardSteps move Darkrooms between shards, or affect one shard.
 var shardSteps = []kind{
 	change(3, "kubectl label darkroom NAME with the other shard", moveShard),
 	change(2, "kubectl edit darkroom NAME: the other shard, and another number of replicas",
@@ -48,7 +48,7 @@ var (
 	killFirstForGood = killShard(2, "one shard of the operator is killed, and never started again", true)
 )
 
-// killShard generates the death of the first of several processes that each have their Darkrooms.
+// killShard generates the death of one of several processes with different shards.
 func killShard(weight int, says string, forGood bool) kind {
 	return platform(weight, says, func(w *world) error {
 		shard := w.processes(mainInstallation)[0]

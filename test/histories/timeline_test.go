@@ -28,24 +28,23 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// timeline is the order in which the API server changed Darkrooms and routes, and which of the
-// changes of routes operators made.
+// timeline is the order in which the API server changed Darkrooms and routes, with a record of which changes to routes
+// operators made.
 type timeline struct {
 	cancel    context.CancelFunc
 	following sync.WaitGroup
 
 	mu     sync.Mutex
 	events []event
-	// byOperators are the versions of routes that operators wrote, and the UIDs of those that they
-	// deleted.
+	// byOperators are the versions of routes written by operators, and the UIDs of routes deleted by operators.
 	byOperators map[string]bool
-	// earlier are the requests of operators that were stopped.
+	// earlier are the requests of stopped operators.
 	earlier count
 	// statuses are the writes of statuses by operators.
 	statuses []statusWrite
 }
 
-// event is a change of an object; of a deletion it has the last state.
+// event is a change of an object; for a deletion it contains the last state.
 type event struct {
 	version uint64
 	at      time.Time
@@ -74,7 +73,7 @@ func (w *world) follow() error {
 	return nil
 }
 
-// record records what a watch shows, and watches again when the API server ends it.
+// record records the events of a watch, and restarts the watch when the API server ends it.
 func (w *world) record(ctx context.Context, namespace string, kind client.ObjectList, watcher watch.Interface) {
 	for watcher != nil {
 		w.timeline.append(watcher)
@@ -89,7 +88,7 @@ func (w *world) record(ctx context.Context, namespace string, kind client.Object
 	}
 }
 
-// resume records how the objects of a kind are now, and watches them from there.
+// resume records the current objects of a kind and watches from there.
 func (w *world) resume(ctx context.Context, namespace string, now client.ObjectList) (watch.Interface, error) {
 	if err := w.kube.List(ctx, now, client.InNamespace(namespace)); err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func (w *world) resume(ctx context.Context, namespace string, now client.ObjectL
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: now.GetResourceVersion()}})
 }
 
-// relisted records the living objects of a kind in a namespace, and that the others are gone.
+// relisted records the existing objects of a kind in a namespace, and that all others are gone.
 func (t *timeline) relisted(namespace string, list client.ObjectList, living []client.Object) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

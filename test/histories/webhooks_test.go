@@ -28,7 +28,7 @@ import (
 // mirror is the registry that a webhook pulls images from.
 const mirror = "mirror.example.com/"
 
-// webhookSteps are what webhooks do with writes of the operator.
+// webhookSteps are actions of webhooks on writes by the operator.
 var webhookSteps = []kind{
 	platform(2,
 		"a webhook rewrites the Deployments that the operator writes: images come from a mirror, and pods "+
@@ -93,7 +93,7 @@ var webhooks = sync.OnceValue(func() *httptest.Server {
 	}))
 })
 
-// rewriting returns the patch of a Deployment whose images come from the mirror; nil of other objects.
+// rewriting returns the patch of a Deployment that replaces the registry of its images; nil for other objects.
 func rewriting(object runtime.RawExtension) []byte {
 	var deployment appsv1.Deployment
 	if json.Unmarshal(object.Raw, &deployment) != nil || len(deployment.Spec.Template.Spec.Containers) == 0 {

@@ -28,30 +28,30 @@ import (
 )
 
 const (
-	// canary is a credential that must not leave Secrets and resources.
+	// canary is a credential that must not appear outside of Secrets and resources.
 	canary = "canary-4f1c-not-a-real-key"
-	// restPeriod is how long no operator sends a request when the cluster is at rest.
+	// restPeriod is the time without requests after which operators count as idle.
 	restPeriod = 250 * time.Millisecond
-	// patience bounds the way to rest. It counts for hangs: machines that run tests are shared.
+	// patience limits the time until the cluster is at rest. It is long because machines that run tests are shared.
 	patience = wait.Patience
 )
 
 // tenants are the namespaces of a history, without their suffix, in alphabetical order.
 var tenants = []string{"alice", "bob"}
 
-// releaseKinds are the kinds of the objects of a Darkroom, Secrets of Helm included.
+// releaseKinds are the kinds of a Darkroom's objects, including Helm's Secrets.
 var releaseKinds = append(darkrooms.Belongings(),
 	schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"})
 
-// world is what a history happens in: namespaces of its own on the shared API server, and the
-// operators that handle them. It plays the controllers of Kubernetes.
+// world is the environment of a history: its own namespaces on the shared API server, and the operators that handle
+// them. It acts as the controllers of Kubernetes.
 type world struct {
 	*cluster
 
 	ctx context.Context
 	// suffix distinguishes the namespaces and hosts of histories that run at the same time.
 	suffix string
-	// operators are the running ones.
+	// operators are the running operators.
 	operators map[process]*operator
 	// started is the number of processes so far.
 	started int
@@ -60,26 +60,26 @@ type world struct {
 	elects, sharded, divided bool
 	// balances is set while a load balancer has a finalizer on routes.
 	balances bool
-	// gone are the processes that nobody starts again.
+	// gone are the processes that will not be restarted.
 	gone map[process]bool
-	// settings are those that the main installation was started with.
+	// settings are the settings with which the main installation was started.
 	settings []settings
 	faults   *faults.Faults
 	timeline *timeline
-	// foreign are the versions of objects that belong to no Darkroom, as their owners left them.
+	// foreign are the versions of foreign objects in the state in which their owners left them.
 	foreign map[reference]string
 	// ended are the releases that a user ended, by namespace and name: who deletes the last revision, or takes the
 	// Deployment by removing its owner reference, is left a Deployment without a release, as the event tells.
 	ended map[string]bool
 	// unserved is set while the sources of images fail.
 	unserved atomic.Bool
-	// backups are the Darkrooms as they were saved.
+	// backups are saved Darkrooms.
 	backups map[types.NamespacedName]*v1alpha1.Darkroom
-	// saves are the objects of namespaces as they were saved.
+	// saves are saved objects of namespaces.
 	saves map[string][]unstructured.Unstructured
 	// scaled are the numbers of pods that autoscalers set, by the UID of the Deployment.
 	scaled map[types.UID]int32
-	// faulty is set if the API server failed.
+	// faulty is set if faults were injected into the API server.
 	faulty bool
 	// mirrored is set if a webhook rewrote Deployments.
 	mirrored bool
@@ -113,7 +113,7 @@ func referTo(object client.Object) reference {
 
 var worlds atomic.Int64
 
-// newWorld makes the namespaces of a history and starts an operator. end ends both.
+// newWorld creates the namespaces of a history and starts an operator. end removes both.
 func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error) {
 	w = &world{
 		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
@@ -185,7 +185,7 @@ func (w *world) key(tenant, name string) types.NamespacedName {
 // subDomain returns the sub-domain of a name in this history.
 func (w *world) subDomain(name string) string { return name + w.suffix }
 
-// hosts are those that tenants quarrel about.
+// hosts returns the hosts for which tenants compete.
 func (w *world) hosts() (hosts []string) {
 	for _, name := range hostNames {
 		for _, domain := range baseDomains {
@@ -198,10 +198,10 @@ func (w *world) hosts() (hosts []string) {
 // hostOf returns the host of a sub-domain below the first base domain.
 func (w *world) hostOf(subDomain string) string { return subDomain + "." + baseDomains[0] }
 
-// errNothingToDo is returned by a step that does not apply to the cluster as it is.
+// errNothingToDo is returned by a step that does not apply to the current state of the cluster.
 var errNothingToDo = errors.New("nothing to do")
 
-// benign drops the errors of a step that other actors cause by being earlier.
+// benign drops errors of a step that are caused by concurrent actions of others.
 func benign(err error) error {
 	if errors.Is(err, errNothingToDo) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) ||
 		apierrors.IsConflict(err) ||
@@ -269,7 +269,7 @@ func edit[T client.Object](w *world, key types.NamespacedName, object T, mutate 
 	return w.wrote(object)
 }
 
-// wrote takes note of an object that a tenant or a controller of Kubernetes wrote.
+// wrote records an object written by a tenant or a controller of Kubernetes.
 func (w *world) wrote(object client.Object) error {
 	if _, isDarkroom := object.(*v1alpha1.Darkroom); isDarkroom {
 		return nil
@@ -320,7 +320,7 @@ func (w *world) removeByUser(object client.Object) error {
 	return w.remove(object)
 }
 
-// settle plays the controllers of Kubernetes until the cluster is at rest, or a time has passed.
+// settle acts as the controllers of Kubernetes until the cluster is at rest or a time has passed.
 func (w *world) settle(most time.Duration) error {
 	_, err := w.rests(most, restPeriod, func() bool { return true })
 	return err
