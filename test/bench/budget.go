@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// budget limits the cost of the operator. Requests are held as they are counted; what
-// depends on the machine only as a multiple of the floor in the same run, and loosely.
+// budget limits the cost of the operator. Numbers of requests are compared directly. Values that depend on the machine
+// are compared only as multiples of the floor in the same run, with generous limits.
 type budget struct {
 	// Most is the highest value of a figure.
 	Most map[string]float64 `json:"most"`
@@ -35,8 +35,7 @@ func readBudget(file string) (budget, error) {
 	return b, nil
 }
 
-// check returns the figures that exceed the budget. The results of the floor must come
-// before those of the operator.
+// check returns the figures that exceed the budget. The results of the floor must precede the results of the operator.
 func (b budget) check(results []result) []string {
 	var over []string
 	var floor result

@@ -1,12 +1,10 @@
-// Command bench measures the operator beside the floor: a controller that does no
-// more than server-side-apply the same objects and a status, as every
-// operator must. They run one after the other in one run, each as a process of its own
-// against a new API server without nodes and controllers; so the
-// ratios mean something even where the machine is slow or shared.
+// Command bench compares the operator with the floor: a controller that only applies the same objects and a status by
+// server-side apply, as every operator must. They run one after the other in the same run, each as its own process
+// against a new API server without nodes and controllers. So the ratios are meaningful even on a slow or shared
+// machine.
 //
-// Burst, CPU and requests are of N Darkrooms created at once; the latencies are
-// medians of single changes; the resync is the cost of an unchanged Darkroom each
-// time its period has passed. The last step measures installs again, beside Darkrooms of
+// Burst, CPU and requests are for N Darkrooms created at once. The latencies are medians of single changes. The resync
+// is the cost of an unchanged Darkroom per resync period. The last step measures installs again, next to Darkrooms of
 // other tenants that cannot be installed or deleted.
 //
 //	go run ./test/bench -n 100 -rounds 3 -operator bin/darkroom-operator

@@ -47,7 +47,7 @@ var figureNames = []string{
 	besideTrouble, besideTroubleWorst,
 }
 
-// result has the measurements of a subject.
+// result contains the measurements of a subject.
 type result struct {
 	subject string
 	n       int

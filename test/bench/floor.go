@@ -31,11 +31,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// floorCommand is the argument that makes this program run as the floor.
+// floorCommand is the argument with which this program runs as the floor.
 const floorCommand = "floor"
 
-// floor applies the objects of a Darkroom and a status, and nothing else. The objects are
-// rendered once, with placeholders for the name and the URL of the Darkroom.
+// floor only applies the objects and a status of a Darkroom. The objects are rendered once, with placeholders for the
+// name and the URL of the Darkroom.
 type floor struct {
 	client.Client
 	manifest string
@@ -101,8 +101,8 @@ func floorManifest() (string, error) {
 	return blockedName.ReplaceAllString(rendered.Manifest, floorName+"-blocked"), nil
 }
 
-// blockedName is the name of the Service that leads nowhere. It is derived from a hash of the
-// Darkroom's name, so that no other name could be put in its place.
+// blockedName is the name of the Service without endpoints. It contains a hash of the Darkroom's name, so it cannot be
+// replaced by another name.
 var blockedName = regexp.MustCompile(`name-of-the-dark[a-z-]*-blocked-[0-9a-f]+`)
 
 // Reconcile implements reconcile.Reconciler.

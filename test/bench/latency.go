@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// latencies changes one thing at a time and takes the median of the answers.
+// latencies makes changes one at a time and returns the medians of the latencies.
 func (r *round) latencies(ctx context.Context) error {
 	var creates, changes, repairs []float64
 	for i := range r.trials {
@@ -72,15 +72,15 @@ func (r *round) latencies(ctx context.Context) error {
 // errNotShown is returned when the effect of a change is not visible in time.
 var errNotShown = errors.New("not visible in time")
 
-// install creates a Darkroom, and returns how many milliseconds later its Ingress exists.
+// install creates a Darkroom and returns the milliseconds until its Ingress exists.
 func (r *round) install(ctx context.Context, name string) (float64, error) {
 	return r.appears(ctx, func() error { return r.kube.Create(ctx, darkrooms.New(name, namespace).Obj()) },
 		&networkingv1.IngressList{},
 		func(object client.Object) bool { return object.GetName() == name })
 }
 
-// appears acts, and returns how many milliseconds later an object of the kind of a list is
-// as desired, which may take a minute.
+// appears performs an action and returns the milliseconds until an object is in its desired state, with a timeout of a
+// minute.
 func (r *round) appears(
 	ctx context.Context, act func() error, kind client.ObjectList, desired func(client.Object) bool,
 ) (float64, error) {
@@ -95,7 +95,7 @@ func (r *round) appearsWithin(ctx context.Context, limit time.Duration, act func
 ) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// Without a version, the watch would begin with all objects that exist.
+	// Without a resource version, the watch would start with all existing objects.
 	if err := r.kube.List(ctx, kind, client.InNamespace(namespace), client.Limit(1)); err != nil {
 		return 0, err
 	}

@@ -99,19 +99,19 @@ func (s *settings) measureAll(ctx context.Context, sizes string, withFloor bool)
 // operatorName is the name of the operator among the subjects.
 const operatorName = "darkroom-operator"
 
-// subject is a program that is measured.
+// subject is a program to measure.
 type subject struct {
 	name string
 	// controller is the name of the controller whose reconciles install Darkrooms.
 	controller string
-	// command starts it, to serve metrics at an address.
+	// command starts the program with metrics at an address.
 	command func(metricsAddress string, period time.Duration) *exec.Cmd
 }
 
-// chartFolder has the chart of all subjects. The benchmark runs in the folder of the repository.
+// chartFolder contains the chart of all subjects. The benchmark runs in the root of the repository.
 var chartFolder = filepath.Join("helm-charts", "darkroom")
 
-// operatorSubject is the operator, with additional arguments.
+// operatorSubject is the operator with additional arguments.
 func (s *settings) operatorSubject(more ...string) subject {
 	return subject{operatorName, "darkroom-helm", func(address string, period time.Duration) *exec.Cmd {
 		args := []string{

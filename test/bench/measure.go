@@ -28,7 +28,7 @@ type settings struct {
 	operator          string
 }
 
-// namespace has the Darkrooms that are measured.
+// namespace is the namespace of the measured Darkrooms.
 const namespace = "bench"
 
 // pause is the time between two changes, so that they are measured separately.
@@ -45,7 +45,7 @@ type round struct {
 	figures    figures
 }
 
-// measure runs a subject once through everything, with a control plane of its own.
+// measure runs all measurements of a subject once, with its own control plane.
 func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err error) {
 	cluster, stopCluster, err := controlplane.StartToMeasure()
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *round) begin(ctx context.Context) error {
 	return r.start(ctx, r.subject, atRest)
 }
 
-// burst creates N Darkrooms as fast as it can and waits until all are reported on.
+// burst creates N Darkrooms as fast as possible and waits until all have a status.
 func (r *round) burst(ctx context.Context) error {
 	before, err := r.snapshot(ctx)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *round) burst(ctx context.Context) error {
 	return nil
 }
 
-// snapshot is what the subject and the servers have used.
+// snapshot is the resource usage of the subject and the servers.
 type snapshot struct {
 	usage
 
@@ -174,7 +174,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// quiet waits until the subject makes no more requests.
+// quiet waits until the subject sends no more requests.
 func (r *round) quiet(ctx context.Context) error {
 	// The floor installs everything twice.
 	for deadline := time.Now().Add(time.Minute + time.Duration(r.n)*100*time.Millisecond); time.Now().Before(deadline); {
@@ -196,8 +196,8 @@ func (r *round) quiet(ctx context.Context) error {
 	return nil // a subject that never rests is measured as it is
 }
 
-// resync measures what unchanged Darkrooms cost over some periods: more where they are
-// few and the process's CPU time, counted in ticks of ten milliseconds, is short.
+// resync measures the cost of unchanged Darkrooms over several periods. With few Darkrooms it uses more periods,
+// because CPU time is counted in ticks of ten milliseconds.
 func (r *round) resync(ctx context.Context) error {
 	now, err := r.process.usage()
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *round) resync(ctx context.Context) error {
 	return nil
 }
 
-// resyncPeriod leaves the operators most of their time to rest.
+// resyncPeriod leaves the operators idle most of the time.
 func (s *settings) resyncPeriod() time.Duration {
 	return max(5*time.Second, time.Duration(s.n)*5*time.Millisecond)
 }

@@ -28,7 +28,7 @@ type process struct {
 	stop       func()
 }
 
-// atRest is a period without resyncs, which would be measured too.
+// atRest is a resync period that prevents resyncs during other measurements.
 const atRest = time.Hour
 
 // start runs a subject as the process of the round, and waits until it serves metrics.
@@ -61,10 +61,10 @@ func (r *round) start(ctx context.Context, subject subject, period time.Duration
 type usage struct {
 	cpu              time.Duration
 	requests, writes float64
-	// looks is the number of Darkrooms reconciled by the subject's controller, counting
-	// repetitions; reconciles counts the reconciles of all its controllers.
+	// looks is the number of reconciles of Darkrooms by the subject's controller, including retries, and reconciles the
+	// number of reconciles by all its controllers.
 	looks, reconciles float64
-	// rss is the resident memory and peak the most that it was, both in MiB.
+	// rss is the resident memory and peak its maximum, both in MiB.
 	rss, peak float64
 }
 
@@ -102,8 +102,7 @@ func (p *process) usage() (u usage, err error) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// serversCPU returns the CPU time that the API server and etcd have used: of all processes
-// that this one started.
+// serversCPU returns the CPU time of the API server and etcd, which are child processes.
 func serversCPU() (time.Duration, error) {
 	all, err := procfs.AllProcs()
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// restart measures how long a restarted subject is busy with Darkrooms that are all up to
-// date.
+// restart measures how long a restarted subject is busy with Darkrooms that are all up to date.
 func (r *round) restart(ctx context.Context) error {
 	// Listing many Darkrooms takes a while before the first one is reconciled.
 	used, took, err := r.replace(ctx, r.subject, time.Minute+time.Duration(r.n)*10*time.Millisecond)
@@ -25,8 +24,7 @@ func (r *round) restart(ctx context.Context) error {
 	return nil
 }
 
-// defaults measures a restart after which every Darkroom is upgraded, because a default of
-// the operator has changed.
+// defaults measures a restart after which every Darkroom is upgraded, because a default of the operator has changed.
 func (r *round) defaults(ctx context.Context) error {
 	if r.subject.name != operatorName {
 		return nil // it has no such default
@@ -54,8 +52,8 @@ func (r *round) defaults(ctx context.Context) error {
 	return nil
 }
 
-// replace stops what runs, starts a subject, and waits until it has reconciled every Darkroom and rests, for
-// as long as a limit allows. It returns what the subject has used until then, and how long that took.
+// replace stops the running subject, starts another one, and waits with a timeout until it has reconciled every
+// Darkroom and is idle. It returns the resource usage and the duration.
 func (r *round) replace(
 	ctx context.Context, subject subject, limit time.Duration,
 ) (used usage, took time.Duration, err error) {

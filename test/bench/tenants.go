@@ -23,11 +23,11 @@ import (
 
 // Darkrooms of the troublesome tenant, which exist while another tenant installs Darkrooms.
 const (
-	// heldDarkrooms are being deleted, but are kept by a foreign finalizer.
+	// heldDarkrooms is the number of Darkrooms that are being deleted but have a foreign finalizer.
 	heldDarkrooms = 40
-	// invalidDarkrooms cannot be translated.
+	// invalidDarkrooms is the number of Darkrooms that cannot be translated.
 	invalidDarkrooms = 200
-	// refusedDarkrooms have the names of foreign Helm releases.
+	// refusedDarkrooms is the number of Darkrooms whose names are taken by foreign Helm releases.
 	refusedDarkrooms = 200
 
 	foreignFinalizer = "bench.example.com/held"
@@ -60,8 +60,7 @@ func (r *round) tenants(ctx context.Context) error {
 	return nil
 }
 
-// installs measures some installs, and returns their latencies in milliseconds, the
-// shortest first. One that takes a minute counts as that.
+// installs measures several installs and returns the sorted latencies in milliseconds, at most a minute each.
 func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	var latencies []float64
 	for i := range r.trials {
@@ -129,7 +128,7 @@ func (r *round) untilHandled(ctx context.Context) error {
 	})
 }
 
-// isHandled reports whether the Helm reconciler has installed or refused a Darkroom.
+// isHandled reports whether the Helm reconciler has installed or rejected a Darkroom.
 func isHandled(darkroom *v1alpha1.Darkroom) bool {
 	for _, name := range []string{
 		v1alpha1.ConditionDeployed, v1alpha1.ConditionReleaseFailed,

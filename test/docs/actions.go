@@ -21,7 +21,7 @@ func push(ctx context.Context, e *environment) error {
 	return err
 }
 
-// manifest is the Darkroom that the README explains.
+// manifest is the Darkroom in the README.
 func (e *environment) manifest() (string, error) {
 	blocks, err := find(e.blocks, readme+"#A Darkroom explained/1")
 	if err != nil {
@@ -37,15 +37,14 @@ func writeManifest(_ context.Context, e *environment) error {
 
 var sourceLine = regexp.MustCompile(`(?m)^.*baseUrl:.*\n`)
 
-// writeBadManifest leaves out where the images are.
+// writeBadManifest writes a manifest without the location of the images.
 func writeBadManifest(_ context.Context, e *environment) error {
 	text, err := e.manifest()
 	bad := sourceLine.ReplaceAllLiteralString(text, "")
 	return errors.Join(err, os.WriteFile(filepath.Join(e.checkout, "bad.yaml"), []byte(bad), 0o600))
 }
 
-// applyReadme applies the README's Darkroom, which wants the host of the first Darkroom:
-// that one must have gone.
+// applyReadme applies the README's Darkroom. The first Darkroom, which holds its host, must be gone.
 func applyReadme(ctx context.Context, e *environment) error {
 	text, err := e.manifest()
 	if err == nil {
@@ -57,7 +56,7 @@ func applyReadme(ctx context.Context, e *environment) error {
 	return err
 }
 
-// hostServes asks for an image at the host of the first Darkroom, through the Ingress.
+// hostServes requests an image at the host of the first Darkroom through the Ingress.
 func hostServes(ctx context.Context, e *environment) error {
 	return until(ctx, "the host serves", func(ctx context.Context) error {
 		host, err := e.kubectl(ctx, "--namespace=photos", "get", "darkroom", "photos",
@@ -73,7 +72,7 @@ func hostServes(ctx context.Context, e *environment) error {
 	})
 }
 
-// catIsSmall checks the image that was fetched.
+// catIsSmall checks the downloaded image.
 func catIsSmall(_ context.Context, e *environment) error {
 	body, err := os.ReadFile(filepath.Join(e.checkout, "cat.jpg"))
 	return errors.Join(err, isSmall(body))
@@ -88,7 +87,7 @@ func isSmall(body []byte) error {
 	return err
 }
 
-// removeOperator removes the operator, and nothing else; which no document advises.
+// removeOperator removes only the operator, which no document recommends.
 func removeOperator(ctx context.Context, e *environment) error {
 	for _, args := range [][]string{
 		{"delete", "namespace", "darkroom-system"},

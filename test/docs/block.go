@@ -21,7 +21,7 @@ type block struct {
 	text     string
 }
 
-// String is how scenarios refer to the block: docs/install.md#Helm/2.
+// String returns the name by which scenarios refer to the block, such as docs/install.md#Helm/2.
 func (b block) String() string { return fmt.Sprintf("%s#%s/%d", b.page, b.section, b.number) }
 
 // isCommands reports whether the block contains commands, as opposed to a manifest.
@@ -41,7 +41,7 @@ func allPages(checkout string) ([]string, error) {
 	return append([]string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}, pages...), nil
 }
 
-// allBlocks returns the blocks of all pages, in their order.
+// allBlocks returns the blocks of all pages in order.
 func allBlocks(checkout string) ([]block, error) {
 	pages, err := allPages(checkout)
 	if err != nil {

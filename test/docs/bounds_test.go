@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// bound matches what holds something for several callers: listeners, queues, pools, rates and caches.
-// Channels without a buffer hold nothing.
+// bound matches code with limited capacity: listeners, queues, pools, rates and caches. Unbuffered channels have no
+// capacity.
 var bound = regexp.MustCompile(
 	`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.New(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|NewExpiring\(|` +
 		`otter\.Must\(|\.SetLimit\(|workqueue\.New|make\(chan [^(),]+, |listen\.Bound\(|CacheOptions\(`)
 
-// ownBounds are files whose queues, pools and caches nobody else uses, and why.
+// ownBounds are files whose queues, pools and caches are not shared between callers, with the reason.
 var ownBounds = map[string]string{
 	"internal/plan/plan.go":                "a command of one person, who bounds their own requests",
 	"internal/release/parallel.go":         "the writes of one reconcile, which ends with them",
@@ -28,8 +28,8 @@ var ownBounds = map[string]string{
 	"internal/cmd/manager.go":              "calls the caches that are listed",
 }
 
-// sharedBounds are the files whose listeners, queues, pools, rates and caches several callers share, with the tests in
-// which the weakest caller fills them, and the others are still served.
+// sharedBounds are files whose listeners, queues, pools, rates and caches are shared between callers. For each file
+// they name the tests in which the least privileged caller exhausts the capacity and others are still served.
 var sharedBounds = map[string]string{
 	"internal/listen/server.go":           "TestNobodyExhaustsAProgramWithoutAToken TestWhoFillsAListenerKeepsNobodyOut",
 	"internal/probe/prober.go":            "TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers",

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// exchange is a command of a console block, and the output that the block shows.
+// exchange is a command in a console block and its documented output.
 type exchange struct {
 	command, answer string
 }
@@ -37,7 +37,7 @@ func exchanges(text string) ([]exchange, error) {
 	return all, nil
 }
 
-// isComplete reports whether a command ends here, instead of continuing on the next line.
+// isComplete reports whether a command ends here or continues on the next line.
 func isComplete(command string) bool {
 	if strings.HasSuffix(command, "\\\n") {
 		return false
@@ -51,8 +51,8 @@ var (
 	ages = regexp.MustCompile(`\b(\d+[dhms]){1,2}\b`)
 )
 
-// answers returns an error if got lacks a part of the output that a document shows. There
-// may be other text between lines and in place of "…"; white space and ages are ignored.
+// answers returns an error if got lacks a part of the documented output. Text between lines and in place of "…" is
+// allowed; white space and ages are ignored.
 func answers(shown, got string) error {
 	rest := plain(got)
 	for line := range strings.Lines(shown) {

@@ -20,7 +20,7 @@ import (
 type environment struct {
 	// checkout is the path of a clean checkout of the repository.
 	checkout string
-	// bin has the programs that were built before, and Helm.
+	// bin contains the prebuilt programs and Helm.
 	bin string
 
 	variables []string
@@ -30,8 +30,7 @@ type environment struct {
 	before []string
 }
 
-// Run runs the scenarios of a setting in a clean checkout of a repository, with the programs in a
-// folder.
+// Run runs the scenarios of a setting in a clean checkout of a repository, with prebuilt programs from a folder.
 func Run(t *testing.T, repository, bin string, setting Setting) {
 	t.Helper()
 	e := &environment{checkout: filepath.Join(t.TempDir(), "darkroom-operator"), bin: bin}
@@ -58,8 +57,8 @@ func Run(t *testing.T, repository, bin string, setting Setting) {
 	}
 }
 
-// clone clones what is committed. The programs of the test cluster and the tools come from
-// bin/, since they take a quarter of an hour to compile; make would have built the same.
+// clone clones the committed files. The programs of the test cluster and the tools are copied from bin/, because
+// compiling them takes a quarter of an hour and yields the same result.
 func (e *environment) clone(ctx context.Context, repository string) error {
 	dirty, err := program.Output(ctx, "git", "-C", repository, "-c", "safe.directory=*", "status", "--porcelain")
 	if err != nil {
@@ -137,9 +136,9 @@ func (e *environment) read(t *testing.T, name string) error {
 	return nil
 }
 
-// command runs a program in the checkout, as the shell would, and returns what it writes.
+// command runs a program in the checkout like the shell, and returns its output.
 func (e *environment) command(ctx context.Context, input string, program string, args ...string) (string, error) {
-	// Looked up in the scenario's PATH.
+	// The program is looked up in the scenario's PATH.
 	command := exec.CommandContext(ctx, "/usr/bin/env", append([]string{program}, args...)...)
 	command.Dir, command.Env, command.Stdin = e.checkout, e.variables, strings.NewReader(input)
 	var complaints bytes.Buffer
@@ -155,7 +154,7 @@ func (e *environment) kubectl(ctx context.Context, args ...string) (string, erro
 	return e.command(ctx, "", "kubectl", args...)
 }
 
-// until waits until a check finds nothing wrong. Its limit is for hangs: machines are shared.
+// until waits until a check returns no error. Its timeout is only for hangs, because machines are shared.
 func until(ctx context.Context, what string, check func(context.Context) error) error {
 	return wait.Limits{Timeout: 4 * time.Minute, Period: 4 * pollPeriod}.Until(ctx, what, check)
 }

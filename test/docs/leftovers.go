@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	// nothingIsLeft waits until no object of the cluster mentions Darkroom in any field, except
-	// those that did so before the scenario.
+	// nothingIsLeft waits until no object in the cluster mentions Darkroom in any field, except for objects that did so
+	// before the scenario.
 	nothingIsLeft = onlyIsLeft("-")
-	// definitionIsLeft allows the CRD, which must be there.
+	// definitionIsLeft expects only the CRD to be left.
 	definitionIsLeft = onlyIsLeft("-", "CustomResourceDefinition darkrooms.deployments.example.com")
 )
 
@@ -29,8 +29,7 @@ func groupsRolesAreLeft(ctx context.Context, e *environment) error {
 	})
 }
 
-// onlyIsLeft waits until only the allowed objects are left, apart from those whose names begin
-// with a prefix.
+// onlyIsLeft waits until only the allowed objects are left. Objects whose names start with a prefix are ignored.
 func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *environment) error {
 	return func(ctx context.Context, e *environment) error {
 		return until(ctx, "only that is left", func(ctx context.Context) error {
@@ -39,7 +38,7 @@ func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *env
 	}
 }
 
-// leaves returns an error if other than the allowed objects are left.
+// leaves returns an error if other objects than the allowed ones are left.
 func (e *environment) leaves(ctx context.Context, overlooked string, allowed ...string) error {
 	left, err := e.speaking(ctx)
 	if err != nil {

@@ -8,9 +8,9 @@ type Setting string
 const (
 	// Node is a cluster with a real node.
 	Node Setting = "node"
-	// OLM0 is one with the Operator Lifecycle Manager, which test/olm starts.
+	// OLM0 is a cluster with the Operator Lifecycle Manager, started by test/olm.
 	OLM0 Setting = "olm0"
-	// OLM1 is one with OLM version 1.
+	// OLM1 is a cluster with OLM version 1.
 	OLM1 Setting = "olm1"
 )
 
@@ -21,8 +21,8 @@ type scenario struct {
 	steps   []step
 }
 
-// step does something that the documents leave to their readers; or, without a function, runs the
-// commands of a block, a section or a page of this name as they are written.
+// step performs something that the documents leave to their readers. Without a function, it runs the commands of the
+// block, section or page with this name as written.
 type step struct {
 	name string
 	do   func(context.Context, *environment) error
@@ -39,7 +39,7 @@ const (
 	quick      = first + "#A first Darkroom in five minutes"
 )
 
-// scenarios run in this order. They are those that no other test runs.
+// scenarios run in this order. They cover blocks that no other test runs.
 var scenarios = []scenario{
 	{"PreviewOfTheInstallation", Node, []step{
 		{install + "#Previewing the installation", nil},

@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// timeout bounds the run of a block. Some blocks compile.
+	// timeout limits the run of a block. Some blocks compile programs.
 	timeout = 10 * time.Minute
-	// askPatience is the time limit for an answer.
+	// askPatience limits the wait for an expected answer.
 	askPatience = 3 * time.Minute
 	// pollPeriod is the interval at which the output of a command is checked.
 	pollPeriod = 100 * time.Millisecond
 )
 
-// shell is a bash that runs blocks as if a reader typed them. A command that fails ends
-// it.
+// shell is a bash process that runs blocks as if typed by a reader. A failing command ends the shell.
 type shell struct {
 	folder  string
 	process *exec.Cmd
@@ -58,30 +57,30 @@ func startShell(folder string, environment []string) (*shell, error) {
 	return s, nil
 }
 
-// close ends the shell and all that it has started.
+// close ends the shell and all processes that it started.
 func (s *shell) close() error {
 	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-s.ended
 	return os.RemoveAll(s.folder)
 }
 
-// run types commands, waits until the last has ended, and returns their output.
+// run types commands, waits until the last one has ended, and returns their output.
 func (s *shell) run(ctx context.Context, commands string) (string, error) {
 	return s.typeIn(ctx, timeout, commands, func(string) error { return nil }, false)
 }
 
-// ask types a command and waits for the expected answer. If curl continues after that, as for a
-// watch, it is interrupted. The command may fail.
+// ask types a command and waits for the expected output. If curl continues after that, as in a watch, it is
+// interrupted. The command may fail.
 func (s *shell) ask(ctx context.Context, e exchange) error {
-	// In a group whose failure does not end the shell.
+	// The command group's failure does not end the shell.
 	command := "{ " + strings.TrimSpace(e.command) + "\n} || true\n"
 	_, err := s.typeIn(ctx, askPatience, command, func(output string) error { return answers(e.answer, output) },
 		e.answer != "")
 	return err
 }
 
-// typeIn types commands, and returns their output and what is wrong with it. If asked to, it interrupts
-// curl once nothing is wrong.
+// typeIn types commands and returns their output and any error. If requested, it interrupts curl once there is no
+// error.
 func (s *shell) typeIn(
 	ctx context.Context, timeout time.Duration, commands string, check func(string) error, interrupt bool,
 ) (string, error) {

@@ -33,7 +33,7 @@ func eachPage(t *testing.T, check func(page, text string)) {
 	}
 }
 
-// TestDocumentsNameTargetsThatExist reads code within sentences too.
+// TestDocumentsNameTargetsThatExist also reads code within sentences.
 func TestDocumentsNameTargetsThatExist(t *testing.T) {
 	makefiles, err := filepath.Glob(filepath.Join(repository, "make", "*.mk"))
 	if err != nil {
@@ -67,7 +67,7 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// TestDocumentsNameTestsThatExist holds the promises of the documents to the tests that they name.
+// TestDocumentsNameTestsThatExist checks that tests named in the documents exist.
 func TestDocumentsNameTestsThatExist(t *testing.T) {
 	exists := map[string]bool{}
 	err := filepath.WalkDir(repository, func(path string, entry fs.DirEntry, err error) error {
@@ -106,7 +106,7 @@ var (
 	pathName = regexp.MustCompile("`([^`\\s]+/[^`\\s]*)`")
 )
 
-// madeElsewhere are names of files that users or programs write.
+// madeElsewhere are names of files that users or programs create.
 var madeElsewhere = []string{"hosts.toml", "install.yaml", "monitoring.yaml", "oidc.yaml"}
 
 // TestDocumentsNameFilesThatExist takes a name in a row of a table for one in the folders of the row, if it has some,

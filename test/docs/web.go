@@ -19,17 +19,16 @@ import (
 )
 
 const (
-	// exampleHost is where the documents have their images.
+	// exampleHost is the host of the images in the documents.
 	exampleHost = "example.com"
-	// sampleHost is where the sample of a web folder has its images.
+	// sampleHost is the host of the images in the web folder sample.
 	sampleHost = "raw.githubusercontent.com"
 )
 
 // served are the paths of the image, of both hosts.
 var served = []string{"/images/cat.jpg", "/kubernetes/kubernetes/master/logo/logo.png"}
 
-// aliases gives every pod the addresses of the hosts, since the cluster's DNS names
-// Services alone.
+// aliases adds the addresses of the hosts to every pod, because the cluster's DNS resolves only Services.
 const aliases = `apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingAdmissionPolicy
 metadata:
@@ -55,9 +54,8 @@ spec:
   policyName: addresses-of-images
 `
 
-// serveExample makes https://example.com/images/cat.jpg, and the image of the sample, an
-// image for the pods of the cluster, and loads an image of Darkroom's stand-in that trusts
-// its certificate. It is served until the test ends.
+// serveExample provides https://example.com/images/cat.jpg and the image of the sample to the pods of the cluster until
+// the test ends. It loads a stand-in image of Darkroom that trusts the certificate.
 func (e *environment) serveExample(t *testing.T) error {
 	t.Helper()
 	ctx := t.Context()

@@ -29,7 +29,7 @@ const (
 	namespaces = 40
 	// home is the namespace of the accounts of users.
 	home = "default"
-	// sentAnnotation holds the number of a change and its time.
+	// sentAnnotation contains the number of a change and its time.
 	sentAnnotation = "load.example.com/sent"
 )
 
@@ -61,7 +61,7 @@ func (c *cluster) stop() {
 	}
 }
 
-// fill creates Darkrooms as an operator leaves them: with a status.
+// fill creates Darkrooms with a status, as an operator would.
 func (c *cluster) fill(ctx context.Context, n int) error {
 	for i := range namespaces {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}
@@ -104,7 +104,7 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return group.Wait()
 }
 
-// people makes accounts that may see all Darkrooms, and returns their tokens.
+// people creates accounts that may read all Darkrooms, and returns their tokens.
 func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	viewer := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "load-viewer"}, Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
@@ -128,8 +128,8 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	return tokens, nil
 }
 
-// change makes changes with some writers, at most so many a second (0: no limit), and
-// waits until each stream has seen them, or has had its time.
+// change makes changes with several writers, at a maximum rate per second (0 means no limit). It waits until each
+// stream has received them, or a timeout.
 func (c *cluster) change(ctx context.Context, seen *watch, n, writers int, perSecond float64) error {
 	limit := rate.NewLimiter(rate.Inf, 1)
 	if perSecond > 0 {

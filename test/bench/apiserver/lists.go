@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// readers is how many ask for lists at one time.
+// readers is the number of concurrent readers of lists.
 const readers = 2
 
-// measureLists asks for lists of 100 and returns how long each took, sorted.
+// measureLists requests lists of 100 and returns the sorted durations.
 func measureLists(ctx context.Context, url string, tokens []string, n int) ([]time.Duration, error) {
 	var mu sync.Mutex
 	var took []time.Duration

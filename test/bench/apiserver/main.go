@@ -14,15 +14,14 @@ import (
 	"time"
 )
 
-// How much load there is.
+// The load.
 const (
 	allDarkrooms = 2000
-	// openStreams are streams of live events, while lists of 100 are requested.
+	// openStreams is the number of streams that are open while lists of 100 are requested.
 	openStreams, allLists = 200, 1000
-	// pacedChanges are made one by one, 20 a second, and burstChanges then as fast as the cluster
-	// takes them.
+	// pacedChanges are made one by one, 20 per second, and burstChanges then as fast as the cluster allows.
 	pacedChanges, burstChanges = 300, 500
-	// limit ends the measurement in any case.
+	// limit is the maximum duration of the measurement.
 	limit = 8 * time.Minute
 )
 
@@ -83,7 +82,7 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	if err != nil {
 		return false, err
 	}
-	// A server that does not know a token yet lets an address try few at a time.
+	// While a server does not know a token yet, it limits the attempts of an address.
 	for _, token := range tokens {
 		if err := list(ctx, server.URL, token); err != nil {
 			return false, err

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// streamsEach is how many streams one person may have open.
+	// streamsEach is the maximum number of open streams per user.
 	streamsEach = 16
-	// lastWait is for how long a stream may lag behind before it has lost something.
+	// lastWait is the time after which a missing change counts as lost.
 	lastWait = 30 * time.Second
 )
 
-// watch notes which stream has seen which change, and when.
+// watch records when each stream receives each change.
 type watch struct {
-	// seen has for each stream and change whether it came.
+	// seen records for each stream and change whether it was received.
 	seen [][]atomic.Bool
-	// arrived counts what all streams have seen.
+	// arrived is the number of changes received by all streams.
 	arrived atomic.Int64
 	broken  atomic.Int64
 
@@ -45,7 +45,7 @@ func newWatch(streams, changes int) *watch {
 	return w
 }
 
-// open opens the streams and returns once each has all Darkrooms.
+// open opens the streams and waits until each has received all Darkrooms.
 func (w *watch) open(ctx context.Context, url string, tokens []string, darkrooms int) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
@@ -77,7 +77,7 @@ func (w *watch) read(ctx context.Context, stream int, url, token string, darkroo
 		return
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
-	// Each stream has a connection of its own, as browsers have.
+	// Each stream has its own connection, as with browsers.
 	answer, err := (&http.Client{Transport: &http.Transport{}}).Do(request)
 	if err != nil {
 		synced <- err
@@ -111,7 +111,7 @@ func (w *watch) read(ctx context.Context, stream int, url, token string, darkroo
 
 var mark = []byte(`"` + sentAnnotation + `":"`)
 
-// note looks whether a line is a change, and writes it down.
+// note records a line if it is a change.
 func (w *watch) note(stream int, line []byte, now time.Time) {
 	at := bytes.Index(line, mark)
 	if at < 0 {
@@ -130,7 +130,7 @@ func (w *watch) note(stream int, line []byte, now time.Time) {
 	w.arrived.Add(1)
 }
 
-// await waits until each stream has seen all changes, or has had its time.
+// await waits until each stream has received all changes, or a timeout.
 func (w *watch) await(ctx context.Context) error {
 	for deadline := time.Now().Add(lastWait); time.Now().Before(deadline) && w.lost() > 0; {
 		select {
@@ -142,7 +142,7 @@ func (w *watch) await(ctx context.Context) error {
 	return nil
 }
 
-// latencies returns the times since it was last asked, sorted.
+// latencies returns the sorted times since its last call.
 func (w *watch) latencies() []time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -152,5 +152,5 @@ func (w *watch) latencies() []time.Duration {
 	return out
 }
 
-// lost counts the changes that streams have not seen.
+// lost returns the number of changes that streams have not received.
 func (w *watch) lost() int64 { return int64(w.made*len(w.seen)) - w.arrived.Load() }

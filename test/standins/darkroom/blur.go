@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// blur is a Gaussian blur. As in Darkroom, its cost grows with the radius without a bound.
+// blur is a Gaussian blur. As in Darkroom, its cost grows with the radius without limit.
 func blur(img image.Image, radius float64) image.Image {
 	kernel := make([]float64, 2*int(math.Ceil(radius))+1)
 	var sum float64

@@ -8,8 +8,7 @@ import (
 
 var errOpen = errors.New("hystrix: circuit open")
 
-// breaker rejects requests to the source after too many have failed. Every kind of source
-// has one.
+// breaker rejects requests to the source after too many have failed. Every kind of source has a breaker.
 type breaker struct {
 	hystrixConfig
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// config is Darkroom's configuration as its environment spells it.
+// config is Darkroom's configuration, as read from its environment variables.
 type config struct {
 	kind           string // in lower case
 	baseURL        string
@@ -40,9 +40,8 @@ type hystrixConfig struct {
 	sleepWindow          time.Duration
 }
 
-// readConfig never fails, because Darkroom's does not: a number that cannot be
-// parsed is zero, a switch that cannot be parsed is off. Mistakes show up later,
-// when images are requested.
+// readConfig never fails, like Darkroom's own code: a number that cannot be parsed is zero, and a boolean that cannot
+// be parsed is false. Mistakes become visible only when images are requested.
 func readConfig(lookup func(string) (string, bool)) config {
 	text := func(name string) string { v, _ := lookup(name); return v }
 	number := func(name string) int { n, _ := strconv.Atoi(text(name)); return n }
@@ -77,8 +76,8 @@ func readConfig(lookup func(string) (string, bool)) config {
 	}
 }
 
-// restrictsPaths reports whether SOURCE_PATHPREFIX has an effect. It has one for
-// buckets on AWS only; a WebFolder and Google Cloud Storage ignore it.
+// restrictsPaths reports whether SOURCE_PATHPREFIX has an effect, which is only the case for buckets on AWS. A
+// WebFolder and Google Cloud Storage ignore it.
 func (c config) restrictsPaths() bool {
 	return c.pathPrefix != "" && (c.isS3() || c.kind == "cloudfront")
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// folder is a web folder of three images of 600x400 pixels that remembers what it was asked for.
+// folder is a web folder with three images of 600x400 pixels that records its requests.
 type folder struct {
 	url string
 

@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// handler routes requests the way Darkroom's router does. It is not a ServeMux,
-// because that would clean the path, and tests cover paths that are not clean
-// (`//images`).
+// handler routes requests like Darkroom's router. It is not a ServeMux, because a ServeMux would clean the path, and
+// tests cover paths such as `//images`.
 type handler struct {
 	config config
 	source source
@@ -33,14 +32,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// routed reports whether a path leads to an image. A prefix is compared, never
-// stripped. Every path starts with a slash, so a prefix without one routes nothing.
+// routed reports whether a path leads to an image. The prefix is compared but not removed. Every path starts with a
+// slash, so a prefix without one matches nothing.
 func (h *handler) routed(path string) bool {
 	return !h.config.restrictsPaths() || strings.HasPrefix(path, h.config.pathPrefix)
 }
 
-// serveImage answers every failure with a status and no body: only the log
-// contains the reason.
+// serveImage responds to every failure with a status and an empty body. Only the log contains the reason.
 func (h *handler) serveImage(w http.ResponseWriter, r *http.Request) {
 	img, err := h.source(r.Context(), r.URL.Path)
 	if err != nil {
@@ -61,8 +59,8 @@ func (h *handler) serveImage(w http.ResponseWriter, r *http.Request) {
 	h.served.Add(1)
 }
 
-// serveMetrics writes one in Prometheus' text format. It has not Darkroom's name: nothing
-// may depend on that.
+// serveMetrics writes one metric in Prometheus' text format. Its name differs from Darkroom's, so that nothing can
+// depend on it.
 func (h *handler) serveMetrics(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	if h.config.metrics {

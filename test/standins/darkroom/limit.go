@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// limiter gives a source the timeout, the bulkhead and the circuit breaker of Darkroom's
-// hystrix settings.
+// limiter implements the timeout, bulkhead and circuit breaker of Darkroom's hystrix settings.
 type limiter struct {
 	source  source
 	breaker *breaker

@@ -15,8 +15,8 @@ func main() {
 	}
 }
 
-// run is the command line of Darkroom: `server [-p PORT]`. The environment variable PORT does not
-// count: Darkroom has ignored it since v0.2.0.
+// run implements Darkroom's command line: `server [-p PORT]`. The environment variable PORT is ignored, as by Darkroom
+// since v0.2.0.
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), stdout io.Writer) error {
 	if len(args) == 0 || args[0] != "server" {
 		return fmt.Errorf("unknown command %q for \"darkroom\"", args)

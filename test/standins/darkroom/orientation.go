@@ -6,8 +6,8 @@ import (
 	"image"
 )
 
-// turn turns a JPEG file's image upright, by the orientation of its EXIF data. Darkroom does so
-// only with auto=compress, and after it has resized.
+// turn rotates a JPEG image upright according to its EXIF orientation. Darkroom does so only with auto=compress, and
+// after resizing.
 func turn(img image.Image, file []byte) image.Image {
 	in := asRGBA(img)
 	switch orientationOf(file) {

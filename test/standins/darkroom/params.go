@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// parseDefaultParams reads `k=v;k=v`. A part without `=` is dropped; a value
-// cannot hold `=` or `;`.
+// parseDefaultParams reads `k=v;k=v`. A part without `=` is dropped; a value cannot contain `=` or `;`.
 func parseDefaultParams(text string) map[string]string {
 	params := map[string]string{}
 	for part := range strings.SplitSeq(text, ";") {
@@ -21,10 +20,9 @@ func parseDefaultParams(text string) map[string]string {
 	return params
 }
 
-// joinParams puts the parameters of a request on top of the defaults. A
-// parameter in both is not overridden but joined with a comma. That is right for
-// auto=compress,format and a trap for w: a default w=100 and ?w=50 make
-// `100,50`, which is not a number, so the image is not resized at all.
+// joinParams adds the parameters of a request to the defaults. If both have a parameter, the values are joined with a
+// comma. That works for auto=compress,format but is a trap for w: a default w=100 and ?w=50 yield `100,50`, which is
+// not a number, so the image is not resized.
 func joinParams(defaults map[string]string, query url.Values) map[string]string {
 	joined := maps.Clone(defaults)
 	for name := range query {
@@ -40,8 +38,8 @@ func joinParams(defaults map[string]string, query url.Values) map[string]string 
 	return joined
 }
 
-// cleanInt parses a size in pixels. It returns 0 unless text is a positive
-// number, and otherwise the last four digits, so 10000 is 0 too.
+// cleanInt parses a size in pixels. It returns 0 unless text is a positive number, and otherwise the last four digits,
+// so 10000 also yields 0.
 func cleanInt(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {
@@ -50,8 +48,7 @@ func cleanInt(text string) int {
 	return n % 10000
 }
 
-// cleanFloat parses a number, modulo bound. It returns 0 unless text is a positive
-// number.
+// cleanFloat parses a number modulo bound. It returns 0 unless text is a positive number.
 func cleanFloat(text string, bound float64) float64 {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f > 0) || math.IsInf(f, 0) {

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// process makes of an original the image that params ask for. Others than w, h, fit, crop, blur and auto are
-// accepted and do nothing. Like Darkroom it neither bounds nor cancels anything: an image takes the memory of
-// its pixels, decoded and once more with four bytes each.
+// process creates the requested image from an original. Parameters other than w, h, fit, crop, blur and auto are
+// accepted but have no effect. Like Darkroom, it neither limits nor cancels anything: an image takes the memory of its
+// decoded pixels, and four more bytes per pixel.
 func process(original []byte, params map[string]string) ([]byte, error) {
 	img, format, err := image.Decode(bytes.NewReader(original))
 	if err != nil {
@@ -72,8 +72,7 @@ func resize(img image.Image, params map[string]string) (image.Image, error) {
 	return img, nil
 }
 
-// contain is the largest size of the same shape inside width x height, where 0
-// means no bound.
+// contain returns the largest size with the same aspect ratio inside width x height, where 0 means unlimited.
 func contain(size image.Point, width, height int) image.Point {
 	byWidth := image.Pt(width, width*size.Y/size.X)
 	byHeight := image.Pt(height*size.X/size.Y, height)
@@ -83,8 +82,7 @@ func contain(size image.Point, width, height int) image.Point {
 	return byHeight
 }
 
-// cover is the smallest size of the same shape that leaves no part of
-// width x height empty.
+// cover returns the smallest size with the same aspect ratio that covers width x height.
 func cover(size image.Point, width, height int) image.Point {
 	if byWidth := width * size.Y / size.X; byWidth >= height {
 		return image.Pt(width, byWidth)
@@ -118,7 +116,7 @@ func asRGBA(img image.Image) *image.RGBA {
 // crop cuts width x height out of the image, at a point such as "top,left" or else in the middle.
 func crop(img image.Image, width, height int, point string) (image.Image, error) {
 	if width == 0 || height == 0 {
-		// Darkroom cuts nothing out, and encodes that.
+		// The crop is then empty, and Darkroom encodes the empty image.
 		return image.NewRGBA(image.Rectangle{}), nil
 	}
 	rest := img.Bounds().Size().Sub(image.Pt(width, height))
@@ -140,8 +138,8 @@ func crop(img image.Image, width, height int, point string) (image.Image, error)
 	return cut, nil
 }
 
-// encode keeps the format, except that an opaque PNG becomes a JPEG, as
-// Darkroom makes it: a test must not expect image/png of a processed photo. Profiles and EXIF data are lost.
+// encode keeps the format, except that an opaque PNG becomes a JPEG, as in Darkroom: a test must not expect image/png
+// for a processed photo. Profiles and EXIF data are lost.
 func encode(img image.Image, format string) ([]byte, error) {
 	var out bytes.Buffer
 	var err error
