@@ -20,12 +20,12 @@ import (
 const (
 	// apiServerAccount is the ServiceAccount of config/apiserver.
 	apiServerAccount = "apiserver"
-	// allLines is more than the API server logs in a test.
+	// allLines is more than the number of lines that the API server logs in a test.
 	allLines = 10000
 )
 
-// startAPIServer starts a server with the rights that config/apiserver gives it and no others, and
-// further arguments. It ends with the test.
+// startAPIServer starts an API server with exactly the permissions in config/apiserver and with additional arguments.
+// It ends with the test.
 func startAPIServer(t *testing.T, args ...string) *program.Program {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func startAPIServer(t *testing.T, args ...string) *program.Program {
 	return server
 }
 
-// Permissions of the people in tests: to edit, to view, and to keep Secrets.
+// Permissions of users in tests: to edit, to view, and to manage Secrets.
 var (
 	viewing = []rbacv1.PolicyRule{
 		{
@@ -72,7 +72,7 @@ var (
 	}}
 )
 
-// newPerson makes a ServiceAccount with rights in its namespace, and returns its token.
+// newPerson creates a ServiceAccount with permissions in its namespace, and returns a token for it.
 func newPerson(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) string {
 	t.Helper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: name}
@@ -83,7 +83,7 @@ func newPerson(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) 
 	return token
 }
 
-// permit gives rights in a namespace by a Role of the given name.
+// permit grants permissions in a namespace by a Role of the given name.
 func permit(t *testing.T, meta metav1.ObjectMeta, subject rbacv1.Subject, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	create(t, &rbacv1.Role{ObjectMeta: meta, Rules: rules})

@@ -20,14 +20,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// Names that config/default gives.
+// Names in config/default.
 const (
 	operatorNamespace = "darkroom-system"
 	operatorAccount   = "darkroom-operator-controller-manager"
 	metricsReader     = "darkroom-operator-metrics-reader"
 )
 
-// otherVersion is another release of Darkroom; its image holds the same program.
+// otherVersion is another release of Darkroom. Its image contains the same program.
 const (
 	otherVersion       = "0.4.1"
 	otherDarkroomImage = "docker.io/gojektech/darkroom:v" + otherVersion
@@ -39,8 +39,7 @@ func gateImage() (string, error) {
 	return "ghcr.io/darkroom-operator/darkroom-gate:v" + strings.TrimSpace(string(version)), err
 }
 
-// loadImages packs the built programs as images, and loads them into the nodes: no registry
-// is asked.
+// loadImages packs the built programs as images and loads them into the nodes. No registry is used.
 func loadImages(ctx context.Context, dir string) error {
 	tool := filepath.Join(binaries, "cluster")
 	if _, err := os.Stat(tool); err != nil {
@@ -70,9 +69,9 @@ func loadImages(ctx context.Context, dir string) error {
 	return nil
 }
 
-// installDefinitions applies config/default with the rights of the API server, what `make deploy`
-// installs, but for the Deployments: their processes are started by the tests. The operator
-// watches the HTTPRoutes of the Gateway API, and Traefik all of its kinds.
+// installDefinitions applies config/default and the permissions of the API server, as `make deploy` does, except for
+// the Deployments, whose processes are started by the tests. The operator watches the HTTPRoutes of the Gateway API,
+// and Traefik all of its kinds.
 func installDefinitions(ctx context.Context) error {
 	folder, err := program.Output(ctx, "go", "-C", repository, "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api")
 	if err != nil {
@@ -111,8 +110,7 @@ func installDefinitions(ctx context.Context) error {
 	return err
 }
 
-// restricted returns a namespace in which Pod Security refuses every pod that is
-// not hardened.
+// restricted returns a namespace in which Pod Security rejects every pod that is not hardened.
 func restricted(name, generateName string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name: name, GenerateName: generateName,

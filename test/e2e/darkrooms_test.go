@@ -23,8 +23,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// newDarkroom builds a Darkroom that reads from the web folder, and asks for so
-// little that many of them fit on a node.
+// newDarkroom builds a Darkroom that reads from the web folder. Its requests are small, so that many fit on a node.
 func newDarkroom(namespace, name string) *darkrooms.Builder {
 	return darkrooms.New(name, namespace).
 		Source(theSources.webFolder()).
@@ -33,7 +32,7 @@ func newDarkroom(namespace, name string) *darkrooms.Builder {
 		Request(corev1.ResourceMemory, "32Mi")
 }
 
-// hostOf is the host of a Darkroom's first sub-domain.
+// hostOf returns the host of a Darkroom's first sub-domain.
 func hostOf(darkroom *v1alpha1.Darkroom) string {
 	return darkroom.Spec.SubDomains[0] + "." + baseDomain
 }
@@ -55,7 +54,7 @@ func ownNamespace(t *testing.T, namespace *corev1.Namespace) string {
 				"--namespace", namespace.Name)
 			t.Logf("%s (%v)", out, err)
 		}
-		// The Darkrooms first, while the operator is there to let go of them.
+		// Darkrooms are deleted first, while the operator can remove their finalizers.
 		for _, args := range [][]string{
 			{"darkrooms", "--all", "--namespace", namespace.Name, "--timeout", waitTimeout.String()},
 			{"namespace", namespace.Name, "--wait=false"},
@@ -75,7 +74,7 @@ func create(t *testing.T, object client.Object) {
 	}
 }
 
-// change applies a change to an object as it is now.
+// change applies a change to the current version of an object.
 func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	t.Helper()
 	_, err := controllerutil.CreateOrPatch(t.Context(), kube, object, func() error {
@@ -87,7 +86,7 @@ func change[T client.Object](t *testing.T, object T, mutate func(T)) {
 	}
 }
 
-// serve creates a Darkroom, and waits until it has settled and serves.
+// serve creates a Darkroom and waits until it has settled and serves images.
 func serve(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	create(t, darkroom)
@@ -95,13 +94,13 @@ func serve(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	waitServing(t, darkroom)
 }
 
-// ready returns an error unless a Darkroom is ready in its current generation.
+// ready returns an error unless the current generation of a Darkroom is ready.
 func ready(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	return says(ctx, darkroom, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady)
 }
 
-// says returns an error unless the condition Ready of a Darkroom is of its present
-// generation and has a status and one of some reasons.
+// says returns an error unless the condition Ready of a Darkroom has the current generation, a status and one of some
+// reasons.
 func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.ConditionStatus, reasons ...string) error {
 	if err := kube.Get(ctx, client.ObjectKeyFromObject(darkroom), darkroom); err != nil {
 		return err
@@ -115,7 +114,7 @@ func says(ctx context.Context, darkroom *v1alpha1.Darkroom, status metav1.Condit
 	return nil
 }
 
-// waitReady waits until a Darkroom is ready in its current generation.
+// waitReady waits until the current generation of a Darkroom is ready.
 func waitReady(t *testing.T, darkroom *v1alpha1.Darkroom) time.Duration {
 	t.Helper()
 	return eventually(t, darkroom.Name+" is ready", func(ctx context.Context) error { return ready(ctx, darkroom) })
@@ -129,8 +128,7 @@ func waitReason(t *testing.T, darkroom *v1alpha1.Darkroom, reasons ...string) {
 	})
 }
 
-// waitSettled waits until a Darkroom is ready, and the pods of earlier templates
-// and of earlier scales are gone.
+// waitSettled waits until a Darkroom is ready and no pods of earlier templates or scales remain.
 func waitSettled(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	eventually(t, darkroom.Name+" has settled", func(ctx context.Context) error { return settled(ctx, darkroom) })
@@ -159,7 +157,7 @@ func settled(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	return nil
 }
 
-// podsOf returns the pods of a Darkroom, ending ones included.
+// podsOf returns the pods of a Darkroom, including terminating ones.
 func podsOf(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]corev1.Pod, error) {
 	selector, err := labels.Parse(darkroom.Status.Selector)
 	if err != nil || selector.Empty() {
@@ -170,7 +168,7 @@ func podsOf(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]corev1.Pod, err
 	return list.Items, err
 }
 
-// mustMention fails the test unless a text has all of the parts.
+// mustMention fails the test unless a text contains all of the parts.
 func mustMention(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

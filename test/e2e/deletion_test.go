@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The garbage collector of Kubernetes removes the owner from each dependent, and then its finalizer.
+// The garbage collector of Kubernetes removes the owner reference from each dependent, and then its own finalizer.
 func TestADarkroomThatIsDeletedWithoutItsDependentsIsGoneAndServesOn(t *testing.T) {
 	t.Parallel()
 	darkroom := newDarkroom(newNamespace(t), "photos").Obj()

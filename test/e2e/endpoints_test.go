@@ -24,11 +24,11 @@ type endpoints struct {
 	service string
 
 	mu sync.Mutex
-	// states are the states of the EndpointSlice since expect, which keeps the one before.
+	// states are the states of the EndpointSlice since expect, plus the last one before it.
 	states []*discoveryv1.EndpointSlice
-	// least is the number that has to be ready.
+	// least is the number of endpoints that must be ready.
 	least int
-	// firstReady has the resourceVersion of each pod when it was ready for the first time.
+	// firstReady is the resourceVersion at which each pod was ready for the first time.
 	firstReady map[string]uint64
 }
 
@@ -68,8 +68,7 @@ func (e *endpoints) see(object any) {
 	}
 }
 
-// versionOf is the resourceVersion as a number, which is comparable among the objects of one
-// etcd.
+// versionOf returns the resourceVersion as a number. Numbers are comparable within one etcd.
 func versionOf(object metav1.Object) uint64 {
 	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -78,9 +77,8 @@ func versionOf(object metav1.Object) uint64 {
 	return version
 }
 
-// ready counts the ready endpoints. A pod counts from the first time that it is ready until it
-// ends: the kubelet of Kubernetes 1.37 may report it as not ready again for a moment, which is not
-// the work of a controller.
+// ready counts the ready endpoints. A pod counts from the first time that it is ready until it ends, because the
+// kubelet of Kubernetes 1.37 may briefly report it as not ready again. That is not caused by a controller.
 func (e *endpoints) ready(slice *discoveryv1.EndpointSlice) int {
 	count := 0
 	for _, endpoint := range slice.Endpoints {
@@ -93,8 +91,8 @@ func (e *endpoints) ready(slice *discoveryv1.EndpointSlice) int {
 	return count
 }
 
-// expect sets the number of endpoints that have to be ready from now on: those that are
-// ready already, or those that the new spec asks for if they are fewer.
+// expect sets the number of endpoints that must be ready from now on: the currently ready ones, or the number in the
+// new spec if it is lower.
 func (e *endpoints) expect(spec int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -25,7 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// small are requests of a gate of which many fit on a node.
+// small are the resource requests of a gate. Many of them fit on a node.
 var small = &corev1.ResourceRequirements{Requests: corev1.ResourceList{
 	corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
 }}
@@ -50,7 +50,7 @@ type answer struct {
 	length int
 }
 
-// ask requests a path of a host from the ingress controller. Headers are pairs of names and values.
+// ask requests a path of a host from the ingress controller. Headers are alternating names and values.
 func ask(t *testing.T, method, host, path string, headers ...string) answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, ingressURL+path, http.NoBody)
@@ -98,7 +98,7 @@ func TestAGateAnswersLikeAnImageServer(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/images/none.jpg": http.StatusNotFound,
-		// Darkroom's own endpoint is not in front of the gate.
+		// Darkroom's own endpoint does not pass through the gate.
 		"/metrics":               http.StatusNotFound,
 		imagePath + "?blur=999":  http.StatusBadRequest,
 		imagePath + "?preset=no": http.StatusBadRequest,
@@ -147,7 +147,7 @@ func onlyPod(t *testing.T, darkroom *v1alpha1.Darkroom) corev1.Pod {
 	return pods[0]
 }
 
-// kill ends the program of a container with SIGKILL.
+// kill kills the program of a container with SIGKILL.
 func kill(t *testing.T, darkroom *v1alpha1.Darkroom, container string) {
 	t.Helper()
 	process := processOf(t, darkroom, container)
@@ -187,7 +187,7 @@ func containerStatus(t *testing.T, darkroom *v1alpha1.Darkroom, container string
 	return corev1.ContainerStatus{}
 }
 
-// Not parallel: a machine that is busy elsewhere would be measured.
+// Not parallel, because the load of other tests would distort the measurement.
 func TestAGateServesKnownImagesWhateverFails(t *testing.T) {
 	const source = "failing"
 	url, err := startSource(t.Context(), source, 8080, "webfolder", "--addr", ":8080")

@@ -20,10 +20,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-// Not parallel: the memory of one container is made scarce for the kernel to act.
+// Not parallel: the memory of one container is reduced until the kernel kills a process.
 func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 	darkroom := newGated(t, "starved", theSources.folderURL, v1alpha1.Gate{})
-	// Past the Service: where the kernel ends whole containers, the pod is not ready for a moment.
+	// The Service is bypassed, because a pod whose container is killed is briefly not ready.
 	gate := "http://" + onlyPod(t, darkroom).Status.PodIP + ":3000"
 	if status, _, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=60"); err != nil ||
 		status != http.StatusOK {
@@ -34,7 +34,7 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 	limit := usage + 6<<20
 	memory.write(t, strconv.FormatInt(limit, 10), "memory.limit_in_bytes", "memory.max")
 
-	// This image needs more than 40 MiB, of which the gate does not know that they are missing.
+	// This image needs more than 40 MiB. The gate does not know that they are missing.
 	status, body, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=4000&h=2600&fit=scale&mono=000000")
 	if err != nil || status != http.StatusServiceUnavailable ||
 		!strings.Contains(string(body), "Darkroom is not available") {
@@ -54,7 +54,7 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 	})
 }
 
-// controlGroup is the directory of a container's memory, in version 1 or 2 of control groups.
+// controlGroup returns the directory of a container's memory cgroup, in version 1 or 2.
 type controlGroup string
 
 func memoryOf(t *testing.T, process string) controlGroup {
@@ -79,7 +79,7 @@ func memoryOf(t *testing.T, process string) controlGroup {
 	return ""
 }
 
-// file is the first of some names that exists.
+// file returns the first existing file.
 func (c controlGroup) file(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -111,7 +111,7 @@ func (c controlGroup) write(t *testing.T, value string, names ...string) {
 	}
 }
 
-// mustHaveKilled requires that the kernel has ended a process, or the container with it.
+// mustHaveKilled requires that the kernel has killed a process, or the whole container.
 func (c controlGroup) mustHaveKilled(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	for _, name := range []string{"memory.oom_control", "memory.events"} {
@@ -135,7 +135,7 @@ func TestAGateOutlivesItsDisk(t *testing.T) {
 	t.Parallel()
 	darkroom := newGated(t, "diskless", theSources.folderURL,
 		v1alpha1.Gate{Cache: &v1alpha1.GateCache{Disk: ptr.To(resource.MustParse("64Mi"))}})
-	// The volume, as the program sees it.
+	// The volume from the program's point of view.
 	folder := func() string { return filepath.Join(processOf(t, darkroom, "gate"), "root", "cache") }
 	ask := func(when string, widths ...int) {
 		t.Helper()

@@ -19,8 +19,7 @@ var (
 	servesThrough = images.Served
 )
 
-// serves returns an error unless a host answers through the Ingress with the image at a
-// width; 0 means the original.
+// serves returns an error unless a host serves the image with a width through the Ingress; 0 means the original width.
 func serves(ctx context.Context, host string, width int) error {
 	return servesThrough(ctx, ingressURL, host, width)
 }
@@ -41,8 +40,7 @@ func waitServingThrough(t *testing.T, url string, darkroom *v1alpha1.Darkroom) {
 	}
 }
 
-// waitStatus waits until a host answers a request for a resized image, through the Ingress,
-// with a status.
+// waitStatus waits until a host responds with a status to a request for a resized image through the Ingress.
 func waitStatus(t *testing.T, host string, want int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%s answers %d", host, want), func(ctx context.Context) error {

@@ -13,16 +13,16 @@ import (
 
 const (
 	loadClients = 4
-	// loadPeriod is the least time between two requests of one client: 12 a second.
+	// loadPeriod is the minimum time between two requests of one client: 12 per second.
 	loadPeriod = time.Second / 12
-	// Each client has one in resizeEvery images resized; that costs a pod a
-	// hundred times more than to pass the original on.
+	// Each client requests one resized image in resizeEvery, because resizing costs a pod a hundred times more than
+	// passing on the original.
 	resizeEvery = 10
 )
 
-// load is a steady, bounded load of requests for an image.
+// load is a steady, limited load of requests for an image.
 type load struct {
-	// next returns the host of the next request and the URL of the server it is sent to.
+	// next returns the host of the next request, and the URL of the server to which it is sent.
 	next func() (url, host string)
 	// get sends a request; servesThrough unless it is replaced.
 	get     func(ctx context.Context, url, host string, width int) error
@@ -31,7 +31,7 @@ type load struct {
 
 	mu       sync.Mutex
 	requests int
-	// failures are those that no test has reported yet.
+	// failures are the failures that have not been reported by a test yet.
 	failures []string
 }
 
@@ -53,7 +53,7 @@ func startLoadBy(
 	return l
 }
 
-// client ends between two requests, so that none is cut off.
+// client ends between two requests, so that no request is interrupted.
 func (l *load) client() {
 	ticker := time.NewTicker(loadPeriod)
 	defer ticker.Stop()
@@ -86,7 +86,7 @@ func (l *load) count() int {
 	return l.requests
 }
 
-// during runs a step, and reports how many requests there were.
+// during runs a step and reports the number of requests meanwhile.
 func (l *load) during(t *testing.T, what string, step func()) {
 	t.Helper()
 	started, requests := time.Now(), l.count()
@@ -94,7 +94,7 @@ func (l *load) during(t *testing.T, what string, step func()) {
 	t.Logf("%-28s %5.1fs %5d requests", what, time.Since(started).Seconds(), l.count()-requests)
 }
 
-// end ends the load. The test fails if a request did.
+// end ends the load. The test fails if any request failed.
 func (l *load) end(t *testing.T) {
 	t.Helper()
 	close(l.stop)

@@ -23,25 +23,25 @@ import (
 // baseDomain is appended to each sub-domain by the operator under test.
 const baseDomain = "darkroom.localhost"
 
-// Set up once by TestMain and shared by all tests.
+// Variables that TestMain sets once and all tests share.
 var (
 	// repository is the absolute path of the repository.
 	repository string
 	// binaries is the absolute path of the folder with the built programs.
 	binaries string
-	// ingressURL is where the ingress controller listens.
+	// ingressURL is the URL of the ingress controller.
 	ingressURL string
-	// gatewayURL is where the Gateways listen.
+	// gatewayURL is the URL of the Gateways.
 	gatewayURL string
-	// metricsURL is where the operator serves its metrics.
+	// metricsURL is the URL of the operator's metrics.
 	metricsURL string
 
-	// admin may do everything in the cluster.
+	// admin has all permissions in the cluster.
 	admin     *rest.Config
 	kube      client.Client
 	clientset *kubernetes.Clientset
 
-	// theOperator is the one operator of the cluster.
+	// theOperator is the only operator in the cluster.
 	theOperator *program.Program
 	// theSources serve images.
 	theSources sources
@@ -49,7 +49,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
-// run returns the exit code. A test binary that is killed takes the operator with it.
+// run returns the exit code. If the test binary is killed, the operator is killed, too.
 func run(m *testing.M) (code int) {
 	dir, err := os.MkdirTemp("", "darkroom-e2e-")
 	if err != nil {
@@ -123,8 +123,8 @@ func readEnvironment() error {
 	return nil
 }
 
-// startOperator starts the operator with a token of its own ServiceAccount, so that it has the
-// rights that users give it and no others.
+// startOperator starts the operator with a token of its own ServiceAccount, so that it has exactly its usual
+// permissions.
 func startOperator(ctx context.Context, dir string) error {
 	kubeconfig := filepath.Join(dir, "operator.kubeconfig")
 	account := client.ObjectKey{Namespace: operatorNamespace, Name: operatorAccount}

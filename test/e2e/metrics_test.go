@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-// scrape requests the operator's metrics with a token; an empty one means none.
+// scrape requests the operator's metrics with a token; empty means without one.
 func scrape(ctx context.Context, token string) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, metricsURL, nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func scrape(ctx context.Context, token string) (status int, body []byte, err err
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	// No authority is known for the certificate, which the operator signs itself.
+	// The certificate is self-signed by the operator.
 	scraper := &http.Client{
 		Timeout:   images.Patience,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},

@@ -12,20 +12,20 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// migrating is the number of Darkrooms that move to the Gateway at one time.
+// migrating is the number of Darkrooms that move to the Gateway at the same time.
 const migrating = 20
 
-// migration is a number of Darkrooms whose clients move from the Ingress to the Gateway.
+// migration moves the clients of several Darkrooms from the Ingress to the Gateway.
 type migration struct {
 	darkrooms []*v1alpha1.Darkroom
 	turn      atomic.Int64
-	// both is set while clients send their requests to the Ingress and the Gateway in turns.
+	// both is set while clients alternate between the Ingress and the Gateway.
 	both atomic.Bool
-	// moved is the number of Darkrooms, from the first, whose clients know only the Gateway.
+	// moved is the number of Darkrooms, in order, whose clients use only the Gateway.
 	moved atomic.Int64
 }
 
-// next returns where the next request goes. The hosts take turns.
+// next returns the destination of the next request. The hosts take turns.
 func (m *migration) next() (url, host string) {
 	turn := m.turn.Add(1)
 	i := turn % migrating
@@ -47,7 +47,7 @@ func (m *migration) change(t *testing.T, mutate func(*v1alpha1.DarkroomSpec)) {
 	}
 }
 
-// Not parallel: a machine that is busy elsewhere would be measured.
+// Not parallel, because the load of other tests would distort the measurement.
 //
 // The steps come from docs/first-darkroom.md.
 func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) {

@@ -13,11 +13,10 @@ import (
 	"testing"
 )
 
-// aloneInItsNetwork returns a command with a network of its own. A browser aborts its
-// requests when an address of its machine changes (ERR_NETWORK_CHANGED), which happens
-// here with each pod that starts. From there some servers, each given as HOST:PORT, are reached
-// by the Unix sockets of SERVER_SOCKETS (PORT=PATH, separated by commas). Only root may make
-// networks; others share the network of the machine.
+// aloneInItsNetwork returns a command in its own network namespace. A browser aborts its requests when an address of
+// its machine changes (ERR_NETWORK_CHANGED), which happens with each pod that starts. The command reaches some servers,
+// given as HOST:PORT, through the Unix sockets in SERVER_SOCKETS (PORT=PATH, comma-separated). Only root may create
+// network namespaces; other users share the network of the machine.
 func aloneInItsNetwork(t *testing.T, servers []string, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(program, args...)
@@ -37,7 +36,7 @@ func aloneInItsNetwork(t *testing.T, servers []string, program string, args ...s
 	return command
 }
 
-// listenFor returns a Unix socket that leads to a server.
+// listenFor returns a Unix socket that forwards to a server.
 func listenFor(t *testing.T, server string) string {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "server")
@@ -56,7 +55,7 @@ func listenFor(t *testing.T, server string) string {
 	return socket
 }
 
-// forward passes on what two sides say until either has ended.
+// forward copies data in both directions until either side ends.
 func forward(t *testing.T, from net.Conn, server string) {
 	defer from.Close()
 	to, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server)

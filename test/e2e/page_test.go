@@ -40,14 +40,14 @@ func TestPeopleKeepDarkroomsOnThePage(t *testing.T) {
 		"S3_ENDPOINT="+theSources.bucketURL, "S3_BUCKET="+bucket, "S3_REGION="+region, "S3_SECRET=album-keys")
 }
 
-// runPage runs a script that tests the page in a browser, signed in as an editor of a namespace. The page must be built
-// into the operator: make e2e does that.
+// runPage runs a browser test of the page as an editor of a namespace. The page must be built into the operator, as by
+// make e2e.
 func runPage(t *testing.T, script, namespace string, environment ...string) {
 	t.Helper()
 	server := startAPIServer(t)
 	editor := newPerson(t, namespace, "editor", append(keepingSecrets, editing...))
 	runSteps(t, script, []string{strings.TrimPrefix(server.URL, "http://")}, append(environment,
-		// Browsers keep cookies that are marked Secure for localhost, not for an address.
+		// Browsers keep cookies marked Secure for localhost, but not for an IP address.
 		"URL="+strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "NAMESPACE="+namespace, "EDITOR_TOKEN="+editor,
 		"FOLDER_URL="+theSources.folderURL, "PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain)...)
 	for what, text := range map[string]string{"a token": editor, "a key": secretKey} {
@@ -57,8 +57,7 @@ func runPage(t *testing.T, script, namespace string, environment ...string) {
 	}
 }
 
-// runSteps runs a browser test in web/e2e, whose steps become subtests. It reaches the servers
-// at some addresses.
+// runSteps runs a browser test in web/e2e. Its steps become subtests. It can reach the given servers.
 func runSteps(t *testing.T, script string, servers []string, environment ...string) {
 	t.Helper()
 	chromium := os.Getenv("CHROMIUM")

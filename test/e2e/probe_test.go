@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-// probed is a probe that notices changes soon.
+// probed is a probe with short periods.
 func probed(path string) *v1alpha1.Probe {
 	return &v1alpha1.Probe{
 		Path: path, PeriodSeconds: ptr.To[int32](10), TimeoutSeconds: ptr.To[int32](5),
@@ -32,7 +32,7 @@ func probed(path string) *v1alpha1.Probe {
 	}
 }
 
-// newProbed is a Darkroom of the bucket, with a Secret for its keys and a probe.
+// newProbed returns a Darkroom for the bucket with a Secret for the keys and a probe.
 func newProbed(t *testing.T, name string, gate *v1alpha1.Gate) (*v1alpha1.Darkroom, *corev1.Secret) {
 	t.Helper()
 	secret := &corev1.Secret{
@@ -49,8 +49,8 @@ func newProbed(t *testing.T, name string, gate *v1alpha1.Gate) (*v1alpha1.Darkro
 	return darkroom, secret
 }
 
-// stillServe returns an error unless some pods are still there and ready, and no container
-// of the Darkroom was restarted.
+// stillServe returns an error unless the given pods still exist and are ready, and no container of the Darkroom was
+// restarted.
 func stillServe(ctx context.Context, darkroom *v1alpha1.Darkroom, want sets.Set[types.UID]) error {
 	pods, err := podsOf(ctx, darkroom)
 	if err != nil {
@@ -84,9 +84,8 @@ func uidsOf(t *testing.T, darkroom *v1alpha1.Darkroom) sets.Set[types.UID] {
 	return uids
 }
 
-// TestMistakesReachNoPodThatServes makes changes that break images, one after the other,
-// under load, and then puts each right. With a gate, which reads the source in Darkroom's place,
-// it does so with the keys.
+// TestMistakesReachNoPodThatServes makes changes that break images, one after the other and under load, and then
+// reverts each. With a gate, which reads the source instead of Darkroom, it does so with the keys.
 func TestMistakesReachNoPodThatServes(t *testing.T) {
 	t.Parallel()
 	t.Run("WithoutAGate", func(t *testing.T) {
@@ -180,7 +179,7 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 	}
 }
 
-// A source is away for a minute, or for E2E_OUTAGE.
+// The source is unavailable for a minute, or for E2E_OUTAGE.
 func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 	t.Parallel()
 	outage, err := time.ParseDuration(cmp.Or(os.Getenv("E2E_OUTAGE"), "1m"))
@@ -207,7 +206,7 @@ func TestAnOutageOfTheSourceRestartsNoPod(t *testing.T) {
 		Replicas(2).Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()
 	create(t, darkroom)
 	waitSettled(t, darkroom)
-	// Without its pod: connections that are established outlive the endpoints of a Service.
+	// The pod is removed, because established connections outlive the endpoints of a Service.
 	must(t, kube.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
 	waitReason(t, darkroom, v1alpha1.ReasonImageUnprocessable, v1alpha1.ReasonSourceTimeout)
 	pods, err := podsOf(t.Context(), darkroom)

@@ -18,14 +18,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// edit is a change of one valid spec into another. After it the Darkroom settles, unless until
-// waits for something else.
+// edit changes one valid spec into another. Afterwards the Darkroom settles, unless until waits for something else.
 type edit struct {
 	name string
 	edit func(*v1alpha1.DarkroomSpec)
-	// least is the number of pods that the new spec asks for at least.
+	// least is the minimum number of pods in the new spec.
 	least int
-	// until waits for the outcome of an edit that leaves the Darkroom not ready.
+	// until waits for the outcome of an edit after which the Darkroom is not ready.
 	until func(*testing.T, *v1alpha1.Darkroom)
 }
 
@@ -69,12 +68,12 @@ func runAs(spec *v1alpha1.DarkroomSpec, account string) {
 	spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: account}
 }
 
-// Not parallel: a machine that is busy elsewhere would be measured.
+// Not parallel, because the load of other tests would distort the measurement.
 func TestNoRequestFailsDuringOrdinaryEdits(t *testing.T) {
 	editUnderLoad(t, newDarkroom(newNamespace(t), "edited").Obj(), ingressURL, ordinaryEdits)
 }
 
-// Not parallel: a machine that is busy elsewhere would be measured.
+// Not parallel, because the load of other tests would distort the measurement.
 func TestNoRequestThroughAGatewayFailsDuringRollouts(t *testing.T) {
 	requireGateways(t)
 	editUnderLoad(t, newDarkroom(newNamespace(t), "rolled").Spec(routedBy("public")).Obj(), gatewayURL, []edit{
@@ -85,8 +84,8 @@ func TestNoRequestThroughAGatewayFailsDuringRollouts(t *testing.T) {
 	})
 }
 
-// editUnderLoad makes edits of a Darkroom one after the other, while its first host is requested
-// from the server at a URL. No request may fail, and no ready endpoint be missing.
+// editUnderLoad makes edits of a Darkroom one after the other, while its first host is requested from the server at a
+// URL. No request may fail, and no ready endpoint may be missing.
 func editUnderLoad(t *testing.T, darkroom *v1alpha1.Darkroom, url string, edits []edit) {
 	t.Helper()
 	create(t, darkroom)
@@ -104,11 +103,10 @@ func editUnderLoad(t *testing.T, darkroom *v1alpha1.Darkroom, url string, edits 
 				if edit.until != nil {
 					edit.until(t, darkroom)
 				} else {
-					// Until the last pod that is replaced has ended: it is then that requests
-					// would be lost.
+					// Wait until the last replaced pod has ended, because requests would be lost only then.
 					waitSettled(t, darkroom)
 				}
-				// Requests that follow show whether the edit broke something at its end.
+				// Further requests show whether the end of the edit broke anything.
 				waitRequests(t, load, 20)
 			})
 			endpoints.mustHaveHeld(t)
@@ -117,7 +115,7 @@ func editUnderLoad(t *testing.T, darkroom *v1alpha1.Darkroom, url string, edits 
 	}
 }
 
-// waitPodsRefused waits until the API server has refused pods of the new template.
+// waitPodsRefused waits until the API server has rejected pods of the new template.
 func waitPodsRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	waitReason(t, darkroom, v1alpha1.ReasonPodsRefused)
@@ -133,7 +131,7 @@ func waitHosts(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	}
 }
 
-// waitRequests waits until there were some more requests.
+// waitRequests waits for a number of further requests.
 func waitRequests(t *testing.T, load *load, more int) {
 	t.Helper()
 	before := load.count()
@@ -145,7 +143,7 @@ func waitRequests(t *testing.T, load *load, more int) {
 	})
 }
 
-// Not parallel: a machine that is busy elsewhere would be measured.
+// Not parallel, because the load of other tests would distort the measurement.
 //
 // Nodes are drained while a Darkroom is at rest, and while a rollout waits for an image.
 func TestNoRequestFailsWhileAllPodsAreEvicted(t *testing.T) {
@@ -163,8 +161,8 @@ func TestNoRequestFailsWhileAllPodsAreEvicted(t *testing.T) {
 	load.during(t, "all evicted, a rollout waits", func() { evictAll(t, darkroom) })
 }
 
-// evictAll evicts the pods that a Darkroom has, one after the other, as soon as its budget
-// allows it: each pod of the template that serves is recreated.
+// evictAll evicts the pods of a Darkroom one after the other, as its disruption budget allows. Each pod of the serving
+// template is recreated.
 func evictAll(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	pods, err := podsOf(t.Context(), darkroom)

@@ -76,8 +76,8 @@ func TestScreenshotsOfAFleet(t *testing.T) {
 		"SCREENSHOTS="+filepath.Join(binaries, "screenshots"))
 }
 
-// startNamedSources starts a web folder and an S3 service, and returns them as sources under names that a company would
-// give them. The service has the bucket photos, and answers requests of the bucket photo, which does not exist.
+// startNamedSources starts a web folder and an S3 service, and returns them as sources with realistic names. The
+// service has the bucket photos, and also responds to requests for the bucket photo, which does not exist.
 func startNamedSources(t *testing.T) (folder, bucket v1alpha1.Source) {
 	t.Helper()
 	const host = "minio.storage.svc"

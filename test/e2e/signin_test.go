@@ -23,8 +23,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// TestPeopleSignInAtAnIssuer runs web/e2e/signin.mjs. The cluster does not trust the issuer, so
-// that the API server impersonates its users.
+// TestPeopleSignInAtAnIssuer runs web/e2e/signin.mjs. The cluster does not trust the issuer, so the API server
+// impersonates its users.
 func TestPeopleSignInAtAnIssuer(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -65,7 +65,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 		strings.TrimPrefix(idp.URL, "https://"),
 	},
 		"URL="+ingress.URL, "USER=ann", "USERNAME=oidc:ann@example.com", "DARKROOM=photos")
-	// All tokens begin with the letters below.
+	// All tokens start with these letters.
 	if log := server.Log(allLines); strings.Contains(log, "eyJhbGciOi") || strings.Contains(log, issuer.ClientSecret) {
 		t.Error("the log of the API server holds a token or the secret of the client")
 	}

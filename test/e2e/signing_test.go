@@ -28,8 +28,8 @@ func withSignature(key string, width int) string {
 	return signing.Sign(key, target, time.Time{}).String()
 }
 
-// Signing is turned on, its keys are rotated and it is turned off while clients with signed URLs lose no request.
-// Unsigned requests are refused while signing is on.
+// Signing is enabled, its keys are rotated, and it is disabled again. Clients with signed URLs must not lose a request.
+// Unsigned requests are rejected while signing is enabled.
 func TestSignedURLs(t *testing.T) {
 	t.Parallel()
 	const first, second = "the first key, 0123456789", "the second key, 0123456789"

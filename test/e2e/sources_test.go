@@ -16,8 +16,8 @@ import (
 const (
 	sourcesNamespace = "darkroom-e2e-sources"
 
-	// The bucket's name is not a valid DNS name, so that it is addressed by path: no DNS
-	// resolves a bucket in front of a pod's address.
+	// The bucket's name is not a valid DNS name, so the bucket is addressed by path. No DNS server would resolve a
+	// bucket as a subdomain of a pod's address.
 	bucket    = "my_photos"
 	region    = "eu-west-2"
 	accessKey = "e2e-access-key"
@@ -26,11 +26,11 @@ const (
 
 // sources are pods that Darkrooms read images from. Both have the same paths.
 type sources struct {
-	// folderURL and bucketURL have the pods' addresses.
+	// folderURL and bucketURL contain the pods' addresses.
 	folderURL, bucketURL string
 }
 
-// startSources starts the pods and returns once they are ready.
+// startSources starts the pods and waits until they are ready.
 func startSources(ctx context.Context) (sources, error) {
 	namespace := restricted(sourcesNamespace, "")
 	if err := kube.Create(ctx, namespace); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -45,7 +45,7 @@ func startSources(ctx context.Context) (sources, error) {
 	return sources{folderURL: folder, bucketURL: bucket}, err
 }
 
-// startSource starts a pod, unless it runs, and returns its URL once it is ready.
+// startSource starts a pod unless it is running, waits until it is ready, and returns its URL.
 func startSource(ctx context.Context, name string, port int32, kind string, args ...string) (url string, err error) {
 	pod := images.SourcePod(sourcesNamespace, name, kind, port, args...)
 	if err := kube.Create(ctx, pod); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -66,7 +66,7 @@ func (s sources) webFolder() v1alpha1.Source {
 	return v1alpha1.Source{Type: v1alpha1.WebFolder, BaseURL: s.folderURL}
 }
 
-// s3 is the source that reads from the bucket, with keys in the resource.
+// s3 is the source that reads from the bucket, with inline keys.
 func (s sources) s3() v1alpha1.Source {
 	return v1alpha1.Source{
 		Type: v1alpha1.S3, Bucket: bucket, Region: region, Endpoint: s.bucketURL, AccessKey: accessKey, SecretKey: secretKey,

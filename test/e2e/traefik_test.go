@@ -22,8 +22,7 @@ import (
 // gatewayNamespace is the namespace of the Gateways.
 const gatewayNamespace = "gateways"
 
-// gatewayObjects are the permissions of Traefik and its Gateway, which accepts the routes of all
-// namespaces.
+// gatewayObjects are the permissions of Traefik and its Gateway, which accepts routes from all namespaces.
 const gatewayObjects = `
 apiVersion: v1
 kind: Namespace
@@ -71,8 +70,8 @@ spec:
   - {name: http, port: 80, protocol: HTTP, allowedRoutes: {namespaces: {from: All}}}
 `
 
-// startGateways starts Traefik, which logs to dir, and waits until it serves the Gateways.
-// Traefik ends with this process.
+// startGateways starts Traefik, which logs to dir, and waits until it serves the Gateways. Traefik ends with this
+// process.
 func startGateways(ctx context.Context, dir string) error {
 	objects, err := manifests.Decode([]byte(gatewayObjects))
 	if err != nil {
@@ -107,7 +106,7 @@ func startGateways(ctx context.Context, dir string) error {
 	return err
 }
 
-// requireGateways skips a test on an existing cluster whose Gateways could not serve.
+// requireGateways skips a test on an existing cluster whose Gateways cannot serve.
 func requireGateways(t *testing.T) {
 	t.Helper()
 	if _, _, err := through(t.Context(), theSources.folderURL, "", imagePath); err != nil && os.Getenv("LOAD") != "" {

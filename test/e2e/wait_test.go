@@ -10,18 +10,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// waitTimeout bounds each wait. It is long because test machines are shared.
+// waitTimeout limits each wait. It is long because test machines are shared.
 const waitTimeout = 2 * time.Minute
 
 var limits = wait.Limits{Timeout: waitTimeout, Period: 100 * time.Millisecond}
 
-// poll checks until nothing is wrong, waitTimeout ends, or the context does.
+// poll repeats a check until it succeeds, waitTimeout expires, or the context ends.
 func poll(ctx context.Context, what string, check func(context.Context) error) error {
 	return limits.Until(ctx, what, check)
 }
 
-// eventually waits until a check finds nothing wrong, and returns for how long it
-// waited. It fails at once if the operator has ended.
+// eventually waits until a check returns no error, and returns the duration. It fails at once if the operator has
+// ended.
 func eventually(t *testing.T, what string, check func(context.Context) error) time.Duration {
 	t.Helper()
 	started := time.Now()
@@ -35,7 +35,7 @@ func eventually(t *testing.T, what string, check func(context.Context) error) ti
 	return time.Since(started)
 }
 
-// must ends the test at an error.
+// must ends the test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
