@@ -51,8 +51,18 @@ func recordRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, statu
 	create(t, record)
 }
 
-// withRevisions starts a server, and stores a Darkroom with four revisions, and one of a Darkroom
-// that had the name before, as an editor who may read the history.
+// The revisions that withRevisions stores.
+const (
+	albumRevision        = 1 // the first one, with the sub-domain album
+	otherServiceRevision = 2 // failed; with keys for another service and a variable that is gone
+	currentRevision      = 3
+	predecessorRevision  = 4 // belongs to an earlier Darkroom of the same name
+	repeatedRevision     = 5 // the settings of currentRevision again
+	missingRevision      = 9 // is not stored
+)
+
+// withRevisions starts a server and stores a Darkroom with its revisions. The token belongs to an editor who may read
+// the history.
 func withRevisions(t *testing.T) (s *server, darkroom *v1alpha1.Darkroom, token string) {
 	t.Helper()
 	s, namespace := start(t), newNamespace(t)
@@ -65,13 +75,13 @@ func withRevisions(t *testing.T) (s *server, darkroom *v1alpha1.Darkroom, token 
 	first, other := darkroom.Spec.DeepCopy(), darkroom.Spec.DeepCopy()
 	first.SubDomains, first.Source.SecretKey = []string{"album"}, "canary-old"
 	other.Source.Endpoint, other.ExtraEnv[1].Value = "https://other.example.com", "canary-gone"
-	recordRevision(t, darkroom, 1, "deployed", first)
-	recordRevision(t, darkroom, 2, "failed", other)
-	recordRevision(t, darkroom, 3, "deployed", &darkroom.Spec)
-	recordRevision(t, darkroom, 5, "deployed", &darkroom.Spec)
+	recordRevision(t, darkroom, albumRevision, "deployed", first)
+	recordRevision(t, darkroom, otherServiceRevision, "failed", other)
+	recordRevision(t, darkroom, currentRevision, "deployed", &darkroom.Spec)
+	recordRevision(t, darkroom, repeatedRevision, "deployed", &darkroom.Spec)
 	earlier := darkroom.DeepCopy()
 	earlier.UID = "another"
-	recordRevision(t, earlier, 4, "deployed", first)
+	recordRevision(t, earlier, predecessorRevision, "deployed", first)
 	return s, darkroom, user.token
 }
 
@@ -121,14 +131,15 @@ func TestARollBackRestoresTheSettingsOfARevisionAndKeepsWhatIsWriteOnly(t *testi
 	}
 	s.want(http.StatusPreconditionFailed, token, "POST", one+"/rollback", `{"revision":3}`, "If-Match", tag)
 	tag = answer.header.Get("ETag")
-	for revision, status := range map[string]int{
-		"2": http.StatusUnprocessableEntity, // had keys for another service, and a value that is gone
-		"4": http.StatusNotFound,            // of another Darkroom
-		"9": http.StatusNotFound,
-		"0": http.StatusUnprocessableEntity,
+	for revision, status := range map[int]int{
+		otherServiceRevision: http.StatusUnprocessableEntity,
+		predecessorRevision:  http.StatusNotFound,
+		missingRevision:      http.StatusNotFound,
+		0:                    http.StatusUnprocessableEntity,
 	} {
-		refused := s.want(status, token, "POST", one+"/rollback", `{"revision":`+revision+`}`, "If-Match", tag)
-		if revision == "2" {
+		body := fmt.Sprintf(`{"revision":%d}`, revision)
+		refused := s.want(status, token, "POST", one+"/rollback", body, "If-Match", tag)
+		if revision == otherServiceRevision {
 			contains(t, "the answer", refused.body, "source.secretKey")
 			contains(t, "the answer", refused.body, "extraEnv[1].value")
 		}
