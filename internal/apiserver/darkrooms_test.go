@@ -148,7 +148,12 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		"unknown parameter":      {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
 		"PUT without If-Match":   {"PUT", one, body, nil, http.StatusPreconditionRequired},
 		"PATCH without If-Match": {"PATCH", one, "{}", []string{"Content-Type", merge}, http.StatusPreconditionRequired},
-		"PUT of an old version":  {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
+		"PUT of a form without If-Match": {
+			"PUT", one, "a=b",
+			[]string{"Content-Type", "application/x-www-form-urlencoded"},
+			http.StatusPreconditionRequired, // before the body is looked at
+		},
+		"PUT of an old version": {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
 		"PATCH of an old version": {
 			"PATCH", one, "{}",
 			[]string{"If-Match", `"1"`, "Content-Type", merge},

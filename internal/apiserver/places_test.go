@@ -86,7 +86,7 @@ func TestWhoSendsSlowlyHoldsNothingOfOthers(t *testing.T) {
 				}
 				t.Cleanup(func() { _ = c.Close() })
 				_, _ = io.WriteString(c, held.method+" "+held.path+" HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+nobody+
-					"\r\nContent-Type: "+held.mediaType+"\r\nContent-Length: 1000\r\n\r\n{")
+					"\r\nIf-Match: *\r\nContent-Type: "+held.mediaType+"\r\nContent-Length: 1000\r\n\r\n{")
 				began++
 			}
 		}
@@ -113,7 +113,8 @@ func (s *server) use(editor, namespace string, all []operation) time.Duration {
 		if used.method != http.MethodGet && used.method != http.MethodDelete {
 			body = strings.NewReader("{}")
 		}
-		response, err := s.send(s.t.Context(), editor, used.method, used.path, body, "Content-Type", used.mediaType)
+		response, err := s.send(s.t.Context(), editor, used.method, used.path, body,
+			"Content-Type", used.mediaType, "If-Match", "*")
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -13,29 +13,27 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 )
 
-// route is an operation of the API: what it is for, what it demands of a request, and its handler. The middlewares and
-// the OpenAPI document follow from it.
+// route is an operation of the API. It determines the middlewares and the OpenAPI document.
 type route struct {
 	method, path                  string
 	id, tag, summary, description string
 
 	// public routes do not require authentication.
 	public bool
-	// streams stay open: they have rates and places of their own.
+	// streams stay open. They have separate limits.
 	streams bool
-	// uncached routes do not read Darkrooms from the cache. The others fail until it is complete: what it lacks would
-	// count as absent.
+	// uncached routes do not read Darkrooms from the cache. The others fail until the cache is synchronized.
 	uncached bool
 	// ifMatch requires the header If-Match.
 	ifMatch bool
 	// body is nil for routes without a body.
 	body *body
 
-	// status is the status of success, and 200 by default; 204 without a response.
+	// status is the status of a success; the default is 200, or 204 without a body.
 	status int
-	// errors are the statuses of errors that do not follow from the above.
+	// errors are the statuses of errors in addition to allErrors.
 	errors []int
-	// responses are successes that huma does not know from the handler.
+	// responses are successes that huma cannot derive from the handler.
 	responses map[string]*huma.Response
 	handle    func(huma.API, huma.Operation)
 }
@@ -43,16 +41,15 @@ type route struct {
 // body is the body of a request.
 type body struct {
 	mediaType string
-	// most is the number of bytes that are read.
+	// most is the maximum size in bytes.
 	most int64
-	// right must be held before the request takes what callers share. Without it the route only reads, and takes no place
-	// of writes.
+	// right is the permission that admit requires. Nil means that the route only reads.
 	right rightOf
 	// schema documents a body that the handler decodes; nil for a body that huma decodes.
 	schema func(huma.Registry) *huma.Schema
 }
 
-// by is the handler of a route.
+// by registers a handler of a route.
 func by[I, O any](handler func(context.Context, *I) (*O, error)) func(huma.API, huma.Operation) {
 	return func(api huma.API, op huma.Operation) { huma.Register(api, op, handler) }
 }
@@ -64,12 +61,11 @@ func content(mediaType, text string) map[string]*huma.Response {
 	}}}
 }
 
-// schemaOf returns the schema of a type.
 func schemaOf[T any](registry huma.Registry) *huma.Schema {
 	return registry.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// allErrors returns the statuses of errors.
+// allErrors returns the statuses of all errors of the route, for the OpenAPI document.
 func (r *route) allErrors() []int {
 	out := append(slices.Clone(r.errors), http.StatusBadRequest, http.StatusUnprocessableEntity)
 	if !r.public {
@@ -88,25 +84,23 @@ func (r *route) allErrors() []int {
 	return out
 }
 
-// register adds a route to the API.
 func (s *Server) register(api huma.API, r *route) {
 	op := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Tags: []string{r.tag}, Summary: r.summary,
 		Description: r.description, DefaultStatus: r.status, Errors: r.allErrors(), Responses: r.responses,
-		Middlewares: huma.Middlewares{wholeQuery, s.authenticate(r)},
+		Middlewares: huma.Middlewares{wholeQuery, s.authenticate(r), wholeIfMatch(r.ifMatch)},
 	}
 	if r.public {
 		op.Security = []map[string][]string{}
 	}
 	if r.body != nil {
-		// One more, because huma refuses a body that has as many.
+		// huma refuses a body of exactly this size.
 		op.MaxBodyBytes = r.body.most + 1
 		op.Middlewares = append(op.Middlewares, middleware.RequireMediaType(r.body.mediaType))
 		if !r.public {
 			op.Middlewares = append(op.Middlewares, s.admit(r.body))
 		}
 	}
-	op.Middlewares = append(op.Middlewares, wholeIfMatch(r.ifMatch))
 	if r.body == nil || r.body.schema == nil {
 		r.handle(api, op)
 		return

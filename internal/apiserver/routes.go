@@ -14,18 +14,20 @@ import (
 const (
 	// onePath is the path of a Darkroom.
 	onePath = "/darkrooms/{namespace}/{name}"
-	// maxBody is the largest body of a request, in bytes: as much as Kubernetes stores.
+	// maxBody limits the size of a body, in bytes, to about the largest object that Kubernetes stores.
 	maxBody = 1 << 20
-	// maxToken is the largest body with a token, in bytes. It is small because the caller, whose share it would count
-	// towards, is not known before it is read.
+	// maxToken limits the size of a body with a token, in bytes. It is small, because limits per caller do not apply
+	// before the token is read.
 	maxToken = 16 << 10
+
+	getsToo = "Requires permission to get the Darkroom as well."
 
 	ofDarkrooms = "Darkrooms"
 	ofObjects   = "Pods, events, manifests and images"
 	ofSession   = "Session"
 )
 
-// routes returns all routes of the API. The other routes are in plainRoutes.
+// routes returns all operations of the API.
 func (s *Server) routes() []route {
 	out := s.darkroomRoutes()
 	for _, more := range [][]route{s.podRoutes(), s.objectRoutes(), s.streamRoutes(), s.sessionRoutes()} {
@@ -51,12 +53,12 @@ func (s *Server) darkroomRoutes() []route {
 		errors:  []int{http.StatusNotModified},
 	}, {
 		method: http.MethodPut, path: onePath, id: "replaceDarkroom", tag: ofDarkrooms, handle: by(s.replace),
-		summary: "Replace a Darkroom",
+		summary: "Replace a Darkroom", description: getsToo,
 		body:    &body{reply.TypeJSON, maxBody, onDarkroom("update"), wire.InputOf},
 		ifMatch: true, errors: []int{http.StatusConflict},
 	}, {
 		method: http.MethodPatch, path: onePath, id: "patchDarkroom", tag: ofDarkrooms, handle: by(s.patch),
-		summary: "Change some fields of a Darkroom, by JSON merge patch",
+		summary: "Change some fields of a Darkroom, by JSON merge patch", description: getsToo,
 		body:    &body{reply.TypeMergePatch, maxBody, onDarkroom("update"), patch},
 		ifMatch: true, errors: []int{http.StatusConflict},
 	}, {
@@ -179,11 +181,11 @@ func (s *Server) sessionRoutes() []route {
 	}}
 }
 
-// plainRoute is a route that is not an operation of the API. It is public, unless its handler requires a right.
+// plainRoute is a route outside the OpenAPI document. It is public unless its handler requires a permission.
 type plainRoute struct {
 	pattern string
 	handler http.Handler
-	// probe routes are requested again and again by kubelets.
+	// probe routes are requested by kubelets, and logged at debug level.
 	probe bool
 }
 
@@ -194,7 +196,7 @@ func (s *Server) plainRoutes(document, version []byte, page *page) []plainRoute 
 		{pattern: "GET /readyz", handler: http.HandlerFunc(s.ready), probe: true},
 		{pattern: "GET /version", handler: sends(reply.TypeJSON, version)},
 		{pattern: "GET /metrics", handler: s.metricsHandler()},
-		// The page handles the paths under /ui/.
+		// The page has its own routes under /ui/.
 		{pattern: "GET /{$}", handler: http.HandlerFunc(page.serveIndex)},
 		{pattern: "GET /ui/", handler: http.HandlerFunc(page.serveIndex)},
 	}
