@@ -1,3 +1,15 @@
+/** How far the server's clock is ahead of the browser's, in milliseconds. */
+let ahead = 0;
+
+/** The time in milliseconds since 1970, by the server's clock: ages are of times that the cluster wrote. */
+export const now = (): number => Date.now() + ahead;
+
+/** Compares the clocks. The header Date has whole seconds, and responses take time, so small differences are ignored. */
+export function compareClocks({ headers }: Pick<Response, "headers">): void {
+  const difference = Date.parse(headers.get("Date") ?? "") - Date.now();
+  ahead = Math.abs(difference) > 5_000 ? difference : 0;
+}
+
 /** One timer for all ages on the page; it runs only while something is subscribed. */
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;

@@ -195,7 +195,7 @@ test.each(["new-access", "new-secret", undefined])("the Secret that is referred 
   set(/^Access key/, keys.accessKey);
   set(/^Secret key/, keys.secretKey);
   await user.click(screen.getByRole("button", { name: "Rotate" }));
-  await screen.findByText("not yet");
+  await screen.findByText("Not yet");
   refused = false;
   for (const [field, label] of [["accessKey", /^Access key/], ["secretKey", /^Secret key/]] as const) {
     if (keys[field] === corrected) {
@@ -203,8 +203,8 @@ test.each(["new-access", "new-secret", undefined])("the Secret that is referred 
     }
   }
   await user.click(screen.getByRole("button", { name: "Rotate" }));
-  await waitFor(() => expect(screen.queryByText("it already exists: choose another name") ?? screen.queryByText(/gets its keys from the Secret/)).not.toBeNull());
-  if (screen.queryByText("it already exists: choose another name")) {
+  await waitFor(() => expect(screen.queryByText("It already exists: choose another name") ?? screen.queryByText(/gets its keys from the Secret/)).not.toBeNull());
+  if (screen.queryByText("It already exists: choose another name")) {
     set(/^Name of the new Secret/, "cats-s3-2");
     await user.click(screen.getByRole("button", { name: "Rotate" }));
   }

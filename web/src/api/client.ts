@@ -1,3 +1,4 @@
+import { now } from "../clock";
 import { isAborted, problemOf, unreachable, type Problem } from "./problem";
 import type { Access, Darkroom, DarkroomEvent, DarkroomInput, DarkroomPatch, Explanation, Figures, Key, Namespaces, NewSecret, Pod, Question, Review, Revision, Secret, ServerSettings, SignedURL, WaysToSignIn, Who } from "./types";
 
@@ -142,6 +143,6 @@ export const api = {
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();
     const blob = await call(`${one(key)}/image?${query.toString()}`, (response) => response.blob(), { signal });
-    return { blob, milliseconds: performance.now() - began, at: new Date().toISOString() };
+    return { blob, milliseconds: performance.now() - began, at: new Date(now()).toISOString() };
   },
 };

@@ -1,3 +1,4 @@
+import { sentence } from "../words/format";
 import type { FieldProblem, ProblemBody } from "./types";
 
 /** Problem is an error of the API (RFC 9457); status 0 means that there was no answer. */
@@ -20,7 +21,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   try {
     const body = (await response.json()) as Partial<ProblemBody>;
     if (typeof body.detail === "string") {
-      return new Problem(response.status, body.title ?? response.statusText, body.detail, body.errors ?? []);
+      return new Problem(response.status, body.title ?? response.statusText, sentence(body.detail), body.errors ?? []);
     }
   } catch {
     // Not from the API but from something in between, such as a proxy.

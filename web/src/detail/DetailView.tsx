@@ -69,8 +69,8 @@ function Shown({ darkroom, access }: { darkroom: Darkroom; access: Access | unde
               <span role="status" aria-label="Phase">
                 {waiting ? <Label color="blue">{waiting.title}</Label> : <PhaseLabel phase={phaseOf(darkroom)} />}
               </span>
+              <span className="dr-quiet dr-break">{waiting ? waiting.advice : ["Ready", "Failed", "Degraded"].includes(phaseOf(darkroom)) ? undefined : sentenceOf(darkroom)}</span>
             </div>
-            <p className="dr-quiet dr-break">{waiting ? waiting.advice : ["Ready", "Failed", "Degraded"].includes(phaseOf(darkroom)) ? undefined : sentenceOf(darkroom)}</p>
           </div>
           <div className="dr-row">
             <ActionMenu darkroom={darkroom} access={access} onAct={setAction} />

@@ -29,23 +29,24 @@ export function Figures({ darkroom }: { darkroom: Darkroom }) {
     return <MissingRight to="figures" namespace={darkroom.namespace} />;
   }
   const now = rates.at(-1);
+  const isSilent = value?.gates.length === 0;
   const period = (every / 1_000) * rates.length;
   return (
     <section aria-label="Figures of the gate" className="dr-figures">
-      <dl>
+      {!isSilent && <dl>
         {Object.entries(words).map(([title, describe]) => (
           <div key={title}>
             <dt className="dr-quiet dr-small">{title}</dt>
             <dd>{(now && describe(now)) ?? "–"}</dd>
           </div>
         ))}
-      </dl>
+      </dl>}
       {rates.length > 1 && (
         <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`Requests a second in the last ${spell(period)}`}>
           <polyline points={lineOf(rates.map(({ requestsPerSecond }) => requestsPerSecond), width, height)} vectorEffect="non-scaling-stroke" />
         </svg>
       )}
-      <p className="dr-quiet dr-small">{problem ? `Not up to date: ${problem.message}` : value && value.gates.length < value.pods ? `${value.gates.length} of ${plural(value.pods, "gate")} answer` : rates.length > 1 ? `Requests in the last ${spell(period)}, all pods` : "Counting requests…"}</p>
+      <p className="dr-quiet dr-small">{problem ? `Not up to date: ${problem.message}` : value && value.gates.length < value.pods ? `${value.gates.length} of ${plural(value.pods, "gate")} responded` : rates.length > 1 ? `Requests in the last ${spell(period)}, all pods` : "Counting requests…"}</p>
     </section>
   );
 }

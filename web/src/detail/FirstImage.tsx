@@ -11,7 +11,7 @@ import { milliseconds } from "../words/format";
 import { troubleOf } from "../words/remedies";
 import { Refused, useImage } from "./ImageView";
 
-/** The image of spec.probe as the Darkroom serves it now, in a frame that has its size from the start. */
+/** The image of spec.probe as the Darkroom serves it now, or why there is none. */
 export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; access: Access | undefined; round: number }) {
   const { probe, status, namespace } = darkroom;
   const check = sourceReadyOf(darkroom);
@@ -24,7 +24,7 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
   let content: ReactNode;
   if (!probe) {
     content = (
-      <div className="dr-stack">
+      <div className="dr-stack dr-unchecked">
         <span>Images are not checked. Name one of them to see it here, and to know whether it is served.</span>
         <Button variant="secondary" size="sm" {...linkTo(paths.edit(darkroom, "probe.path"))}>
           Set an image
@@ -48,7 +48,7 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
   }
   return (
     <figure className="dr-image dr-image--first">
-      <div className="dr-image__frame">{content}</div>
+      <div className={enabled && !image.problem ? "dr-image__frame dr-image__frame--expected" : "dr-image__frame"}>{content}</div>
       <figcaption className="dr-quiet dr-small">
         {served && (
           <>

@@ -2,14 +2,13 @@ import { Alert, AlertActionLink } from "@patternfly/react-core";
 import { Suspense } from "react";
 import { lazyView } from "../lazyView";
 import type { Access, Darkroom } from "../api/types";
-import { Folded } from "../layout/Folded";
 import { linkTo, paths } from "../router";
 import { troubleOf } from "../words/remedies";
 
 // It needs the YAML library.
 const RollBack = lazyView(() => import("./RollBack"));
 
-/** Why a Darkroom needs attention, once, and the ways out; the operator's sentence is folded. */
+/** Why a Darkroom needs attention, and the ways out. */
 export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; access: Access | undefined; onCheck: () => void }) {
   const trouble = troubleOf(darkroom);
   if (!trouble) {
@@ -40,12 +39,8 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
         </>
       }
     >
-      {advice ?? sentence}
-      {advice && (
-        <Folded title="Message of the operator">
-          <span className="dr-break">{sentence}</span>
-        </Folded>
-      )}
+      <p className="dr-break">{sentence}</p>
+      {advice && <p className="dr-quiet">{advice}</p>}
     </Alert>
   );
 }

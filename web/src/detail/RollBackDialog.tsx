@@ -24,7 +24,7 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
       title={`Roll back ${darkroom.name} to revision ${revision.revision}?`}
       effect={
         <>
-          All settings become those of the revision. Labels, annotations, inline keys and literal values of variables stay, and the operator makes a new revision.
+          Replaces all settings with the settings of the revision. Labels, annotations, inline keys and literal values of variables stay. The operator creates a new revision.
         </>
       }
       act="Roll back"

@@ -1,6 +1,7 @@
 import type { Condition, Darkroom } from "../api/types";
 import { describeReason } from "../words/reasons";
 import { findingOf, oldPodsServe } from "../words/conditions";
+import { sentence } from "../words/format";
 
 export type StepState = "done" | "busy" | "failed" | "waiting" | "unchecked";
 
@@ -51,7 +52,7 @@ function stateOf(condition: Condition | undefined): { state: StepState; detail: 
 }
 
 const detailOf = (condition: Condition | undefined): string | undefined =>
-  condition && condition.status !== "True" ? (condition.message ?? (condition.reason && describeReason(condition.reason))) : undefined;
+  condition && condition.status !== "True" ? sentence(condition.message ?? describeReason(condition.reason ?? "")) : undefined;
 
 /** Whether the way has ended: with an image, or where images are not checked. */
 export const hasArrived = (steps: readonly Step[]): boolean => steps.every(({ state }) => state === "done" || state === "unchecked");

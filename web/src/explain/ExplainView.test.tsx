@@ -52,10 +52,10 @@ test("the hop to blame is marked, and the way out is a link", async () => {
   const hops = within(await screen.findByRole("list", { name: "Hops" })).getAllByRole("listitem");
   expect(hops.map(({ textContent }) => textContent)).toEqual([
     "hostphotos.example.comteam-a/photos has the host",
-    "routeIngress photosyou may not read it",
+    "routeIngress photosYou may not read it",
     "gategate of photos404 · 14 ms · 97 B · cache: miss",
-    "·darkroomteam-a/photosnot asked",
-    "sourceWebFolderTo blamethe source has no image at this path",
+    "·darkroomteam-a/photosNot requested",
+    "sourceWebFolderTo blame",
   ]);
   expect(screen.getByRole("link", { name: "Edit source.baseUrl" }).getAttribute("href")).toBe("/ui/team-a/photos/edit?field=source.baseUrl");
   expect(screen.getByRole("link", { name: "Open photos" }).getAttribute("href")).toBe("/ui/team-a/photos");
@@ -69,5 +69,5 @@ test("the hop to blame is marked, and the way out is a link", async () => {
 test("what is wrong with a URL is shown", async () => {
   answer = () => new Response(JSON.stringify({ title: "Unprocessable Entity", status: 422, detail: "invalid URL of an image", errors: [{ location: "body.url", message: "must have a host" }] }), { status: 422 });
   await ask();
-  expect(await screen.findByText("invalid URL of an image: must have a host")).toBeTruthy();
+  expect(await screen.findByText("Invalid URL of an image: must have a host")).toBeTruthy();
 });

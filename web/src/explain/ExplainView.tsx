@@ -8,7 +8,7 @@ import { linkTo, paths } from "../router";
 import { useLoaded } from "../useLoaded";
 import { bytes } from "../words/age";
 import type { Tone } from "../words/conditions";
-import { milliseconds } from "../words/format";
+import { milliseconds, sentence } from "../words/format";
 import { ToneIcon } from "../words/ToneIcon";
 
 /** Explains the URL of an image. What is pasted may have a signature: it never becomes a part of the page's own address. */
@@ -62,7 +62,7 @@ function Answer({ of: { url, verdict, remedy, blame, darkroom, field, hops } }: 
         isInline
         component="h2"
         variant={blame ? "danger" : isServed ? "success" : "info"}
-        title={`${verdict}.`}
+        title={sentence(`${verdict}.`)}
         actionLinks={
           darkroom && (
             <>
@@ -72,9 +72,9 @@ function Answer({ of: { url, verdict, remedy, blame, darkroom, field, hops } }: 
           )
         }
       >
-        {remedy && !isServed && `${remedy}.`}
+        {remedy && !isServed && sentence(`${remedy}.`)}
       </Alert>
-      {remedy && isServed && <p className="dr-quiet">{remedy}.</p>}
+      {remedy && isServed && <p className="dr-quiet">{sentence(`${remedy}.`)}</p>}
       <code className="dr-break">{url}</code>
       <ol className="dr-hops" aria-label="Hops">
         {hops.map((hop, i) => (
@@ -98,7 +98,7 @@ function HopItem({ hop: { kind, name, state, detail, status, milliseconds: took,
         <span className="dr-break">{name}</span>
         {isBlamed && <Label color="red" isCompact>To blame</Label>}
       </span>
-      <span className="dr-quiet dr-break">{[figures, state === "notAsked" ? "not asked" : detail].filter(Boolean).join(" · ")}</span>
+      <span className="dr-quiet dr-break">{sentence([figures, state === "notAsked" ? "not requested" : isBlamed ? undefined : detail].filter(Boolean).join(" · "))}</span>
     </li>
   );
 }

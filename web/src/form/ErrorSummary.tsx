@@ -4,7 +4,7 @@ import type { Problem } from "../api/problem";
 import type { DarkroomInput } from "../api/types";
 import { Link, paths } from "../router";
 import type { FieldError } from "./validate";
-import { plural } from "../words/format";
+import { plural, sentence } from "../words/format";
 
 /** Why a Darkroom cannot be saved, above the form; each entry links to its field. */
 export function ErrorSummary({
@@ -53,7 +53,7 @@ export function ErrorSummary({
                     {": "}
                   </>
                 )}
-                {message}
+                {location ? message : sentence(message)}
               </ListItem>
             ))}
           </List>

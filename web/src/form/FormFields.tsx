@@ -19,7 +19,9 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const { darkroomVersion } = settings;
   const { input, errors, target } = useForm();
   const baseDomain = chosenDomain(input, settings.baseDomain);
-  const asked = (location: string) => /^(name$|source|probe\.path|gate$)/.test(location);
+  // Of several namespaces, the user has to choose one.
+  const several = (useNamespaces().value?.create.length ?? 0) > 1 && !loaded;
+  const asked = (location: string) => /^(name$|source|probe\.path|gate$)/.test(location) || (several && location === "namespace");
   const [opened, setOpened] = useState(loaded !== undefined || !input.namespace || (target !== undefined && !asked(target)));
   if (!opened && errors.some(({ location }) => !asked(location))) {
     // An error must not hide in it, nor close it when it is corrected.
@@ -41,11 +43,12 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
         set={(next) => ({ ...input, name: next, ...(follows ? { subDomains: next ? [next] : [] } : {}) })}
         help={!loaded && subDomains.length > 0 && `In the namespace ${input.namespace ?? ""}, at ${list(subDomains.map((subDomain) => `${subDomain}.${baseDomain}`))}`}
       />
+      {several && <Namespace isFixed={false} />}
       {!loaded && <GateSwitch />}
       <Rights loaded={loaded} />
       <ExpandableSection toggleText="More settings" isExpanded={opened} onToggle={(_, next) => setOpened(next)}>
         <FormSection>
-          <Namespace isFixed={loaded !== undefined} />
+          {!several && <Namespace isFixed={loaded !== undefined} />}
           <SubDomains />
           <BaseDomain />
           <TextField path={["version"]} label="Version" placeholder={darkroomVersion} help />

@@ -42,7 +42,7 @@ export function Review({
       }}
     >
       <div ref={heading} tabIndex={-1} className="dr-heading">
-        <Title headingLevel="h2">{isNew ? "Review the new Darkroom" : "Review changes"}</Title>
+        <Title headingLevel="h2">{isNew ? `Review the new Darkroom ${input.name ?? ""} in the namespace ${input.namespace ?? ""}` : "Review changes"}</Title>
       </div>
       {settings.length > 0 && (
         <ul className="dr-settings" aria-label="Changed settings">

@@ -7,8 +7,8 @@ test("what the server found stands beside the same fields", () => {
     { location: "body.subDomains[1]", message: "Invalid value: must be a DNS name" },
     { message: "something else" },
   ]);
-  expect(messagesAt(errors, "source.region")).toEqual(["needed when source.type is S3"]);
-  expect(messagesAt(errors, "source")).toEqual(["needed when source.type is S3"]);
-  expect(messagesAt(errors, "subDomains")).toEqual(["must be a DNS name"]);
+  expect(messagesAt(errors, "source.region")).toEqual(["Needed when source.type is S3"]);
+  expect(messagesAt(errors, "source")).toEqual(["Needed when source.type is S3"]);
+  expect(messagesAt(errors, "subDomains")).toEqual(["Must be a DNS name"]);
   expect(errors[2]).toEqual({ location: "", message: "something else" });
 });

@@ -1,5 +1,6 @@
 import type { Darkroom, DarkroomInput, FieldProblem } from "../api/types";
 import { movesKeys } from "../model/model";
+import { sentence } from "../words/format";
 
 /** Where a problem is, such as source.bucket or subDomains.0, and what it is. */
 export interface FieldError {
@@ -20,6 +21,6 @@ export const fromServer = (errors: readonly FieldProblem[]): FieldError[] =>
 /** Removes the prefixes of Kubernetes. */
 const plain = (message: string): string => message.replace(/^(Invalid value|Required value|Unsupported value|Duplicate value|Not found): /, "");
 
-/** The messages of a field, and of what lies within it. */
+/** The messages of a field and of the fields within it, as sentences. */
 export const messagesAt = (errors: readonly FieldError[], location: string): string[] =>
-  errors.filter((error) => error.location === location || error.location.startsWith(location + ".")).map((error) => error.message);
+  errors.filter((error) => error.location === location || error.location.startsWith(location + ".")).map((error) => sentence(error.message));

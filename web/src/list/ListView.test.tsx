@@ -108,7 +108,7 @@ test("Darkrooms that need attention come first, with the reason, and can be filt
   view(store);
   const rows = () => screen.getAllByRole("row").slice(1).map((row) => row.querySelector("a")?.textContent);
   expect(rows()).toEqual(["dogs", "zebras", "cats"]);
-  expect(screen.getByText("cannot pull example/darkroom:nope").textContent).toBe("Container image pull failed: cannot pull example/darkroom:nope");
+  expect(screen.getByText("Cannot pull example/darkroom:nope").textContent).toBe("Container image pull failed: Cannot pull example/darkroom:nope");
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Reason" }));
   await user.click(await screen.findByRole("checkbox", { name: "Host claimed by another Darkroom 1" }));

@@ -113,6 +113,6 @@ test("an image that is not served says so, without a request if the probe found 
   expect(screen.getByTitle("Image not served")).toBeTruthy();
   scroll();
   await answer(1, 502);
-  expect(await screen.findByTitle("none")).toBeTruthy();
+  expect(await screen.findByTitle("None")).toBeTruthy();
   expect(asked).toHaveLength(1);
 });

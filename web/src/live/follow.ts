@@ -1,6 +1,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { signInAgain } from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
+import { compareClocks } from "../clock";
 
 /** The server sends a sign of life every second: without one for this long, in milliseconds, the page says so. */
 const quiet = 2_500;
@@ -36,6 +37,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
     const life = signsOfLife(() => isHidden() || follower.lost(), stop);
     try {
       const response = await fetch(path, { credentials: "same-origin", headers: { Accept: "text/event-stream" }, signal: attempt.signal });
+      compareClocks(response);
       if (!response.ok || !response.body) {
         const problem = await problemOf(response);
         if (problem.status === 401 && (await signInAgain())) {

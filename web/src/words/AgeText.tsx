@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { everySecond } from "../clock";
+import { everySecond, now } from "../clock";
 import { age, atTime } from "./age";
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 
 /** How long ago something was. It ticks by itself, and renders only when its text changes. */
 export function Age({ since, text = (age) => age, title, className }: Props) {
-  const shown = useSyncExternalStore(everySecond, () => age(since, Date.now()));
+  const shown = useSyncExternalStore(everySecond, () => age(since, now()));
   return (
     <time dateTime={since} title={title ?? atTime(since)} className={className}>
       {since ? text(shown) : shown}

@@ -1,4 +1,5 @@
 import type { Condition, Darkroom } from "../api/types";
+import { sentence } from "./format";
 import { describeReason, separate } from "./reasons";
 
 export type Tone = "good" | "warning" | "bad" | "busy" | "neutral";
@@ -64,7 +65,7 @@ const toneOf = (reason: string): Tone | undefined => (Object.hasOwn(harmless, re
 /** Describes a condition. Types without words are shown as they are. */
 export function findingOf(condition: Condition): Finding {
   const { type, status, reason = "" } = condition;
-  const detail = condition.message ?? describeReason(reason);
+  const detail = sentence(condition.message ?? describeReason(reason));
   const meaning = meaningOf(type);
   if (!meaning) {
     return { title: `${separate(type)}: ${status}`, detail, tone: "neutral" };

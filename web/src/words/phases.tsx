@@ -9,6 +9,7 @@ import PauseCircleIcon from "@patternfly/react-icons/dist/esm/icons/pause-circle
 import PendingIcon from "@patternfly/react-icons/dist/esm/icons/pending-icon";
 import type { ComponentType } from "react";
 import type { Darkroom } from "../api/types";
+import { sentence } from "./format";
 import { StatusText } from "./StatusText";
 
 interface Words {
@@ -44,7 +45,7 @@ export function phaseOf(darkroom: Darkroom): Phase {
   return Object.hasOwn(phases, phase) ? phase : "Pending";
 }
 
-export const sentenceOf = (darkroom: Darkroom): string => darkroom.status.message ?? phases[phaseOf(darkroom)].sentence;
+export const sentenceOf = (darkroom: Darkroom): string => sentence(darkroom.status.message ?? phases[phaseOf(darkroom)].sentence);
 
 /** Icon and phase, for tables. */
 export function PhaseText({ phase }: { phase: Phase }) {

@@ -6,6 +6,7 @@ import { darkroom } from "../../test/darkrooms";
 import { age, bytes } from "./age";
 import { findingOf, meanings, reasonOf, servingOf, worthTelling } from "./conditions";
 import { urlOf } from "./domains";
+import { sentence } from "./format";
 import { phaseNames, phaseOf } from "./phases";
 import { describeReason, reasonWords, separate } from "./reasons";
 
@@ -37,6 +38,15 @@ test.each([
   [3_500_000, "3.3 MiB"],
 ])("%i bytes are %s", (n, want) => {
   expect(bytes(n)).toBe(want);
+});
+
+test.each([
+  ["the source has no image /cat.jpg", "The source has no image /cat.jpg"],
+  ["required, for example photos", "Required, for example photos"],
+  ["spec.subDomains is empty", "spec.subDomains is empty"],
+  ['darkrooms.deployments.example.com "cats" not found', 'darkrooms.deployments.example.com "cats" not found'],
+])("the message %s is shown as %s", (message, want) => {
+  expect(sentence(message)).toBe(want);
 });
 
 test.each([
