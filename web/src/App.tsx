@@ -21,7 +21,7 @@ const FormView = lazyView(() => import("./form/FormView"));
 const SignIn = lazyView(() => import("./layout/SignIn"));
 const SignInDialog = lazyView(() => import("./layout/SignInDialog"));
 
-/** Who is signed in, or why that is not known. */
+/** The session, or why it is unknown. */
 type Session =
   | { state: "asking" }
   | { state: "signedOut"; expired: boolean }
@@ -30,14 +30,14 @@ type Session =
       state: "signedIn";
       who: Who;
       settings: ServerSettings;
-      /** The session has expired over a form, which stays. */
+      /** The session has expired while a form is open. The form stays. */
       expired: boolean;
     };
 
-/** Tells other tabs who has signed in: all have the same session. */
+/** Announces sign-ins to the other tabs, which share the session. */
 const tabs = new BroadcastChannel("darkroom-user");
 
-/** Whether there is something that users may have typed into, which stays. */
+/** Whether the view has a form, whose input must not be lost. */
 const hasForm = (): boolean => document.querySelector("form, [role=dialog]") !== null;
 
 export function App() {
@@ -46,7 +46,7 @@ export function App() {
   const waiting = useRef<((again: boolean) => void)[]>([]);
   const settle = useCallback((again: boolean) => waiting.current.splice(0).forEach((resolve) => resolve(again)), []);
   const signedIn = useRef(false);
-  /** Who was last signed in. */
+  /** The last signed-in user. */
   const user = useRef<string>(undefined);
 
   const leave = useCallback(
@@ -58,7 +58,7 @@ export function App() {
     },
     [settle],
   );
-  /** Reads who has signed in. A failure changes nothing: it is for the form that sent the token. */
+  /** Reads the signed-in user. Errors are handled by the caller. */
   const enter = useCallback(async () => {
     const [who, settings] = await Promise.all([
       reads.query({ queryKey: ["session"], queryFn: api.whoAmI }),
@@ -71,10 +71,10 @@ export function App() {
     keepDraftsOf(who.username);
     tabs.postMessage(who.username);
     setSession({ state: "signedIn", who, settings, expired: false });
-    // What one user has sent is not done as another.
+    // Requests of one user are not sent again as another.
     settle(!isAnother);
   }, [settle]);
-  /** Enters without a form. */
+  /** Enters with the session of the browser. */
   const begin = useCallback(async () => {
     try {
       await enter();
@@ -104,7 +104,7 @@ export function App() {
       setSession((before) => (before.state === "signedIn" ? { ...before, expired: true } : before));
       return new Promise((resolve) => waiting.current.push(resolve));
     });
-    // eslint-disable-next-line react-hooks/set-state-in-effect -- it is set after the answer
+    // eslint-disable-next-line react-hooks/set-state-in-effect -- it is set after the response
     void begin();
   }, [begin, leave]);
 

@@ -1,4 +1,4 @@
-/** Uses the storage of the browser. One that is full or turned off keeps nothing; the page works without. */
+/** Accesses the browser's storage. If storage is full or disabled, nothing is stored, and the page still works. */
 export function attempt<T>(run: () => T): T | undefined {
   try {
     return run();

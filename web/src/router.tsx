@@ -15,11 +15,11 @@ export const paths = {
   explain: (url?: string): string => "/ui/explain" + (url ? `?${new URLSearchParams({ url }).toString()}` : ""),
   clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
-  /** The form, which can open at a field. */
+  /** The form, optionally at a field. */
   edit: (key: Key, field?: string): string => paths.detail(key) + "/edit" + (field ? `?${new URLSearchParams({ field }).toString()}` : ""),
 };
 
-/** Parts of a path; undefined if one is no text, such as %ff. */
+/** The decoded parts of a path; undefined if one is invalid, such as %ff. */
 function decoded(parts: string[]): string[] | undefined {
   try {
     return parts.map(decodeURIComponent);
@@ -59,7 +59,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Where each history entry was scrolled to. history.state names each by when it began. */
+/** The scroll position of each history entry. history.state has the key. */
 const scrolls = new Map<number, number>();
 let entry = 0;
 
@@ -69,13 +69,13 @@ const keepScroll = (): void => {
   scrolls.set(entry, main()?.scrollTop ?? 0);
 };
 
-// The old view is still shown when the browser reports that it went back.
+// On popstate, the old view is still rendered.
 window.addEventListener("popstate", (event: PopStateEvent) => {
   keepScroll();
   entry = entryOf(event.state);
 });
 
-/** Opens an address of the page; with `replace` the current history entry changes. */
+/** Opens an address of the page; `replace` replaces the current history entry. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(history.state, "", to);

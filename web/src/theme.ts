@@ -1,4 +1,4 @@
-/** Has the page be light or dark, as the system is; called before it is drawn, so that it does not flash. */
+/** Applies the system's light or dark theme. Called before the first render, so that the page does not flash. */
 export function followTheme(): void {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const apply = () => {

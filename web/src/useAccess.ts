@@ -3,7 +3,7 @@ import type { Access, Namespaces } from "./api/types";
 import { useLoaded, type Loaded } from "./useLoaded";
 import { useSettled } from "./useSettled";
 
-/** For how long an answer about permissions is not asked for again, in milliseconds. */
+/** The cache lifetime of permissions, in milliseconds. */
 const fresh = 10_000;
 
 const isNamespace = (text: string): boolean => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text);
@@ -15,5 +15,5 @@ export function useAccess(namespace: string, name?: string, { enabled = true } =
   return typed === namespace ? value : undefined;
 }
 
-/** Where the user may create and update Darkrooms. The cluster decides: while it is not known, trying stays possible. */
+/** The namespaces in which the user may create and update Darkrooms. While they are unknown, actions stay enabled; the cluster decides. */
 export const useNamespaces = (): Loaded<Namespaces> => useLoaded("namespaces", api.namespaces, { fresh: 60_000 });

@@ -10,15 +10,15 @@ export interface Loaded<T> {
 }
 
 interface Options {
-  /** How often it is read again while the page is visible, in milliseconds. */
+  /** The interval of reads while the page is visible, in milliseconds. */
   every?: number;
-  /** For how long an answer is not asked for again, in milliseconds. */
+  /** The cache lifetime of a response, in milliseconds. */
   fresh?: number;
-  /** Whether it is read at all. */
+  /** Whether to read. */
   enabled?: boolean;
-  /** Whether an answer is forgotten once no view shows it. */
+  /** Whether a response is dropped once no view uses it. */
   once?: boolean;
-  /** Whether the value of the key before is shown until the new one has come. */
+  /** Whether the previous value is shown until the new one arrives. */
   keep?: boolean;
 }
 

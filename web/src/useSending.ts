@@ -1,7 +1,7 @@
 import { useState, type SyntheticEvent } from "react";
 import { asProblem, type Problem } from "./api/problem";
 
-/** Sends something, and keeps what went wrong until it is sent again. */
+/** Sends a request, and keeps the problem until the next attempt. */
 export function useSending(send: () => Promise<void>): { busy: boolean; problem: Problem | undefined; run: (event?: SyntheticEvent) => void } {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();

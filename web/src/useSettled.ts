@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A value once it has rested for some milliseconds. */
+/** A value after it has not changed for some milliseconds. */
 export function useSettled<T>(value: T, rest: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -12,7 +12,7 @@ const maxReplicas = 1000;
 /** Explains an action, performs it, and offers to undo it where another action does. */
 export function ActionDialog({ action, darkroom, onClose }: { action: ActionName; darkroom: Darkroom; onClose: () => void }) {
   const store = useStore();
-  // The version that the user saw: what others change meanwhile is not overwritten.
+  // The version that the user saw, so that concurrent changes are not overwritten.
   const [seen] = useState(darkroom);
   const [now] = useState(timestamp);
   const [typed, setTyped] = useState(String(darkroom.replicas ?? 1));

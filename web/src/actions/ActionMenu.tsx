@@ -5,7 +5,7 @@ import { missingRight } from "../layout/MissingRight";
 import { navigate, paths } from "../router";
 import { hasKeys, isPaused, refusalOf, words, type ActionName } from "./actions";
 
-/** The actions on one Darkroom; those that are not possible say why. */
+/** The actions on a Darkroom. Disabled actions have the reason. */
 export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; access: Access | undefined; onAct: (action: ActionName | "rotate") => void }) {
   const cannotRotate = refusalOf("restart", { ...darkroom, replicas: 1 }, access) ?? (access?.createSecret === false ? missingRight("createSecret", darkroom.namespace) : undefined);
   const cannotClone = access?.create === false ? "You do not have permission to create Darkrooms in this namespace" : undefined;

@@ -10,9 +10,9 @@ const titles: Record<number, string> = { 403: "Permission denied", 409: "Darkroo
 interface Props {
   title: string;
   effect: ReactNode;
-  /** The kubectl command that does the same, folded: few need it. */
+  /** The equivalent kubectl command, folded. */
   command: string;
-  /** The button that does it. */
+  /** The label of the button. */
   act: string;
   isDanger?: boolean;
   isDisabled?: boolean;
@@ -23,7 +23,7 @@ interface Props {
   children?: ReactNode;
 }
 
-/** Explains a change and its kubectl command, and performs it. A refusal is shown beside it. */
+/** Explains and performs a change. Errors are shown in the dialog. */
 export function Confirm({ title, effect, command, act, isDanger = false, isDisabled = false, isWide = false, run, onClose, children }: Props) {
   const { busy, problem, run: submit } = useSending(run);
   return (

@@ -17,7 +17,7 @@ const fields = {
   GoogleCloudStorage: { credentialsJson: "Service account key (JSON)" },
 } as const;
 
-/** Stores new keys in a new Secret and refers to it. The old one stays until the new keys are known to work. */
+/** Stores new keys in a new Secret and references it. The previous Secret is kept, in case the new keys do not work. */
 export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom; onClose: () => void }) {
   const store = useStore();
   const [seen] = useState(darkroom);
@@ -28,7 +28,7 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
   const [body, setBody] = useState<Record<string, string> & NewSecret>(() => ({ namespace, name: nextName(`${name}-${suffixes[type]}`, before?.name) }));
   const secret = body.name;
   const asked = Object.entries(fields[type]);
-  /** The Secret that a refused change has left. */
+  /** The Secret that was created before the change was refused. */
   const created = useRef<NewSecret>(undefined);
   // New Secrets have the usual entries.
   const patch = { source: { credentialsSecretRef: { name: secret, accessKeyKey: null, secretKeyKey: null, credentialsJsonKey: null }, accessKey: null, secretKey: null } };

@@ -7,14 +7,14 @@ export const actionNames = ["restart", "scale", "pause", "resume", "retry"] as c
 export type ActionName = (typeof actionNames)[number];
 
 interface Words {
-  /** The entry in a menu. */
+  /** The label of the menu entry. */
   menu: string;
   /** The title of the dialog. */
   ask: (name: string) => string;
   effect: string;
-  /** The button that does it. */
+  /** The label of the button. */
   act: string;
-  /** The result of the request, which is not yet that of the operator. */
+  /** The message after the request; the operator has not applied the change yet. */
   done: string;
 }
 
@@ -56,12 +56,12 @@ export const words: Record<ActionName, Words> = {
   },
 };
 
-/** The actions that undo others; a scale is undone by the number before. */
+/** The actions that undo others. Scaling is undone by scaling to the previous number. */
 export const opposites: Partial<Record<ActionName, ActionName>> = { scale: "scale", pause: "resume", resume: "pause" };
 
 export const isPaused = ({ annotations }: Pick<Darkroom, "annotations">): boolean => annotations?.[pausedAnnotation] === "true";
 
-/** Whether a Darkroom has keys that can be rotated: workload identities have none. */
+/** Whether a Darkroom has keys to rotate; with workload identity it has none. */
 export const hasKeys = ({ source }: Pick<Darkroom, "source">): boolean => source.credentials !== undefined;
 
 /** The patch of an action. */
@@ -99,7 +99,7 @@ export function commandOf(action: ActionName, { namespace, name }: Key, now: str
 
 export const deleteCommandOf = ({ namespace, name }: Key): string => `kubectl -n ${namespace} delete darkroom/${name}`;
 
-/** Why an action is not possible; undefined if it is. Unknown rights are left to the cluster. */
+/** Why an action is not possible, or undefined. The cluster checks permissions that are unknown here. */
 export function refusalOf(action: ActionName, darkroom: Darkroom, access: Access | undefined): string | undefined {
   if (access?.update === false) {
     return "You do not have permission to update this Darkroom";

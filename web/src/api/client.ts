@@ -7,11 +7,11 @@ interface Call {
   body?: unknown;
   ifMatch?: string;
   signal?: AbortSignal;
-  /** Whether the answer goes on until it is no longer wanted. */
+  /** Whether the response is a stream. */
   isEndless?: boolean;
 }
 
-/** How long a whole answer may take, in milliseconds: the server itself takes less, and a lost connection may end without a word. */
+/** The timeout of a request, in milliseconds. It is longer than the server's own, and ends requests on dead connections. */
 const patience = 60_000;
 
 /** Called when the session has expired. It resolves to true once the user has signed in again. */
@@ -26,7 +26,7 @@ export const signInAgain = (): Promise<boolean> => signedOut();
 const session = "/session";
 const settings = "/settings";
 
-/** Sends a request, and reads its answer if it is a success. */
+/** Sends a request, and reads the response if it is a success. */
 async function call<T>(path: string, read: (response: Response) => T | Promise<T>, options: Call = {}): Promise<T> {
   const { method = "GET", body, ifMatch, signal, isEndless } = options;
   const headers = {
@@ -56,7 +56,7 @@ async function call<T>(path: string, read: (response: Response) => T | Promise<T
   } finally {
     clearTimeout(timer);
   }
-  // A token that is refused at sign-in, or right after it, ends no session.
+  // A token that is refused at sign-in does not end a session.
   if (problem.status === 401 && path !== session && path !== settings && (await signedOut())) {
     return call(path, read, options);
   }
@@ -111,7 +111,7 @@ export const api = {
   create: (body: DarkroomInput, { dryRun }: Options = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
   replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun }: Options = {}) =>
     json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
-  /** Has the server check an input, and returns its warnings: each host that another Darkroom has. */
+  /** Validates an input by a dry run. Returns the warnings: the hosts that other Darkrooms have. */
   check: (stored: Key | undefined, body: DarkroomInput, signal: AbortSignal) =>
     call((stored ? one(stored) : "/darkrooms") + dry(true), warningsOf, stored ? { method: "PUT", body, ifMatch: "*", signal } : { method: "POST", body, signal }),
   patch: (key: Key, body: DarkroomPatch, ifMatch: string, dryRun = false) => json<Darkroom>(one(key) + dry(dryRun), { method: "PATCH", body, ifMatch }),
@@ -124,7 +124,7 @@ export const api = {
   events: (key: Key, signal?: AbortSignal) => items<DarkroomEvent>(one(key) + "/events", signal),
   podEvents: (key: Key, pod: string, signal?: AbortSignal) => items<DarkroomEvent>(`${one(key)}/pods/${encodeURIComponent(pod)}/events`, signal),
   log: (key: Key, pod: string, query: LogQuery) => call(logPath(key, pod, query), (response) => response.blob()),
-  /** Reads a log piece by piece, as long as it goes on. */
+  /** Reads a log as it grows. */
   followLog: (key: Key, pod: string, query: LogQuery, onText: (text: string) => void, signal: AbortSignal) =>
     call(
       logPath(key, pod, query),
@@ -138,7 +138,7 @@ export const api = {
     ),
   manifest: (key: Key, signal?: AbortSignal) => call(one(key) + "/manifest", (response) => response.text(), { signal }),
   review: (key: Key, body: DarkroomInput) => json<Review>(one(key) + "/review", { method: "POST", body }),
-  /** The URL of an image, without its host, with the signature that the Darkroom demands. */
+  /** The URL of an image, without the host, with a signature if the Darkroom requires one. */
   sign: (key: Key, query: URLSearchParams, signal?: AbortSignal) => json<SignedURL>(`${one(key)}/signed-url?${query.toString()}`, { signal }),
   image: async (key: Key, query: URLSearchParams, signal?: AbortSignal): Promise<FetchedImage> => {
     const began = performance.now();

@@ -1,7 +1,7 @@
 import { sentence } from "../words/format";
 import type { FieldProblem, ProblemBody } from "./types";
 
-/** Problem is an error of the API (RFC 9457); status 0 means that there was no answer. */
+/** An error of the API (RFC 9457). Status 0 means that there was no response. */
 export class Problem extends Error {
   readonly status: number;
   readonly title: string;
@@ -24,12 +24,12 @@ export async function problemOf(response: Response): Promise<Problem> {
       return new Problem(response.status, body.title ?? response.statusText, sentence(body.detail), body.errors ?? []);
     }
   } catch {
-    // Not from the API but from something in between, such as a proxy.
+    // Not from the API, but for example from a proxy.
   }
   return new Problem(response.status, response.statusText || "Error", `The server responded with status ${response.status}.`);
 }
 
-/** Anything thrown, as a problem. */
+/** Converts anything thrown to a problem. */
 export const asProblem = (thrown: unknown): Problem => (thrown instanceof Problem ? thrown : unreachable());
 
 export const unreachable = (): Problem => new Problem(0, "No connection", "The server cannot be reached. Check your connection and try again.");

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { asProblem } from "./problem";
 
-/** How often a read is repeated that got no answer, or that the server had no time for, as while it starts. Others may be those of a source. */
+/** How often a read is repeated without a response or while the server is busy. Other errors may come from a source. */
 const maxRetries = 2;
 
 /**
@@ -13,13 +13,13 @@ export const reads = new QueryClient({
     queries: {
       retry: (failures, thrown) => failures < maxRetries && [0, 429, 503].includes(asProblem(thrown).status),
       retryDelay: (failures) => 300 * 5 ** failures,
-      // A server on this machine needs no network.
+      // The server may be on this machine, which needs no network.
       networkMode: "always",
       refetchOnWindowFocus: false,
     },
   },
 });
 
-/** Reads again what failed or hangs, once the connection is back. */
+/** Repeats failed and pending reads once the connection is back. */
 export const readAgain = (): void =>
   void reads.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" || state.fetchStatus === "fetching" });

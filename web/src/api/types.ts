@@ -34,7 +34,7 @@ export type Who = Schemas["Who"];
 export const sourceTypes = ["WebFolder", "S3", "GoogleCloudStorage", "CloudFront"] as const;
 export type SourceType = (typeof sourceTypes)[number];
 
-/** A Darkroom is named by its namespace and name. */
+/** Namespace and name of a Darkroom. */
 export interface Key {
   namespace: string;
   name: string;

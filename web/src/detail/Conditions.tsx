@@ -4,7 +4,7 @@ import { Age } from "../words/AgeText";
 import { findingOf, worthTelling } from "../words/conditions";
 import { ToneIcon } from "../words/ToneIcon";
 
-/** The conditions, described. */
+/** The conditions in words. */
 export function Conditions({ conditions }: { conditions: readonly Condition[] }) {
   const told = worthTelling(conditions);
   if (told.length === 0) {

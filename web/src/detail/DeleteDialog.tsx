@@ -15,11 +15,11 @@ export function DeleteDialog({ of, onClose }: { of: Darkroom; onClose: () => voi
   const run = async () => {
     await removeSeen(seen);
     onClose();
-    // The user may have left it meanwhile.
+    // The user may have navigated away meanwhile.
     if (location.pathname === paths.detail(seen)) {
       navigate(paths.list);
     }
-    // Its history and the keys that are never shown are gone: the user sees what is created.
+    // The history and the hidden keys are lost, so the user reviews what is created.
     const again = () => {
       draftAgain(seen);
       navigate(paths.create);

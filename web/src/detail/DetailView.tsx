@@ -32,7 +32,7 @@ type TabName = keyof typeof tabs;
 export default function DetailView({ of }: { of: Key }) {
   const synced = useSynced();
   const live = useDarkroom(of);
-  // Users who can get this Darkroom but not watch it are served by a single read.
+  // Users who may get the Darkroom but not watch it get a single read.
   const missing = synced && !live;
   const read = useLoaded(`darkroom ${keyOf(of)} ${missing}`, (signal) => api.get(of, signal), { enabled: missing, once: true });
   const darkroom = live ?? read.value;

@@ -10,7 +10,7 @@ import { describeReason } from "../words/reasons";
 import { StatusText } from "../words/StatusText";
 import { signs } from "../words/ToneIcon";
 
-/** The events of a Darkroom, or of one of its pods, the latest first. */
+/** The events of a Darkroom or of one of its pods, the latest first. */
 export function Events({ darkroom, pod }: { darkroom: Darkroom; pod?: string }) {
   const load = (signal: AbortSignal) => (pod ? api.podEvents(darkroom, pod, signal) : api.events(darkroom, signal));
   const { value: events, problem, reload } = useLoaded(`events ${keyOf(darkroom)} ${pod ?? ""}`, load, { every: 5_000 });

@@ -8,13 +8,13 @@ import { lineOf, ratesOf, type Rates } from "./figures";
 import { useLoaded } from "../useLoaded";
 import { spell } from "../words/waiting";
 
-/** The time between two requests of the figures, in milliseconds, and the number of answers that the line shows. */
+/** The interval between requests, in milliseconds, and the number of responses in the line. */
 const every = 5_000;
 const most = 60;
 const width = 240;
 const height = 32;
 
-/** What the gates of a Darkroom do now, as numbers and a line of the last minutes. */
+/** The current rates of the gates of a Darkroom, and a line of the last minutes. */
 export function Figures({ darkroom }: { darkroom: Darkroom }) {
   const { value, problem } = useLoaded(`figures ${keyOf(darkroom)}`, (signal) => api.figures(darkroom, signal), { every });
   const [seen, setSeen] = useState<readonly Counters[]>([]);

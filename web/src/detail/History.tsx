@@ -22,7 +22,7 @@ interface Props {
   access: Access | undefined;
 }
 
-/** The revisions of a Darkroom, each of which it can be rolled back to. */
+/** The revisions of a Darkroom, with rollback. */
 export default function History({ darkroom, access }: Props) {
   const { value: revisions, problem, reload } = useLoaded(`revisions ${keyOf(darkroom)} ${darkroom.generation ?? 0}`, (signal) => api.revisions(darkroom, signal), { every: 10_000, keep: true });
   const [chosen, setChosen] = useState<Revision>();
@@ -85,7 +85,7 @@ export default function History({ darkroom, access }: Props) {
 
 const tones: Record<string, Tone> = { deployed: "good", failed: "bad" };
 
-/** What a roll-back to a revision would change, for those who only read. */
+/** The differences between a revision and now, for users without permission to roll back. */
 function Comparison({ darkroom, revision, onClose }: { darkroom: Darkroom; revision: Revision; onClose: () => void }) {
   return (
     <Dialog variant="medium" onClose={onClose} aria-labelledby="comparison-title">
@@ -102,6 +102,6 @@ function Comparison({ darkroom, revision, onClose }: { darkroom: Darkroom; revis
   );
 }
 
-/** Who changed a Darkroom, and how: field managers of the page and the API have the user; those of other clients have none. */
+/** The author of a change and the client. Only field managers of the page and the API contain the user. */
 const authorOf = (manager = "–"): string =>
   manager.replace(/^darkroom-(page|apiserver)(?::(.*))?$/, (_, way: string, user?: string) => (user ? `${shortName(user)} · ` : "") + (way === "page" ? "page" : "API"));

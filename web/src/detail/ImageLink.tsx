@@ -12,11 +12,11 @@ interface Props {
   darkroom: Darkroom;
   path: string;
   query: string;
-  /** The sizes to choose from; undefined while the size of the original is not known. */
+  /** The candidate sizes; undefined while the size of the original is unknown. */
   choice?: Choice | undefined;
 }
 
-/** The URL of an image on one line, to copy in several formats and to open. Without a routed host there is none. */
+/** The URL of an image, to open and to copy in several formats. Without a routed host there is none. */
 export function ImageLink({ darkroom, path, query, choice }: Props) {
   const [copied, copy] = useCopy<string>();
   const { urlFor, problem } = useUrls(darkroom, path, [query, ...(choice?.candidates ?? []).map(({ params }) => queryText(params))]);

@@ -51,7 +51,7 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
   );
 }
 
-/** Why there is no image. It is quiet where the view already says what is wrong. */
+/** Why there is no image. It is quiet if the view already shows the cause. */
 export function Refused({ problem, reload, namespace, isQuiet = false }: { problem: Problem; reload: () => void; namespace: string; isQuiet?: boolean }) {
   if (problem.status === 403) {
     return <MissingRight to="image" namespace={namespace} />;

@@ -22,7 +22,7 @@ import { Progress } from "./Progress";
 import { imageUrl } from "./snippets";
 import { useUrls } from "./useUrls";
 
-/** The image beside what to know of the Darkroom; conditions, pods and details are folded. */
+/** The image and a summary; conditions, pods and details are folded. */
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
   /** Counts the checks that the user asked for. */
   const [round, setRound] = useState(0);
@@ -59,7 +59,7 @@ const Fold = ({ id, ...rest }: { id: string } & ComponentProps<typeof Folded>) =
   </Card>
 );
 
-/** Phase, URL and source, as one reads them at a glance. */
+/** Phase, URL and source. */
 function Summary({ darkroom }: { darkroom: Darkroom }) {
   const { source, additionalSources = [], status, probe } = darkroom;
   const waiting = useWaiting(darkroom);
@@ -67,7 +67,7 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
   const host = status.domains[0];
   const plain = host && imageUrl(urlOf(status, host), probe?.path ?? "", "");
   const { urlFor, problem } = useUrls(darkroom, probe?.path ?? "", [""]);
-  // Without the right to sign, it is the URL of the Darkroom's image all the same.
+  // Without permission to sign, the plain URL is shown.
   const url = plain && (urlFor?.("") ?? plain);
   return (
     <dl className="dr-summary">
@@ -114,7 +114,7 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
 
 function Details({ darkroom }: { darkroom: Darkroom }) {
   const { source, status, autoscaling } = darkroom;
-  /** Those without a value are left out. */
+  /** Entries without a value are left out. */
   const entries: [string, ReactNode][] = [
     ["Namespace", darkroom.namespace],
     ["Endpoint", source.endpoint],

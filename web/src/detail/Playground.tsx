@@ -13,19 +13,19 @@ import { choiceOf, type Size } from "./srcset";
 import { Responsive } from "./Responsive";
 import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params } from "./params";
 
-/** For how long the fields must rest before the image is requested, in milliseconds. */
+/** The delay after typing before the image is requested, in milliseconds. */
 const rest = 300;
 
 const remembered = (darkroom: Darkroom) => ofUser(`path ${keyOf(darkroom)}`);
 
-/** An image of the running Darkroom before and after, with every change of the parameters. */
+/** An image of the running Darkroom, before and after the parameters are applied. */
 export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetch: boolean }) {
   const [path, setPath] = useState(() => attempt(() => sessionStorage.getItem(remembered(darkroom))) ?? darkroom.probe?.path ?? "");
   const [params, setParams] = useState<Params>(presets.Card);
   const asked = useSettled(path, rest);
   const query = useSettled(queryOf(params).toString(), rest);
   const wrong = wrongWith(path);
-  /** The size of the image at a path, once it is shown. */
+  /** The size of the original at a path, once it is loaded. */
   const [original, setOriginal] = useState<Size & { path: string }>();
   const choice = original?.path === path ? choiceOf(params, original) : undefined;
   useEffect(() => attempt(() => sessionStorage.setItem(remembered(darkroom), asked)), [darkroom, asked]);
@@ -106,7 +106,7 @@ function BeforeAndAfter({ darkroom, path, query, onSize }: { darkroom: Darkroom;
   );
 }
 
-/** What each parameter with few values can be, with the words for it. */
+/** The values of the enumerated parameters, in words. */
 const fits = { "": "inside", crop: "crop", scale: "stretch" };
 const flips = { "": "none", h: "horizontal", v: "vertical", vh: "both" };
 const crops = {

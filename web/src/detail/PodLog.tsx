@@ -59,7 +59,7 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
 
 const counted = (n: number): string => (n >= maxLines ? `the last ${maxLines} lines` : plural(n, "line"));
 
-/** The lines; scrolled to the end while the end is seen. */
+/** The lines. They stay scrolled to the end while the end is visible. */
 function Lines({ lines, search, label }: { lines: readonly string[]; search: string; label: string }) {
   const box = useRef<HTMLPreElement>(null);
   const atEnd = useRef(true);

@@ -17,7 +17,7 @@ const PodDialog = lazyView(() => import("./PodDialog"));
 /** How often the pods are read while they are visible, in milliseconds. */
 const every = 2_000;
 
-/** The pods, as they come and go. */
+/** The pods, refreshed at intervals. */
 export function Pods({ darkroom, mayReadLogs }: { darkroom: Darkroom; mayReadLogs: boolean }) {
   const [opened, setOpened] = useState<Pod>();
   const { value: pods, problem, reload } = useLoaded(`pods ${keyOf(darkroom)}`, (signal) => api.pods(darkroom, signal), { every });

@@ -11,7 +11,7 @@ const looks: Record<StepState, { variant: "success" | "info" | "danger" | "pendi
   unchecked: { variant: "warning", word: "not checked" },
 };
 
-/** How far a Darkroom is on the way to its first image. */
+/** The progress of a Darkroom to its first image. */
 export function Progress({ darkroom }: { darkroom: Darkroom }) {
   const steps = stepsOf(darkroom);
   if (!["Pending", "Deploying"].includes(phaseOf(darkroom)) || hasArrived(steps)) {

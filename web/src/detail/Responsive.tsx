@@ -10,16 +10,16 @@ import { worthwhile, type Choice } from "./srcset";
 /** The bytes of an image and its format, such as "66 kB as WebP". */
 const weightOf = ({ size, type }: Blob): string => `${bytes(size)} as ${type === "image/webp" ? "WebP" : type.replace("image/", "").toUpperCase()}`;
 
-/** The sizes that a browser can choose from with the bytes of each, as the Darkroom serves it, with WebP beside the usual format where a gate makes it, without those that save little. */
+/** The candidates of a srcset with their sizes in bytes as the Darkroom serves them, with a gate also as WebP. Candidates that save little are left out of the URL. */
 export function Responsive({ darkroom, path, params, choice }: { darkroom: Darkroom; path: string; params: Params; choice: Choice }) {
   const { candidates, sizes } = choice;
-  // A gate makes WebP of an image, if that is smaller.
+  // A gate converts images to WebP if that is smaller.
   const formats = darkroom.gate ? [false, true] : [params.webp];
   const { value: measured, problem } = useLoaded(
     `candidates ${keyOf(darkroom)} ${path} ${formats.join(" ")} ${candidates.map((candidate) => queryText(candidate.params)).join(" ")}`,
     async (signal) => {
       const out: Blob[][] = [];
-      // One after the other: each caller has two images at a time.
+      // Sequentially, because each caller may load only two images at a time.
       for (const candidate of candidates) {
         const blobs: Blob[] = [];
         for (const webp of formats) {

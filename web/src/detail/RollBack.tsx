@@ -6,7 +6,7 @@ import { useLoaded } from "../useLoaded";
 import { lastOther } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
 
-/** The way back to the settings that were installed before; nothing if there are none that the user may read. */
+/** Rolls back to the previously installed settings, if the user may read them. */
 export default function RollBack({ darkroom }: { darkroom: Darkroom }) {
   const { value: revisions = [] } = useLoaded(`revisions ${keyOf(darkroom)} ${darkroom.generation ?? 0}`, (signal) => api.revisions(darkroom, signal));
   const [chosen, setChosen] = useState<Revision>();

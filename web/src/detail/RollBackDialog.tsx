@@ -8,10 +8,10 @@ import { toast } from "../layout/toasts";
 import { useStore } from "../live/useLive";
 import { changesTo, rollBackCommandOf } from "./revisions";
 
-/** Shows what a roll-back changes, and performs it. */
+/** Shows the changes of a rollback, and performs it. */
 export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Darkroom; revision: Revision; onClose: () => void }) {
   const store = useStore();
-  // The version that the user saw: what others change meanwhile is not overwritten.
+  // The version that the user saw, so that concurrent changes are not overwritten.
   const [seen] = useState(darkroom);
   const lines = changesTo(seen, revision);
   const run = async () => {

@@ -1,21 +1,21 @@
 import type { Figures, GateFigures } from "../api/types";
 
-/** What the gates of a Darkroom did between two moments. */
+/** The rates of the gates of a Darkroom between two responses. */
 export interface Rates {
   /** In milliseconds since 1970. */
   at: number;
   requestsPerSecond: number;
-  /** The share of images that came from the cache; undefined without requests of images. */
+  /** The share of images from the cache; undefined without requests. */
   hitRate: number | undefined;
-  /** 95 % of requests took this many milliseconds at most; undefined without requests. */
+  /** The 95th percentile of the duration, in milliseconds; undefined without requests. */
   p95: number | undefined;
   bytesPerSecond: number;
-  /** By which results were smaller than their originals. */
+  /** The difference in size between originals and results. */
   savedPerSecond: number;
   errorsPerSecond: number;
 }
 
-/** The time within which a share of requests was answered, in seconds, as Prometheus estimates it. */
+/** A quantile of the duration in seconds, estimated like histogram_quantile of Prometheus. */
 export function quantile(share: number, durations: readonly { seconds: number; count: number }[], total: number): number | undefined {
   if (total <= 0) {
     return undefined;
@@ -28,11 +28,11 @@ export function quantile(share: number, durations: readonly { seconds: number; c
     }
     [below, from] = [count, seconds];
   }
-  // Longer than any bucket: the last bound is all that is known.
+  // Beyond the last bucket, only its bound is known.
   return durations.at(-1)?.seconds;
 }
 
-/** The rates between two answers. Counters of a pod that is new begin with it; undefined if nothing can be said. */
+/** The rates between two responses; undefined if they cannot be computed. Counters of a new pod start at 0. */
 export function ratesOf(before: Figures, after: Figures): Rates | undefined {
   const at = Date.parse(after.at);
   const seconds = (at - Date.parse(before.at)) / 1_000;
@@ -43,7 +43,7 @@ export function ratesOf(before: Figures, after: Figures): Rates | undefined {
   const sum = (read: (gate: GateFigures) => number): number =>
     after.gates.reduce((total, gate) => {
       const was = earlier.get(gate.pod);
-      // A pod that was replaced or restarted in between has counted since.
+      // The counters of a replaced or restarted pod started at 0.
       return total + read(gate) - (was && was.requests <= gate.requests ? read(was) : 0);
     }, 0);
   const requests = sum(({ requests }) => requests);

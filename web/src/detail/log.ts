@@ -26,7 +26,7 @@ export class LogBuffer {
   }
 }
 
-/** A text in any case. It is looked for in the line itself: in lower case, some letters have another length. */
+/** Matches a text in any case, without lowering the line, which would change the length of some letters. */
 const patternOf = (text: string): RegExp => new RegExp(`(${text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")})`, "iu");
 
 /** The lines that contain a text. */

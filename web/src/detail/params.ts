@@ -9,7 +9,7 @@ export interface Params {
   flip: "" | "h" | "v" | "vh";
   rot: string;
   compress: boolean;
-  /** WebP for browsers that accept it; a gate makes it. */
+  /** WebP for browsers that accept it; requires a gate. */
   webp: boolean;
 }
 
@@ -62,7 +62,7 @@ export const queryText = (params: Params): string => {
   return text && `?${text}`;
 };
 
-/** What is wrong with a path: the server would refuse it. */
+/** Why the server would refuse a path. */
 export function wrongWith(path: string): string | undefined {
   if (!path.startsWith("/") || path.length < 2) {
     return "Enter the path of an image that starts with /, such as /images/cat.jpg";

@@ -11,7 +11,7 @@ export interface Step {
   detail: string | undefined;
 }
 
-/** The way from a new Darkroom to its first image. */
+/** The steps from a new Darkroom to its first image. */
 export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Step[] {
   const conditions = status.conditions ?? [];
   const find = (type: string) => conditions.find((condition) => condition.type === type);
@@ -19,7 +19,7 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
   const podsReady = wanted > 0 && status.readyReplicas >= wanted;
   const readiness = find("Ready");
   const ready = `${status.readyReplicas} of ${wanted}`;
-  // Ready names the cause of all. New pods do not become ready before they serve the image, which is not their fault.
+  // Ready has the cause of all problems. New pods are not ready until they serve the image, which is not a problem of the pods.
   const isOfOther = ["Deployed", "DomainsReady", "SourceReady"].map(find).some((other) => other?.status === "False" && (other.reason === readiness?.reason || oldPodsServe(other)));
   const blamed = readiness?.status === "True" || isOfOther ? undefined : readiness;
   const source = find("SourceReady");
@@ -35,7 +35,7 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
       ? { title: "First image served", ...stateOf(source) }
       : { title: "First image served", state: "unchecked", detail: "Not checked: edit the Darkroom to set an image to check with" },
   ];
-  // A problem of an earlier step is that of the later ones too.
+  // Later steps wait for a failed step.
   const stuck = steps.findIndex(({ state }) => state !== "done");
   return steps.map((step, i) => (i > stuck && stuck >= 0 && step.state === "busy" ? { ...step, state: "waiting", detail: undefined } : step));
 }
@@ -54,5 +54,5 @@ function stateOf(condition: Condition | undefined): { state: StepState; detail: 
 const detailOf = (condition: Condition | undefined): string | undefined =>
   condition && condition.status !== "True" ? sentence(condition.message ?? describeReason(condition.reason ?? "")) : undefined;
 
-/** Whether the way has ended: with an image, or where images are not checked. */
+/** Whether all steps are done, or images are not checked. */
 export const hasArrived = (steps: readonly Step[]): boolean => steps.every(({ state }) => state === "done" || state === "unchecked");

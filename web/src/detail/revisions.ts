@@ -17,18 +17,18 @@ export function asOf(darkroom: Darkroom, { settings }: Revision): DarkroomInput 
   return toInput({ name, namespace, status, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...settings });
 }
 
-/** The last revision that was installed with other settings than the present ones. */
+/** The last installed revision whose settings differ from the current ones. */
 export const lastOther = (darkroom: Darkroom, revisions: readonly Revision[]): Revision | undefined =>
   revisions.find((revision) => ["deployed", "superseded"].includes(revision.status) && revision.settings && changesTo(darkroom, revision).length > 0);
 
-/** What a roll-back changes, line by line; without lines if nothing that is shown changes. */
+/** The changes of a rollback, line by line; empty if no visible setting changes. */
 export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {
   const then = asOf(darkroom, revision);
   const lines = then ? diffLines(write(toInput(darkroom)), write(then)) : [];
   return lines.some(({ kind }) => kind !== "same") ? lines : [];
 }
 
-/** The kubectl command of a roll-back. It requires permission to read Secrets, and restores what is never shown, too. */
+/** The kubectl command of a rollback. It requires permission to read Secrets, and also restores hidden values. */
 export const rollBackCommandOf = ({ namespace, name }: Key, { revision }: Revision): string =>
   `kubectl -n ${namespace} patch darkroom/${name} --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n ${namespace} get secret ` +
   `sh.helm.release.v1.${name}.v${revision} -o go-template='{{.data.spec | base64decode}}')"'}]'`;

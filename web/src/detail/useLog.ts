@@ -10,21 +10,21 @@ const pace = 200;
 
 export interface LogState {
   lines: readonly string[];
-  /** Whether no more of it comes. */
+  /** Whether the log has ended. */
   ended: boolean;
   problem: Problem | undefined;
 }
 
 const nothing: LogState = { lines: [], ended: false, problem: undefined };
 
-/** Reads the log of a pod, again with each round, and after a break of the page's connection. */
+/** Reads the log of a pod, again in each round and after a lost connection. */
 export function useLog(of: Key, pod: string, query: LogQuery, round: number): LogState {
   const isLost = useIsLost();
   const what = JSON.stringify([of.namespace, of.name, pod, query, round]);
   const [state, setState] = useState<LogState & { what: string }>({ ...nothing, what });
   useEffect(() => {
     if (isLost) {
-      return undefined; // What has arrived stays.
+      return undefined; // keep the lines so far
     }
     const controller = new AbortController();
     const buffer = new LogBuffer();
@@ -48,7 +48,7 @@ export function useLog(of: Key, pod: string, query: LogQuery, round: number): Lo
       clearTimeout(due);
       controller.abort();
     };
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- what names all of it
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- key covers all dependencies
   }, [what, isLost]);
   return state.what === what ? state : nothing;
 }

@@ -5,13 +5,13 @@ import { useSettled } from "../useSettled";
 import { urlOf } from "../words/domains";
 import { imageUrl } from "./snippets";
 
-/** For how long the parameters must rest before URLs are signed, in milliseconds. */
+/** The delay after a change before URLs are signed, in milliseconds. */
 const rest = 300;
 
 /** Whether the gate refuses URLs without a signature. */
 export const isSigned = ({ gate }: Darkroom): boolean => gate?.signing !== undefined && gate.signing.mode !== "Report";
 
-/** The URL of an image with each of some queries, signed if the Darkroom demands it; undefined until they are known. */
+/** The URLs of an image for some queries, signed if the Darkroom requires it; undefined until they are known. */
 export function useUrls(darkroom: Darkroom, path: string, queries: readonly string[]) {
   const signed = isSigned(darkroom);
   const origin = urlOf(darkroom.status, darkroom.status.domains[0] ?? "");

@@ -6,7 +6,7 @@ export interface DiffLine {
   text: string;
 }
 
-/** The lines that lead from one text to another. */
+/** The line-by-line differences between two texts. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [before, after].map((text) => (text === "" ? [] : text.replace(/\n$/, "").split("\n"))) as [string[], string[]];
   return diffArrays(a, b).flatMap(({ value, added, removed }) => value.map((text): DiffLine => ({ kind: added ? "added" : removed ? "removed" : "same", text })));
@@ -15,7 +15,7 @@ export function diffLines(before: string, after: string): DiffLine[] {
 /** A stretch of lines, or a number of equal lines that are left out. */
 export type Hunk = { lines: DiffLine[] } | { skipped: number };
 
-/** Leaves out what is the same, but for some lines around each change. */
+/** Leaves out equal lines, except for some context around each change. */
 export function hunks(lines: DiffLine[], around = 3): Hunk[] {
   const near = lines.map(() => false);
   lines.forEach((line, at) => {

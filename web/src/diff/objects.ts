@@ -1,6 +1,6 @@
 import { diffLines, type DiffLine } from "./diff";
 
-/** What happens to one object of the manifests. */
+/** The change of one object. */
 export interface ObjectChange {
   /** Kind and name, such as Deployment photos. */
   name: string;
@@ -24,7 +24,7 @@ function objectsOf(manifests: string): Map<string, string> {
 /** The name of an object without the digest of its content, which the names of ConfigMaps and Secrets end with. */
 const stem = (name: string): string => name.replace(/-[0-9a-f]{10}$/, "");
 
-/** The objects that differ between two manifests. Those whose names differ in their digest are one. */
+/** The objects that differ between two manifests. Names that differ only in the digest mean the same object. */
 export function objectChanges(before: string, after: string): ObjectChange[] {
   const [old, next] = [objectsOf(before), objectsOf(after)].map(
     (objects) => new Map([...objects].map(([name, text]) => [stem(name), text])),

@@ -11,11 +11,11 @@ import type { Tone } from "../words/conditions";
 import { milliseconds, sentence } from "../words/format";
 import { ToneIcon } from "../words/ToneIcon";
 
-/** Explains the URL of an image. What is pasted may have a signature: it never becomes a part of the page's own address. */
+/** Explains the URL of an image. The URL may contain a signature, so it never becomes part of the page's address. */
 export default function ExplainView() {
   const [url, setUrl] = useState(() => new URLSearchParams(location.search).get("url") ?? "");
   const [status, setStatus] = useState("");
-  /** The questions so far, of which the last one is shown: the same one may be asked again. */
+  /** All questions; the last one is shown. A list, so that the same question can be asked again. */
   const [asked, setAsked] = useState<Question[]>([]);
   const question = asked.at(-1);
   const { value, problem } = useLoaded(`explain ${asked.length}`, (signal) => api.explain(question ?? { url }, signal), { enabled: question !== undefined, once: true });

@@ -4,13 +4,13 @@ import { typeOf } from "../model/model";
 import { SelectField, TextField, Toggle, useForm } from "./fields";
 import { PlaceFields } from "./SourceFields";
 
-/** Sources of other paths, and fallbacks. Their inline keys, certificates and identities are left to the YAML tab. */
+/** Sources of other paths, and fallbacks. Their inline keys, certificates and identities can be set in the YAML tab. */
 export function AdditionalSources() {
   const { input, change, disabled } = useForm();
   const sources = Array.isArray(input.additionalSources) ? input.additionalSources : [];
   const set = (next: NonNullable<DarkroomInput["additionalSources"]>) => {
     const { additionalSources: _, ...rest } = input;
-    // Each needs the gate.
+    // They require the gate.
     change(next.length > 0 ? { ...rest, gate: input.gate ?? {}, additionalSources: next } : rest, "additionalSources");
   };
   return (

@@ -6,11 +6,11 @@ import { valueAt, withValue } from "../model/model";
 import { list } from "../words/format";
 import { useForm } from "./fields";
 
-/** What another user changed meanwhile. A field that both changed has mine until theirs is chosen. */
+/** Concurrent changes of another user. For fields that both changed, the user chooses; the default is their own value. */
 export function Conflict({ merged: { taken, clashes }, onClose }: { merged: Merged; onClose: () => void }) {
   const { input, change } = useForm();
   const notice = useRef<HTMLDivElement>(null);
-  // It arrives while the end of the form is in view.
+  // The user may be at the end of the form.
   useEffect(() => notice.current?.focus(), []);
   const side = ({ path, ...values }: Clash, choice: "theirs" | "mine", word: string) => {
     const name = path.join(".");

@@ -33,14 +33,14 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   });
   const [created, setCreated] = useState<string>();
   useEffect(() => {
-    // The button that had the focus is gone.
+    // The button with the focus was removed.
     if (created !== undefined) {
       document.getElementById(idOf([...reference, "name"].join(".")))?.focus();
     }
   }, [created]);
-  // Keys that cannot be kept must be entered.
+  // Keys that the server does not keep must be entered again.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
-  /** The Secret that was referred to before, perhaps not for the last time. */
+  /** The previous reference, to restore it if the user changes back. */
   const [aside, setAside] = useState({ name: "" });
   const choose = (next: Way, secret = source.credentialsSecretRef ?? aside) => {
     setWay(next);
@@ -101,7 +101,7 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   );
 }
 
-/** A reference to a Secret, and to its entries if they have other names than the usual ones. */
+/** A reference to a Secret, and to its keys if they have unusual names. */
 function Reference({ type }: { type: WithCredentials }) {
   const { input } = useForm();
   const [more, setMore] = useState(false);

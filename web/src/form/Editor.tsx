@@ -24,34 +24,34 @@ interface Props {
   initial: DarkroomInput;
   /** The version that is edited; none for a new Darkroom. */
   loaded?: Darkroom;
-  /** The Darkroom that the initial values were copied from, and the secrets that were not. */
+  /** The Darkroom that was cloned, and the secrets that the clone lacks. */
   copied?: { from: Key; withheld: readonly string[] };
-  /** What an earlier visit left unsaved. */
+  /** Unsaved changes of an earlier visit. */
   draft?: Draft;
-  /** Loads the Darkroom again, without the changes made here. */
+  /** Discards the changes and loads the Darkroom again. */
   onReload?: () => void;
 }
 
-/** Edits one Darkroom: form and YAML of the same input, then a review, then it is saved. */
+/** Edits a Darkroom as form or YAML, then reviews and saves it. */
 export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const draftKey = useMemo((): DraftKey => loaded ?? (copied && { copyOf: copied.from }), [loaded, copied]);
   const [input, setInput] = useState(draft?.input ?? initial);
   const [restored, setRestored] = useState(draft !== undefined);
   const [missing, setMissing] = useState<readonly string[]>((draft ?? copied)?.withheld ?? []);
   const [tab, setTab] = useState<"form" | "yaml">("form");
-  /** The YAML as it was typed: it has comments. It is never stored, because it may have secrets. */
+  /** The YAML as typed, with comments. It is never stored, because it may contain secrets. */
   const [text, setText] = useState<string>();
   const [yamlBroken, setYamlBroken] = useState(false);
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
   const [attempted, setAttempted] = useState(false);
-  /** The field that an error leads to, until it has the focus. */
+  /** The field to move the focus to. */
   const [target, setTarget] = useState<string | undefined>(() => new URLSearchParams(location.search).get("field") ?? undefined);
   const saving = useSaving(loaded, draftKey, setInput);
   const { base } = saving;
   const deleted = useDeleted(loaded);
   const began = useMemo(() => (base ? toInput(base) : initial), [base, initial]);
   const dirty = !same(input, began);
-  /** Whether there is nothing to review; what others changed can be. */
+  /** Whether there are no changes to review, own or concurrent. */
   const untouched = loaded !== undefined && !dirty && same(input, initial);
   useDraft(draftKey, input, base, dirty);
 
@@ -91,7 +91,7 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
     void saving.review(input);
   };
   const goTo = (location: string) => {
-    // In the YAML tab errors are at their lines.
+    // The YAML tab shows errors at their lines.
     setTab(tab === "form" && elementOf(location) ? "form" : "yaml");
     setTarget(location);
   };
@@ -198,17 +198,17 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   );
 }
 
-/** Errors at fields that have none yet. */
+/** The errors of fields without another error. */
 const without = (errors: readonly FieldError[], known: readonly FieldError[]): FieldError[] =>
   errors.filter(({ location }) => !known.some((error) => error.location === location));
 
-/** Secrets of a restored draft are required, or saving would silently leave them as they were. Keys that others replace are not. */
+/** Secrets of a restored draft must be entered again; otherwise saving would silently keep the stored values. Replaced keys are exempt. */
 const enterAgain = (missing: readonly string[], input: DarkroomInput): FieldError[] =>
   missing
     .filter((location) => location.startsWith("extraEnv.") || takesKeys(valueAt(input, location.split(".").slice(0, -1))))
     .map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
 
-/** The field of a location, or of the closest one above it. Without any it is only in the YAML. */
+/** The form field of a location or of its closest parent; undefined if only the YAML has it. */
 function elementOf(location: string): HTMLElement | undefined {
   for (const path = location.split("."); path.length > 0; path.pop()) {
     const found = document.getElementById(idOf(path.join(".")));
@@ -219,7 +219,7 @@ function elementOf(location: string): HTMLElement | undefined {
   return undefined;
 }
 
-/** Whether the edited Darkroom was seen in the live events, and is gone or replaced now. */
+/** Whether the edited Darkroom was deleted or replaced, according to live events. */
 function useDeleted(loaded: Darkroom | undefined): boolean {
   const live = useDarkroom(loaded ?? { namespace: "", name: "" });
   const [seen, setSeen] = useState(false);
@@ -230,7 +230,7 @@ function useDeleted(loaded: Darkroom | undefined): boolean {
   return seen && !here;
 }
 
-/** Keeps unsaved changes as a draft, and has the browser ask before the tab is closed with them. */
+/** Keeps unsaved changes as a draft, and asks before the tab is closed. */
 function useDraft(key: DraftKey, input: DarkroomInput, base: Darkroom | undefined, dirty: boolean): void {
   useEffect(() => {
     if (dirty) {

@@ -22,7 +22,7 @@ export function ErrorSummary({
   onGoTo: (location: string) => void;
 }) {
   const summary = useRef<HTMLDivElement>(null);
-  // The answer of the server arrives while the end of the form is in view.
+  // The user is at the end of the form when the response arrives.
   useEffect(() => {
     if (problem) {
       summary.current?.focus();

@@ -13,22 +13,22 @@ import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { BaseDomain, SubDomains } from "./SubDomains";
 
-/** Three questions that lead to an image; all other settings are folded while a Darkroom is new. */
+/** The fields of a Darkroom. For a new one, only the fields needed for a first image are unfolded. */
 export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const settings = useSettings();
   const { darkroomVersion } = settings;
   const { input, errors, target } = useForm();
   const baseDomain = chosenDomain(input, settings.baseDomain);
-  // Of several namespaces, the user has to choose one.
+  // With several namespaces, the user should choose one.
   const several = (useNamespaces().value?.create.length ?? 0) > 1 && !loaded;
   const asked = (location: string) => /^(name$|source|probe\.path|gate$)/.test(location) || (several && location === "namespace");
   const [opened, setOpened] = useState(loaded !== undefined || !input.namespace || (target !== undefined && !asked(target)));
   if (!opened && errors.some(({ location }) => !asked(location))) {
-    // An error must not hide in it, nor close it when it is corrected.
+    // Unfolds for errors, and stays unfolded when they are corrected.
     setOpened(true);
   }
   const { name = "", subDomains } = input;
-  // Until others are chosen, the name is the sub-domain.
+  // The name is the sub-domain until the user changes it.
   const follows = !loaded && (subDomains.length === 0 || (subDomains.length === 1 && subDomains[0] === name));
   return (
     <>
@@ -101,7 +101,7 @@ function Namespace({ isFixed }: { isFixed: boolean }) {
   );
 }
 
-/** Warns of missing rights. The cluster decides: trying stays possible. */
+/** Warns of missing permissions. The cluster decides, so saving stays possible. */
 function Rights({ loaded }: { loaded: Darkroom | undefined }) {
   const { input } = useForm();
   const namespace = input.namespace ?? "";
@@ -122,7 +122,7 @@ function Rights({ loaded }: { loaded: Darkroom | undefined }) {
 
 function Scale() {
   const { input, change, disabled } = useForm();
-  /** The autoscaling that was turned off, perhaps by mistake. */
+  /** The previous autoscaling, restored when it is turned on again. */
   const [aside, setAside] = useState<DarkroomInput["autoscaling"]>({ minReplicas: 1, maxReplicas: 3 });
   const automatic = input.autoscaling !== undefined;
   const turn = (on: boolean) => {

@@ -11,7 +11,7 @@ import { readDraft, type Draft } from "./drafts";
 import { Editor } from "./Editor";
 import { copyOf, emptyInput, toInput } from "../model/model";
 
-/** A form keeps the version that it was opened with, and each opens with the latest. */
+/** A form keeps the version that it was opened with. */
 const asOpened = { fresh: Infinity, once: true };
 
 /** The form for a new Darkroom, or for an existing one. */
@@ -29,7 +29,7 @@ export default function FormView({ edited }: { edited?: Key }) {
   );
 }
 
-/** A new Darkroom: empty, or a copy of the one that the address names. */
+/** A new Darkroom, or a clone of the Darkroom in the URL. */
 function Create() {
   const from = /^([^/]+)\/([^/]+)$/.exec(new URLSearchParams(useSearch()).get("from") ?? "");
   const [, namespace, name] = from ?? [];
@@ -57,22 +57,22 @@ function Empty() {
   return <New namespace={value?.create[0] ?? ""} draft={draft} />;
 }
 
-/** The namespace is the one at first: others may become known while the form is open. */
+/** Keeps the initial namespace, although others may become known while the form is open. */
 function New({ namespace, draft }: { namespace: string; draft: Draft | undefined }) {
   const [initial] = useState(() => emptyInput(namespace));
   return <Editor initial={initial} draft={draft} />;
 }
 
 function Edit({ edited }: { edited: Key }) {
-  // Not taken from live events: one version is edited, with its ETag.
-  /** Counts reloads. Each begins without a value: a form keeps the version that it was opened with. */
+  // Not from live events, because one version is edited.
+  /** Counts reloads; each loads the Darkroom again. */
   const [round, setRound] = useState(0);
   const { value, problem, reload } = useLoaded(`edit ${keyOf(edited)} ${round}`, (signal) => api.get(edited, signal), asOpened);
   const [draft, setDraft] = useState(() => readDraft(edited));
   if (!value || problem) {
     return <NotLoaded problem={problem} onRetry={reload} />;
   }
-  // Changes of a Darkroom that was replaced since are not applied to the new one.
+  // A draft of a Darkroom that was replaced does not apply to the new one.
   const base = draft?.base?.uid === value.uid ? draft?.base : undefined;
   return (
     <Editor

@@ -4,11 +4,11 @@ import type { DarkroomInput } from "../api/types";
 import { withValue } from "../model/model";
 import { FormContext, Help, idOf, NumberField, TextField, useForm } from "./fields";
 
-/** Whether there is spec.gate: a proxy in each pod. */
+/** Turns spec.gate on or off. */
 export function GateSwitch() {
   const { input, change, disabled } = useForm();
   const { gate } = input;
-  /** The settings of a gate that was turned off, perhaps by mistake. */
+  /** The previous settings, restored when the gate is turned on again. */
   const [aside, setAside] = useState<DarkroomInput["gate"]>({});
   const turn = (on: boolean) => {
     setAside(gate ?? aside);
@@ -29,7 +29,7 @@ export function GateSettings() {
     return null;
   }
   return (
-    // A gate without settings stays a gate.
+    // An empty gate is still a gate.
     <FormContext value={{ ...form, change: (next, location) => form.change({ gate: {}, ...next }, location) }}>
       <div className="dr-pair">
         <NumberField path={["gate", "limits", "maxWidth"]} label="Maximum width (pixels)" isOptional />

@@ -27,7 +27,7 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
     setCreated(name);
   });
   useEffect(() => {
-    // The form goes on meanwhile: onCreated is that of the present input.
+    // The user may go on typing, so onCreated is the current callback.
     if (created !== undefined) {
       onCreated(created);
     }
@@ -59,7 +59,7 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
         onChange={setTyped}
         onKeyDown={(event) => {
           if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
-            // It would send the form.
+            // Enter would submit the outer form.
             event.preventDefault();
           }
         }}

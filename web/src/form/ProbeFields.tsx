@@ -6,7 +6,7 @@ import { isObject, withValue } from "../model/model";
 /** The image of spec.probe. Without a path there is no probe. */
 export function ProbePath() {
   const { input } = useForm();
-  /** The other fields of a probe whose path was cleared, perhaps to enter another one. */
+  /** The other fields of the probe, restored when a path is entered again. */
   const [aside, setAside] = useState<Omit<Probe, "path">>({});
   const set = (path: string) => {
     const { path: _, ...rest } = isObject(input.probe) ? input.probe : { path, ...aside };

@@ -89,7 +89,7 @@ export function Review({
   );
 }
 
-/** The objects that change, folded: the settings say what changes. */
+/** The changed objects, folded. */
 function Objects({ changes }: { changes: readonly ObjectChange[] }) {
   const counts = (["created", "changed", "deleted"] as const)
     .map((action) => [action, changes.filter((change) => change.action === action).length] as const)

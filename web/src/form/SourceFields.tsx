@@ -9,7 +9,7 @@ import { typeOf, withValue, type Path } from "../model/model";
 /** The type of source, and its fields. */
 export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
   const { input, change, disabled } = useForm();
-  /** What was entered for other types. */
+  /** The input for other types, restored when the type is chosen again. */
   const [aside, setAside] = useState<Partial<Record<SourceType, SourceInput>>>({});
   const type = typeOf(input.source);
   return (
@@ -49,7 +49,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
   );
 }
 
-/** Where the images of a source are, by its type. */
+/** The location fields of a source, by type. */
 export function PlaceFields({ of, type }: { of: Path; type: SourceType }) {
   switch (type) {
     case "WebFolder":

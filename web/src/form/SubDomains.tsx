@@ -8,7 +8,7 @@ import { messagesAt } from "./validate";
 const location = "subDomains";
 const example = "photos";
 
-/** The base domain, where the operator offers several; one that it does not offer any more stays to be seen. */
+/** The base domain, if the operator offers several. A value that is no longer offered is still shown. */
 export function BaseDomain() {
   const { input } = useForm();
   const offered = offeredDomains(useSettings());
@@ -100,7 +100,7 @@ export function SubDomains() {
         </TextInputGroupMain>
       </TextInputGroup>
       {typed ? (
-        // While typing, the preview takes the place of errors.
+        // While typing, the preview replaces errors.
         <FormHelperText>
           <HelperText id={`${idOf(location)}-help`} isLiveRegion>
             <HelperTextItem>

@@ -6,7 +6,7 @@ import { rewrite } from "../yaml/rewrite";
 import { inLine, rangeOf, read, write, type Finding } from "../yaml/text";
 import { useForm } from "./fields";
 
-/** The resource as kubectl would apply it. It is the same input as that of the form. */
+/** The same input as in the form, as the resource that kubectl applies. */
 export default function YamlEditor({
   input,
   text: before,
@@ -16,20 +16,20 @@ export default function YamlEditor({
   onArrived,
 }: {
   input: DarkroomInput;
-  /** What was typed here before, with its comments; undefined if nothing was. */
+  /** The previous text with comments, if any. */
   text: string | undefined;
-  /** The location to select, if an error leads to one. */
+  /** The location to select. */
   target: string | undefined;
   onChange: (input: DarkroomInput, text: string) => void;
   onBroken: (broken: boolean) => void;
-  /** The target is selected. */
+  /** Called when the target is selected. */
   onArrived: () => void;
 }) {
   const { disabled, errors } = useForm();
-  /** The text, and the input that it has or, while it is invalid, had. */
+  /** The text, and the last valid input in it. */
   const [typed, setTyped] = useState(() => ({ text: before === undefined ? write(input) : rewrite(before, input), input }));
   if (typed.input !== input) {
-    // Not typed here: a change of another user was included, or changes were discarded.
+    // The input changed elsewhere: by a merge, or because changes were discarded.
     setTyped({ text: before === undefined ? write(input) : rewrite(typed.text, input), input });
   }
   const { text } = typed;

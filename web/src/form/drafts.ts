@@ -2,24 +2,24 @@ import { attempt } from "../attempt";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
 import { copyOf, toInput, valueAt, withValue } from "../model/model";
 
-/** An unsaved form, as it is kept in sessionStorage: over navigation, reload and a new sign-in. */
+/** An unsaved form in sessionStorage. It survives navigation, reload and a new sign-in. */
 export interface Draft {
   input: DarkroomInput;
   /** The version that is edited; none for a new Darkroom. */
   base: Darkroom | undefined;
-  /** Fields that were filled in but are never stored, because they hold secrets. */
+  /** Fields with secrets, which are not stored. */
   withheld: string[];
 }
 
-/** A form: of an existing Darkroom, of a copy of one, or of a new one. */
+/** The form of an existing, a cloned or a new Darkroom. */
 export type DraftKey = Key | { copyOf: Key } | undefined;
 
 const prefix = "darkroom-draft ";
-/** Whose drafts are kept: another user of this tab is not to see them. */
+/** The user of the drafts. Other users of this tab must not see them. */
 let user = "";
 export const keepDraftsOf = (username: string): void => void (user = username);
 
-/** The name of something that is kept until the user signs out. */
+/** The storage key of an item that is kept until sign-out. */
 export const ofUser = (name: string): string => `${prefix}${user} ${name}`;
 
 const nameOf = (key: DraftKey): string => ofUser(key ? ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key)) : "");
@@ -29,7 +29,7 @@ const nameOf = (key: DraftKey): string => ofUser(key ? ("copyOf" in key ? `copy 
  * variables, any of which may be a password.
  */
 export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; withheld: string[] } {
-  // The YAML tab allows any shape.
+  // The YAML may have any shape.
   const sources = Array.isArray(input.additionalSources) ? input.additionalSources.map((_, at) => `additionalSources.${at}`) : [];
   const keys = ["source", ...sources].flatMap((source) => [`${source}.accessKey`, `${source}.secretKey`]);
   const withheld = keys.filter((field) => valueAt(input, field.split(".")));
@@ -46,10 +46,10 @@ const keep = (edited: DraftKey, draft: Draft): void => attempt(() => sessionStor
 
 export const saveDraft = (edited: DraftKey, input: DarkroomInput, base: Darkroom | undefined): void => keep(edited, { ...withoutSecrets(input), base });
 
-/** Fills the form for a new Darkroom with one that was deleted. */
+/** Fills the form for a new Darkroom with a deleted one. */
 export const draftAgain = (darkroom: Darkroom): void => keep(undefined, { input: toInput(darkroom), base: undefined, withheld: copyOf(darkroom).withheld });
 
-/** What was kept; undefined if there is nothing, which is no JSON. */
+/** The stored draft, or undefined. */
 export const readDraft = (edited: DraftKey): Draft | undefined => attempt(() => JSON.parse(sessionStorage.getItem(nameOf(edited)) ?? "") as Draft);
 
 export const dropDraft = (edited: DraftKey): void => attempt(() => sessionStorage.removeItem(nameOf(edited)));

@@ -5,7 +5,7 @@ import { valueAt, withValue, type Path } from "../model/model";
 import { describeField } from "../yaml/schema";
 import { messagesAt, type FieldError } from "./validate";
 
-/** The state that all fields of a form share. */
+/** The shared state of the fields. */
 export interface FormState {
   input: DarkroomInput;
   errors: readonly FieldError[];
@@ -15,7 +15,7 @@ export interface FormState {
   missing: readonly string[];
   /** Changes the input at a field. */
   change: (next: DarkroomInput, location: string) => void;
-  /** Marks a field as visited: errors found by the browser are shown from then on. */
+  /** Marks a field as visited. Its local errors are shown from then on. */
   touch: (location: string) => void;
   /** The field that the form was opened at. */
   target: string | undefined;
@@ -66,7 +66,7 @@ export function Help({ location, help }: { location: string; help?: ReactNode })
   );
 }
 
-/** Bounds, defaults and examples are what the CRD says. */
+/** Bounds, defaults and examples come from the CRD. */
 interface FieldProps {
   path: Path;
   label: string;
@@ -92,7 +92,7 @@ export function TextField({
   type?: "text" | "password" | "url";
   isDisabled?: boolean;
   list?: string;
-  /** What an empty field stands for; undefined removes it. */
+  /** The value of an empty field; undefined removes the field. */
   empty?: string;
   /** The input with a text in this field; by default the text is the value at the path. */
   set?: (text: string) => DarkroomInput;
@@ -122,7 +122,7 @@ export function TextField({
   );
 }
 
-/** One of some values, by default those that the CRD allows. The first option stands for a field that is not set. */
+/** A choice of values, by default the enum of the CRD. The first option means not set. */
 export function SelectField({
   path,
   label,
@@ -161,7 +161,7 @@ export function NumberField({ path, label, help, isOptional = false }: Omit<Fiel
   const unset = typeof preset === "number" ? preset : least;
   const { id, location, value, look, disabled, touch, set } = useField(path);
   const number = typeof value === "number" ? value : undefined;
-  /** The text while the field has the focus: it may be empty, or no number yet. */
+  /** The text while the field has the focus. It may be empty or incomplete. */
   const [typed, setTyped] = useState<string>();
   const bounded = (n: number) => Math.min(Math.max(n, least), most ?? Number.MAX_SAFE_INTEGER);
   const type = (text: string) => {
@@ -171,7 +171,7 @@ export function NumberField({ path, label, help, isOptional = false }: Omit<Fiel
   };
   const leave = () => {
     if (typed === "") {
-      // PatternFly has just made it 0.
+      // PatternFly sets 0 first.
       set(undefined);
     }
     setTyped(undefined);

@@ -11,11 +11,11 @@ export interface Setting {
   is: string;
 }
 
-/** The settings that saving changes. Those of a new Darkroom are in its form. */
+/** The changed settings of an existing Darkroom. */
 export const settingsOf = (before: DarkroomInput, after: DarkroomInput): Setting[] =>
   differences([], before, after).map((path) => ({ name: path.join("."), was: show(valueAt(before, path)), is: show(valueAt(after, path)) }));
 
-/** What will happen to those who request images. */
+/** The effect on clients. */
 const pods: Record<Outcome["pods"], Finding> = {
   create: { tone: "neutral", title: "Images will be served once the first pod is ready", detail: "" },
   keep: { tone: "neutral", title: "Visitors will not notice", detail: "The pods are not replaced." },
@@ -23,13 +23,13 @@ const pods: Record<Outcome["pods"], Finding> = {
   unknown: { tone: "neutral", title: "The pods may be replaced, without downtime", detail: "They are if a credential differs from the stored one, which cannot be read." },
 };
 
-/** What saving does not check. */
+/** Limits of the validation. */
 export const uncheckedOf = ({ probe }: DarkroomInput): string =>
   probe
     ? `Not checked before saving: whether the source has the images. New pods serve only after they have served ${probe.path}.`
     : "Not checked at all: whether the source has the images. Set an image to check with, and new pods serve only after they have served it.";
 
-/** What the cluster would make of a Darkroom: problems first. */
+/** The effects of saving, problems first. */
 export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[] {
   const findings: Finding[] = [];
   for (const { host, owner } of hosts.filter(({ state }) => state === "taken")) {

@@ -3,10 +3,10 @@ import type { SourceInput } from "../api/types";
 /** Types of sources that can have credentials. */
 export type WithCredentials = "S3" | "GoogleCloudStorage";
 
-/** How names of Secrets end. */
+/** Suffixes of the names of Secrets. */
 export const suffixes: Record<WithCredentials, string> = { S3: "s3", GoogleCloudStorage: "gcs" };
 
-/** A name for a Secret beside the one that is in use: cats-s3, cats-s3-2, cats-s3-3. */
+/** A name that differs from the Secret in use: cats-s3, cats-s3-2, cats-s3-3. */
 export function nextName(base: string, used: string | undefined): string {
   const match = used?.startsWith(base) ? /^(?:-(\d+))?$/.exec(used.slice(base.length)) : null;
   return match ? `${base}-${Number(match[1] ?? 1) + 1}` : base;

@@ -6,7 +6,7 @@ import { useLoaded } from "../useLoaded";
 import { useSettled } from "../useSettled";
 import { fromServer, type FieldError } from "./validate";
 
-/** For how long an input rests before the server is asked, in milliseconds. */
+/** The delay after typing before the dry run, in milliseconds. */
 const rest = 500;
 
 /** What a dry run found: errors of fields, and warnings, which are about hosts. */

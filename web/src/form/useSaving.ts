@@ -12,7 +12,7 @@ import { merge, type Merged } from "../model/merge";
 import { toInput } from "../model/model";
 import { fromServer, type FieldError } from "./validate";
 
-/** The effect of saving, found by a dry run. */
+/** The result of the dry run. */
 export interface Reviewed {
   outcome: Outcome;
   manifests: ObjectChange[];
@@ -23,7 +23,7 @@ interface State {
   problem: Problem | undefined;
   errors: FieldError[];
   reviewed: Reviewed | undefined;
-  /** What others changed meanwhile. */
+  /** Concurrent changes. */
   merged: Merged | undefined;
 }
 
@@ -41,7 +41,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
   });
   const update = (part: Partial<State>) => setState((before) => ({ ...before, ...part }));
 
-  /** Writes. It returns nothing if others changed something; that is for the user to see. */
+  /** Writes the input. Returns undefined for concurrent changes, which the user reviews. */
   const write = async (input: DarkroomInput, dryRun: boolean): Promise<Darkroom | undefined> => {
     if (!base) {
       return createOnce(input, { dryRun });
@@ -67,7 +67,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
     } catch (thrown) {
       const problem = asProblem(thrown);
       const errors = fromServer(problem.errors);
-      // Invalid fields lead back to the form; anything else can be retried from the review.
+      // Invalid fields lead back to the form. Other errors can be retried from the review.
       update({ problem, errors, ...(errors.length > 0 || problem.status === 409 ? { reviewed: undefined } : {}) });
     } finally {
       update({ busy: false });
@@ -76,7 +76,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
 
   return {
     ...state,
-    /** The version that is edited now: a later one than was loaded once others changed it. */
+    /** The version that is edited. After a merge it is newer than the loaded one. */
     base,
     review: (input: DarkroomInput) =>
       run(async () => {
@@ -92,17 +92,17 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
         const { pathname } = location;
         const stored = await write(input, false);
         if (stored) {
-          // The form is gone before it could render, and with it the effect that drops drafts.
+          // The form unmounts before its effect could drop the draft.
           dropDraft(draftKey);
           store.put(stored);
-          // The user may have left the form meanwhile.
+          // The user may have navigated away meanwhile.
           if (location.pathname === pathname) {
             navigate(paths.detail(stored));
           }
         }
       }),
     back: () => update({ reviewed: undefined, ...quiet }),
-    /** Removes the errors of the server at a field that changes. */
+    /** Removes the server's errors of a changed field. */
     forget: (location: string) =>
       setState((before) => ({
         ...before,

@@ -2,13 +2,13 @@ import type { Darkroom, DarkroomInput, FieldProblem } from "../api/types";
 import { movesKeys } from "../model/model";
 import { sentence } from "../words/format";
 
-/** Where a problem is, such as source.bucket or subDomains.0, and what it is. */
+/** An error and its location, such as source.bucket or subDomains.0. */
 export interface FieldError {
   location: string;
   message: string;
 }
 
-/** What a dry run does not find: keys that would reach another endpoint are left out by the server, and must be entered again. */
+/** Errors that a dry run does not find: the server drops keys that would be sent to another endpoint, so they must be entered again. */
 export const validate = (input: DarkroomInput, loaded?: Darkroom): FieldError[] =>
   movesKeys(input, loaded)
     ? [{ location: "source.accessKey", message: "Enter the keys again: the endpoint has changed, and the current keys would be sent to it" }]

@@ -5,7 +5,7 @@ import { same } from "../model/merge";
 import { toInput } from "../model/model";
 import { withoutSecrets } from "./drafts";
 
-/** Reads until there is another version than that: reads may be a moment behind. */
+/** Reads until the version differs, because reads may lag behind. */
 async function newer(than: Darkroom): Promise<Darkroom> {
   for (let attempt = 0; ; attempt++) {
     const found = await api.get(than);
@@ -20,14 +20,14 @@ async function newer(than: Darkroom): Promise<Darkroom> {
 export class Changed extends Problem {
   constructor(
     title: string,
-    /** The Darkroom as it is now. */
+    /** The current Darkroom. */
     readonly theirs: Darkroom,
   ) {
     super(412, title, "Another user changed this Darkroom in the meantime. Check the change, then try again.");
   }
 }
 
-/** Writes to the version that the user has seen, unless it is done. The error is a Changed if there is another version. */
+/** Writes to the version that the user saw, unless the write has already succeeded. Throws Changed if there is a newer version. */
 async function ifUnchanged<T>(seen: Darkroom, write: (ifMatch: string) => Promise<T>, isDone: (now: Darkroom) => Promise<boolean>): Promise<T | Darkroom> {
   try {
     return await write(seen.etag ?? "");
@@ -46,7 +46,7 @@ async function ifUnchanged<T>(seen: Darkroom, write: (ifMatch: string) => Promis
   }
 }
 
-/** What the server shows of an input. */
+/** An input as the server returns it. */
 const shownOf = (input: DarkroomInput): DarkroomPatch => withoutSecrets(input).input;
 
 type Write = (ifMatch: string, dryRun: boolean) => Promise<Darkroom>;
@@ -64,7 +64,7 @@ async function isDone(now: Darkroom, sent: DarkroomPatch, write: Write): Promise
   return then !== undefined && then.generation === now.generation && same(toInput(then), toInput(now));
 }
 
-/** Writes to the version that the user has seen, unless it is done. */
+/** Writes to the version that the user saw, unless the write has already succeeded. */
 export const writeSeen = (seen: Darkroom, sent: DarkroomPatch, write: Write): Promise<Darkroom> =>
   ifUnchanged(seen, (ifMatch) => write(ifMatch, false), (now) => isDone(now, sent, write));
 
@@ -73,7 +73,7 @@ export const patchSeen = (seen: Darkroom, patch: DarkroomPatch): Promise<Darkroo
 export const replaceSeen = (seen: Darkroom, input: DarkroomInput, dryRun: boolean): Promise<Darkroom> =>
   writeSeen(seen, shownOf(input), (ifMatch, again) => api.replace(seen, input, ifMatch, { dryRun: dryRun || again }));
 
-/** Creates a Darkroom, unless it is done. */
+/** Creates a Darkroom, unless that has already succeeded. */
 export async function createOnce(input: DarkroomInput, options: Options): Promise<Darkroom> {
   try {
     return await api.create(input, options);
@@ -87,7 +87,7 @@ export async function createOnce(input: DarkroomInput, options: Options): Promis
   }
 }
 
-/** Deletes the version that the user has seen, unless it is gone or going. */
+/** Deletes the version that the user saw, unless it is already deleted or terminating. */
 export async function removeSeen(seen: Darkroom): Promise<void> {
   try {
     await ifUnchanged(seen, (ifMatch) => api.remove(seen, ifMatch), (now) => Promise.resolve(now.deletedAt !== undefined));

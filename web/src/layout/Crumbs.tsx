@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import type { Key } from "../api/types";
 import { Link, paths } from "../router";
 
-/** The way from the list to a view, through a Darkroom if it is one of a Darkroom. It is the title of the tab, too. */
+/** The breadcrumb of a view. It also sets the title of the tab. */
 export function Crumbs({ of, here }: { of?: Key | undefined; here: string }) {
   const title = of ? `${here} ${of.name}` : here;
   useEffect(() => {

@@ -3,19 +3,19 @@ import type { ReactNode } from "react";
 
 interface Column {
   width?: ThProps["width"];
-  /** Whether its long words break. */
+  /** Whether long words break. */
   breaks?: boolean;
-  /** Whether its cells say what they are: its title is for screen readers alone. */
+  /** Whether the title is for screen readers only. */
   isUntitled?: boolean;
 }
 
 interface Row {
   key: string;
-  /** What is in each column. */
+  /** The content of each column. */
   cells: readonly ReactNode[];
 }
 
-/** A table by the titles of its columns. On a phone each row is a card, and each cell has its title. */
+/** A table. On a phone each row is a card, and each cell has the title of its column. */
 export function DataTable({ label, columns, rows }: { label: string; columns: Record<string, Column>; rows: readonly Row[] }) {
   const heads = Object.entries(columns);
   return (

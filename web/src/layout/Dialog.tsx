@@ -1,10 +1,10 @@
 import { Modal, type ModalProps } from "@patternfly/react-core";
 import { useEffect } from "react";
 
-/** What has the focus in a new dialog: its first field, or its first button. Escape closes it from there too. */
+/** Gets the focus in a new dialog: the first field, or the first button. */
 const first = ".pf-v6-c-modal-box__body :is(input:not([readonly]), select, textarea), .pf-v6-c-modal-box__footer button";
 
-/** A dialog that is worked by keyboard: the focus returns to what had it, or to the heading of the view. */
+/** A dialog for keyboard users. The focus returns to the previous element, or to the heading of the view. */
 export function Dialog(props: Omit<ModalProps, "ref" | "isOpen">) {
   useEffect(() => {
     const before = document.activeElement;

@@ -5,11 +5,11 @@ import { useConnection, useStore, useSynced } from "../live/useLive";
 import type { Darkroom } from "../api/types";
 import { spell, waitingFor } from "../words/waiting";
 
-/** For how long all Darkrooms have waited for the operator, in milliseconds; negative if one does not wait. */
+/** How long all Darkrooms have been waiting for the operator, in milliseconds; negative if one is not waiting. */
 const waitingForAll = (darkrooms: readonly Darkroom[]): number =>
   darkrooms.length === 0 ? -1000 : Math.min(...darkrooms.map((one) => waitingFor(one, Date.now()) ?? -1000));
 
-/** Whether what the page shows is up to date: live, without the server since a time, or with an operator that handles no Darkroom. */
+/** Shows whether the page is up to date: live, disconnected, or with an operator that does not respond. */
 export function Freshness() {
   const store = useStore();
   const connection = useConnection();

@@ -2,10 +2,10 @@ import { Bullseye, Spinner } from "@patternfly/react-core";
 import { useEffect, useState } from "react";
 import { useIsLost } from "../live/useLive";
 
-/** After how long a panel says what it waits for, in milliseconds. */
+/** The delay before a panel names what it is waiting for, in milliseconds. */
 const soon = 800;
 
-/** In the place of what is loading. It does not stay without a word. */
+/** A placeholder while content is loading. */
 export function Loading({ label = "Loading", height }: { label?: string; height?: string }) {
   const isLost = useIsLost();
   const [isLate, setLate] = useState(false);

@@ -1,4 +1,4 @@
-/** An iris, as of a camera: the sign of the page. */
+/** The logo: the iris of a camera. */
 export function Logo() {
   return (
     <svg viewBox="0 0 32 32" width="30" height="30" aria-hidden="true" className="dr-logo">

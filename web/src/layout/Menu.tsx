@@ -2,11 +2,11 @@ import { Dropdown, DropdownList, MenuToggle, type MenuToggleProps } from "@patte
 import { useState, type ReactNode } from "react";
 
 interface Props {
-  /** The button that opens it. */
+  /** The content of the button. */
   toggle: Omit<MenuToggleProps, "ref">;
-  /** What is above the entries. */
+  /** Content above the entries. */
   head?: ReactNode;
-  /** Is called with the value of the entry that was chosen. */
+  /** Called with the value of the chosen entry. */
   onSelect?: (value: string) => void;
   /** The entries. */
   children: ReactNode;

@@ -1,7 +1,7 @@
 import { EmptyState, EmptyStateBody } from "@patternfly/react-core";
 import LockIcon from "@patternfly/react-icons/dist/esm/icons/lock-icon";
 
-/** Parts of the page that need a right of their own, and a cluster role that grants it, of Kubernetes or of the operator. Rights are named by verbs and resources of Kubernetes. */
+/** The permission that each part of the page requires, and a cluster role of Kubernetes or of the operator that grants it. */
 const rights = {
   pods: { title: "No permission to list pods", right: "list pods", role: "view" },
   events: { title: "No permission to list events", right: "list events", role: "view" },
@@ -12,11 +12,11 @@ const rights = {
   image: { title: "No permission to fetch images", right: "get services/proxy", role: "darkroom-page-viewer" },
 } as const;
 
-/** The right that the user lacks, in one sentence. */
+/** The missing permission in one sentence. */
 export const missingRight = (to: keyof typeof rights, namespace: string): string =>
   `${rights[to].title}: this requires the permission to ${rights[to].right} in the namespace ${namespace}`;
 
-/** Names the right that the user lacks, and a role that grants it. */
+/** Names the missing permission, and a role that grants it. */
 export function MissingRight({ to, namespace }: { to: keyof typeof rights; namespace: string }) {
   const { title, right, role } = rights[to];
   return (

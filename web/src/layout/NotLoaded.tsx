@@ -4,7 +4,7 @@ import { linkTo, paths } from "../router";
 import { Loading } from "./Loading";
 import { ProblemState } from "./ProblemState";
 
-/** In place of a view that is loading, or cannot be loaded. */
+/** Replaces a view that is loading or cannot be loaded. */
 export function NotLoaded({ problem, onRetry }: { problem: Problem | undefined; onRetry?: () => void }) {
   if (!problem) {
     return <Loading />;

@@ -3,7 +3,7 @@ import { api } from "../api/client";
 import type { WaysToSignIn } from "../api/types";
 import { useLoaded } from "../useLoaded";
 
-/** Reasons of the server for a failed sign-in at the issuer, in the parameter signIn of the URL. */
+/** Reasons for a failed sign-in at the issuer. The server sets them in the URL parameter signIn. */
 const reasons = {
   expired: "The sign-in took too long, or began in another browser. Try again.",
   refused: "The issuer refused the sign-in, or its answer was invalid. If it happens again, ask an administrator to check the log of the server.",
@@ -13,7 +13,7 @@ const reasons = {
 };
 const reasonOf = (name: string): string => (Object.hasOwn(reasons, name) ? reasons[name as keyof typeof reasons] : reasons.unavailable);
 
-/** The ways to sign in; none until the server has answered, and if it does not. */
+/** The ways to sign in; empty until the server responds. */
 export const useWaysToSignIn = (): WaysToSignIn | undefined => useLoaded("ways to sign in", api.waysToSignIn).value;
 
 /** Signs in at the issuer, and returns to this view. Tokens never reach the page. */

@@ -4,13 +4,13 @@ import type { ReactNode } from "react";
 interface Props extends Omit<TextInputProps, "id" | "label" | "onChange" | "ref"> {
   id: string;
   label: ReactNode;
-  /** Describes the field, or says what is wrong with it. */
+  /** Help, or an error. */
   hint?: ReactNode;
   isWrong?: boolean;
   onChange: (text: string) => void;
 }
 
-/** A line of text that is no field of a Darkroom. */
+/** A text field outside of a Darkroom's form. */
 export function PlainField({ id, label, hint, isWrong = false, isRequired = false, onChange, ...rest }: Props) {
   const look = isWrong ? "error" : "default";
   return (

@@ -14,7 +14,7 @@ const titles: Record<number, string> = {
   503: "The cluster does not respond",
 };
 
-/** A problem in the place of a view. */
+/** A problem in place of a view. */
 export function ProblemState({
   problem,
   onRetry,
@@ -26,7 +26,7 @@ export function ProblemState({
   onRetry?: () => unknown;
   children?: ReactNode;
   isSmall?: boolean;
-  /** The right that status 403 means. */
+  /** The permission that is missing for status 403. */
   missing?: ComponentProps<typeof MissingRight>;
 }) {
   if (missing && problem.status === 403) {

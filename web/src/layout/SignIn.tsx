@@ -31,7 +31,7 @@ export default function SignIn({ expired, onSignedIn }: { expired: boolean; onSi
   );
 }
 
-/** Sends a token to the server, which keeps it in a cookie that scripts cannot read. */
+/** Sends a token to the server, which stores it in a cookie that scripts cannot read. */
 export function SignInForm({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
   const [token, setToken] = useState("");
   const { busy, problem, run } = useSending(async () => {

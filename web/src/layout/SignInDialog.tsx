@@ -14,7 +14,7 @@ function stayOnTop(part: HTMLElement | null) {
   return () => observer.disconnect();
 }
 
-/** Sign-in above a form whose session has expired: what was typed stays below it. */
+/** Sign-in above a form after the session has expired. The form keeps its input. */
 export default function SignInDialog({ onSignedIn, onLeave }: { onSignedIn: () => Promise<void>; onLeave: () => void }) {
   const ways = useWaysToSignIn();
   return (

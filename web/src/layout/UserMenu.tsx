@@ -6,7 +6,7 @@ import type { Who } from "../api/types";
 import { Menu } from "./Menu";
 import { toast } from "./toasts";
 
-/** Names of service accounts are long, and differ at their end. */
+/** Names of ServiceAccounts are long, and differ at the end. */
 export const shortName = (username: string): string => username.slice(username.lastIndexOf(":") + 1);
 
 export function UserMenu({ who, onSignOut }: { who: Who; onSignOut: () => void }) {

@@ -2,7 +2,7 @@ import { Alert, AlertActionCloseButton, AlertActionLink, AlertGroup } from "@pat
 import { useEffect, useSyncExternalStore } from "react";
 import { asProblem } from "../api/problem";
 
-/** A way back from what was done. */
+/** Undoes an action. */
 export interface Undo {
   label: string;
   run: () => unknown;
@@ -15,10 +15,10 @@ interface Toast {
   undo: Undo | undefined;
 }
 
-/** For how long a toast is shown, in milliseconds. It stays while it has the pointer or the focus. */
+/** How long a toast is shown, in milliseconds. It stays while hovered or focused. */
 const timeout = 15_000;
 
-/** What is announced now: filled by toast, emptied by people, time and sign-out. */
+/** The current toasts. Users, time and sign-out remove them. */
 let toasts: readonly Toast[] = [];
 let count = 0;
 const listeners = new Set<() => void>();
@@ -30,7 +30,7 @@ function show(next: readonly Toast[]): void {
 
 const close = (key: number): void => show(toasts.filter((toast) => toast.key !== key));
 
-/** Announces what was done, over any view. */
+/** Announces a result above any view. */
 export function toast(title: string, undo?: Undo, variant: Toast["variant"] = "success"): void {
   show([...toasts, { key: ++count, title, variant, undo }]);
 }

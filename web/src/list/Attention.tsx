@@ -8,7 +8,7 @@ import { describeReason } from "../words/reasons";
 import { normalWait, waitingFor } from "../words/waiting";
 import { countBy, parseQuery, type Query } from "./query";
 
-/** How many Darkrooms need attention, by reason; a click shows them. Those that wait for the operator are named. */
+/** The number of Darkrooms that need attention, by reason, as filters. Darkrooms that wait for the operator are linked. */
 export function Attention({ darkrooms, onChange }: { darkrooms: readonly Darkroom[]; onChange: (part: Partial<Query>) => void }) {
   const late = useSyncExternalStore(everySecond, () =>
     darkrooms

@@ -28,7 +28,7 @@ interface Props {
   onChange: (part: Partial<Query>) => void;
 }
 
-/** The order of the list where the table has no head, as on a phone. */
+/** The order of the list on a phone, where the table has no header. */
 export function Sort({ query, onChange }: Pick<Props, "query" | "onChange">) {
   return (
     <FormSelect aria-label="Sort by" value={query.sort} onChange={(_, sort) => onChange({ sort: sort as Column, descending: false })}>
@@ -39,7 +39,7 @@ export function Sort({ query, onChange }: Pick<Props, "query" | "onChange">) {
   );
 }
 
-/** Roles are explicit: browsers forget those of tables that are shown as cards. */
+/** Roles are explicit, because browsers drop the roles of tables that are displayed as cards. */
 export function DarkroomTable({ darkrooms, query, onChange }: Props) {
   return (
     <table aria-label="Darkrooms" role="table" className="dr-table">
@@ -84,7 +84,7 @@ const Head = memo(function Head({ query, onChange }: Pick<Props, "query" | "onCh
   );
 });
 
-/** One Darkroom. Live events replace the Darkrooms that they change, so all other rows are left alone. */
+/** One Darkroom. Live events replace only changed Darkrooms, so other rows do not render. */
 const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
   const { name, namespace, source, status } = darkroom;
   const place = placeOf(source) || "–";
@@ -135,7 +135,7 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
 
 const needAttention: readonly Phase[] = ["Failed", "Degraded"];
 
-/** What to know of the phase, in two lines, whose title has all of it. */
+/** The cause of the phase in two lines. The tooltip has the full text. */
 function Cause({ darkroom }: { darkroom: Darkroom }) {
   const waiting = useWaiting(darkroom);
   if (waiting) {
@@ -156,7 +156,7 @@ function Cause({ darkroom }: { darkroom: Darkroom }) {
   );
 }
 
-/** The first two routed hosts, so that rows stay alike. */
+/** The first two routed hosts, so that all rows have the same height. */
 function Domains({ darkroom }: { darkroom: Darkroom }) {
   const { status } = darkroom;
   const { domains } = status;

@@ -8,7 +8,7 @@ export interface Choice {
   count: number;
 }
 
-/** A menu with several choices. They are found when it opens, and stay in place until it closes. */
+/** A menu with checkboxes. The choices are computed when it opens, and do not change until it closes. */
 export function FilterMenu({
   title,
   choicesOf,

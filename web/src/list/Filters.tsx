@@ -22,7 +22,7 @@ export const Filters = memo(function Filters({ query, onChange, found }: Props) 
     const values = facets[name].all ?? [...new Set([...counts.keys(), ...query[name]])].sort();
     return values.map((value) => ({ value, text: describeValue(name, value), count: counts.get(value) ?? 0 }));
   };
-  /** Whether the menus are shown on a phone, where they are behind one button. */
+  /** Whether the menus are open on a phone. */
   const [open, setOpen] = useState(false);
   const chosen = menuNames.flatMap((name) => query[name].map((value) => ({ name, value })));
   return (

@@ -57,7 +57,7 @@ export function ListView() {
   );
 }
 
-/** Not a jump of the browser, which would be an entry of the history. */
+/** Without a link to an anchor, which would add a history entry. */
 function skip(event: MouseEvent) {
   event.preventDefault();
   document.getElementById("rows")?.focus();

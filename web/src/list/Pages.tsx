@@ -4,7 +4,7 @@ import type { Query } from "./query";
 
 interface Props {
   query: Query;
-  /** The page that is shown; the one in the query may be past the end. */
+  /** The current page; the page in the query may be past the end. */
   page: number;
   found: number;
   onChange: (part: Partial<Query>) => void;

@@ -11,10 +11,10 @@ import { oldPodsServe, servingOf, sourceReadyOf } from "../words/conditions";
 import { milliseconds } from "../words/format";
 import { phaseOf } from "../words/phases";
 
-/** For how long an image is shown before it is requested again, in milliseconds. */
+/** The interval after which an image is requested again, in milliseconds. */
 const fresh = 60_000;
 
-/** The image of spec.probe in the list, as the Darkroom serves it; the reason in its place if none is served. */
+/** The image of spec.probe as the Darkroom serves it, or why there is none. */
 export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   const check = sourceReadyOf(darkroom);
   const serves = check && (check.status === "True" || oldPodsServe(check)) && darkroom.status.readyReplicas > 0;
@@ -28,10 +28,10 @@ export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   );
 }
 
-/** The server grants each caller two images at a time, and the other one is for what the user opens. */
+/** The server allows two images per caller at a time. The list uses one, so that the other is free for the detail. */
 const inTurn = queue();
 
-/** The image, which is requested once its row is seen. */
+/** The image, requested once its row is visible. */
 function Served({ darkroom }: { darkroom: Darkroom }) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useSeen(box);

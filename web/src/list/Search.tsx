@@ -2,7 +2,7 @@ import { Button, TextInputGroup, TextInputGroupMain, TextInputGroupUtilities } f
 import SearchIcon from "@patternfly/react-icons/dist/esm/icons/search-icon";
 import TimesIcon from "@patternfly/react-icons/dist/esm/icons/times-icon";
 
-/** A search field. PatternFly's own brings half a form with it, for advanced searches. */
+/** A search field. PatternFly's SearchInput includes a form for advanced searches. */
 export function Search({ label, placeholder, value, onChange }: { label: string; placeholder: string; value: string; onChange: (value: string) => void }) {
   return (
     <TextInputGroup>

@@ -12,14 +12,14 @@ interface Facet {
   parameter: string;
   /** The values of a Darkroom. */
   of: (darkroom: Darkroom) => string[];
-  /** All values, in the order of the menu; without them those of the Darkrooms are sorted. */
+  /** All values in the order of the menu. By default the values of the Darkrooms, sorted. */
   all?: readonly string[];
   describe?: (value: string) => string;
-  /** The group of a value, such as the key of a label; without it all are one group. */
+  /** The group of a value, such as the key of a label. By default all values are one group. */
   group?: (value: string) => string;
 }
 
-/** The version of a Darkroom that runs, or that is to run. */
+/** The running version of a Darkroom, or else the desired one. */
 export const versionOf = ({ status, version }: Darkroom): string => status.version ?? version ?? "";
 
 export const facetNames = ["phases", "reasons", "sources", "namespaces", "labels"] as const;

@@ -9,7 +9,7 @@ import { facetNames, facets, fits, versionOf, type Chosen, type FacetName } from
 export const columns = ["name", "namespace", "source", "phase", "replicas", "age"] as const;
 export type Column = (typeof columns)[number];
 
-/** What the list shows. It is kept in the URL, so that a view can be shared. */
+/** The query of the list. It is in the URL, so that views can be shared. */
 export interface Query extends Chosen {
   search: string;
   sort: Column;
@@ -20,7 +20,7 @@ export interface Query extends Chosen {
 }
 
 export const defaultPerPage = 50;
-/** Phases sort by the attention that they need. */
+/** Phases are sorted by urgency. */
 const defaultSort: Column = "phase";
 
 /** The filters of a list without any. */
@@ -124,7 +124,7 @@ function matches(darkroom: Darkroom, query: Query): boolean {
   return words.every((word) => text.includes(word));
 }
 
-// Names are lower-case ASCII: they need no collation, which costs most of a sort.
+// Names are lower-case ASCII, so slow collation is not needed.
 export const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const byName = (a: Darkroom, b: Darkroom): number => order(a.name, b.name) || order(a.namespace, b.namespace);

@@ -26,7 +26,7 @@ export function Loading({ lost }: { lost: boolean }) {
 
 export const Create = () => <Button {...linkTo(paths.create)}>Create Darkroom</Button>;
 
-/** No Darkrooms, or none that the user can see. */
+/** No Darkrooms, or none that the user may see. */
 export function NoneAtAll({ all }: { all: boolean }) {
   const creatable = useNamespaces().value?.create;
   const isBlind = !all && creatable?.length === 0;

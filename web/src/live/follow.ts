@@ -3,20 +3,20 @@ import { signInAgain } from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 import { compareClocks } from "../clock";
 
-/** The server sends a sign of life every second: without one for this long, in milliseconds, the page says so. */
+/** The server sends a keep-alive every second. After this time without one, in milliseconds, the connection counts as lost. */
 const quiet = 2_500;
-/** After this long without one, in milliseconds, the stream is opened again. */
+/** After this time without a keep-alive, in milliseconds, the stream is reopened. */
 const silence = 10_000;
-/** Waits between attempts, in milliseconds; the last is repeated. */
+/** Delays between attempts, in milliseconds; the last is repeated. */
 const waits = [500, 1_000, 2_000, 5_000];
 
 export interface Follower {
-  /** A stream is open, or goes on after it was quiet. */
+  /** A stream was opened, or continues after silence. */
   opened: () => void;
   event: (event: EventSourceMessage) => void;
-  /** The stream broke, is quiet, or could not be opened; it is tried again. */
+  /** The stream broke, is silent, or could not be opened. It is retried. */
   lost: () => void;
-  /** The server refused: it is not tried again, unless it is busy. */
+  /** The server refused the stream. It is not retried. */
   refused: (problem: Problem) => void;
 }
 
@@ -51,7 +51,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
       }
       follower.opened();
       failures = 0;
-      // In place of EventSource, which neither tells a refusal from a break nor notices silence.
+      // Instead of EventSource, which neither distinguishes a refusal from a break nor detects silence.
       const parser = createParser({ onEvent: follower.event });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
@@ -65,7 +65,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
         parser.feed(value);
       }
     } catch {
-      // Told below, in the same words as an end.
+      // Handled below, like the end of a stream.
     } finally {
       life.end();
       stop();
@@ -78,7 +78,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
   }
 }
 
-/** Watches for signs of life. `sign` takes one, and reports whether there was none for a while. */
+/** Watches for keep-alives. `sign` takes one, and reports whether it ended a silence. */
 function signsOfLife(onQuiet: () => void, onSilence: () => void) {
   let isQuiet = false;
   const becomeQuiet = () => {
@@ -100,7 +100,7 @@ function signsOfLife(onQuiet: () => void, onSilence: () => void) {
 
 const isHidden = (): boolean => document.visibilityState === "hidden";
 
-/** Waits until the page is visible. It resolves to false once that is over. */
+/** Waits until the page is visible. Resolves to false when the signal is aborted. */
 async function isVisible(signal: AbortSignal): Promise<boolean> {
   while (isHidden() && !signal.aborted) {
     const over = new AbortController();
@@ -112,7 +112,7 @@ async function isVisible(signal: AbortSignal): Promise<boolean> {
   return !signal.aborted;
 }
 
-/** Waits for a time, at most until the browser is online again. */
+/** Waits for a time, or until the browser is online again. */
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   await new Promise<unknown>((resolve) => {

@@ -4,7 +4,7 @@ import { keyOf, type Darkroom, type Key } from "../api/types";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
 
-/** The known Darkrooms at one moment. It is replaced as a whole, never changed. */
+/** An immutable snapshot of the known Darkrooms. */
 export interface Snapshot {
   darkrooms: readonly Darkroom[];
   /** Whether the initial list is complete. */
@@ -12,12 +12,12 @@ export interface Snapshot {
   /** Whether the caller may watch all namespaces. */
   all: boolean;
   connection: Connection;
-  /** When the connection became what it is, in milliseconds since 1970. */
+  /** Time of the last change of connection, in milliseconds since 1970. */
   since: number;
   problem: Problem | undefined;
 }
 
-/** Runs a function later; several calls before it runs become one. */
+/** Runs a function later. */
 export type Schedule = (run: () => void) => void;
 
 /**
@@ -76,7 +76,7 @@ export class Store {
     }
   }
 
-  /** Takes the answer to a write, which may arrive before its event. */
+  /** Takes the response to a write, which may arrive before the event. */
   put(darkroom: Darkroom): void {
     const before = this.known.get(keyOf(darkroom));
     if (before?.uid === darkroom.uid && Number(before?.resourceVersion) > Number(darkroom.resourceVersion)) {

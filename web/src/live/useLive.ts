@@ -4,10 +4,10 @@ import type { Darkroom, Key } from "../api/types";
 import { follow } from "./follow";
 import { Store, type Connection, type Schedule, type Snapshot } from "./store";
 
-/** The least time between two renders caused by events, in milliseconds. */
+/** The minimum time between two renders caused by events, in milliseconds. */
 const pace = 200;
 
-/** Runs not more often than the pace. */
+/** Limits how often a function runs. */
 export function paced(): Schedule {
   let last = -Infinity;
   return (run) => {
@@ -37,7 +37,7 @@ function useSelected<T>(select: (snapshot: Snapshot) => T): T {
 
 export const useSnapshot = (): Snapshot => useSelected((snapshot) => snapshot);
 
-/** One Darkroom as it is now. It renders only when that one changes. */
+/** One Darkroom. Renders only when that Darkroom changes. */
 export function useDarkroom(key: Key): Darkroom | undefined {
   const store = useStore();
   return useSyncExternalStore(store.subscribe, () => (store.read().synced ? store.get(key) : undefined));
@@ -50,7 +50,7 @@ export const useConnection = (): Connection => useSelected(({ connection }) => c
 
 const noStore = () => () => undefined;
 
-/** Whether the connection is lost, also outside of what has a store, such as the sign-in. */
+/** Whether the connection is lost. Works without a store, too, for example at sign-in. */
 export function useIsLost(): boolean {
   const store = use(LiveContext);
   return useSyncExternalStore(store?.subscribe ?? noStore, () => store?.read().connection === "lost");

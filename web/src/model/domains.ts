@@ -5,12 +5,12 @@ const inNamespace = (domain: string, namespace = ""): string => domain.replaceAl
 /** The base domains that the operator offers, the default first. */
 export const offeredDomains = ({ baseDomain, baseDomains }: Pick<ServerSettings, "baseDomain" | "baseDomains">): string[] => baseDomains ?? [baseDomain];
 
-/** What is appended to the sub-domains of a Darkroom. Another default of the operator moves no host until the spec changes. */
+/** The base domain of a Darkroom. A new default of the operator applies only when the spec changes. */
 export function baseDomainOf(darkroom: Darkroom, byDefault: string): string {
   const { baseDomain, observedGeneration } = darkroom.status;
   const kept = observedGeneration === darkroom.generation ? baseDomain : undefined;
   return inNamespace(darkroom.baseDomain ?? kept ?? byDefault, darkroom.namespace);
 }
 
-/** What would be appended to the sub-domains of a Darkroom in a form. */
+/** The base domain of a Darkroom in a form. */
 export const chosenDomain = (input: DarkroomInput, byDefault: string): string => inNamespace(input.baseDomain ?? byDefault, input.namespace);

@@ -10,9 +10,9 @@ export interface Clash {
 }
 
 export interface Merged {
-  /** Both changes together; where they clash, mine. */
+  /** Both changes merged. Conflicting fields have my value. */
   input: DarkroomInput;
-  /** Fields that only the other one changed. They are taken over. */
+  /** Fields that only the other user changed. */
   taken: Path[];
   clashes: Clash[];
 }
@@ -25,7 +25,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** The fields in which any of the values differ. Lists count as one field. */
+/** The fields that differ between any of the values. Lists count as one field. */
 export function differences(path: Path, ...values: unknown[]): Path[] {
   const [first, ...others] = values;
   if (others.every((other) => same(first, other))) {
@@ -39,7 +39,7 @@ export function differences(path: Path, ...values: unknown[]): Path[] {
   return [path];
 }
 
-/** Joins what two people made of the same base. */
+/** Merges the changes of two users to the same base. */
 export function merge(base: DarkroomInput, theirs: DarkroomInput, mine: DarkroomInput): Merged {
   const out: Merged = { input: mine, taken: [], clashes: [] };
   for (const path of differences([], base, theirs, mine)) {
@@ -57,7 +57,7 @@ export function merge(base: DarkroomInput, theirs: DarkroomInput, mine: Darkroom
   return out;
 }
 
-/** A value as people read it beside another. */
+/** A value for comparison. */
 export function show(value: unknown): string {
   if (value === undefined) {
     return "not set";

@@ -1,7 +1,7 @@
 import { restartedAnnotation } from "./annotations";
 import { sourceTypes, type Darkroom, type DarkroomInput, type Source, type SourceType } from "../api/types";
 
-/** The type of a source; without one it is a web folder. */
+/** The type of a source; the default is a web folder. */
 export const typeOf = ({ type }: Pick<Source, "type">): SourceType => sourceTypes.find((known) => known === type) ?? "WebFolder";
 
 /** A Darkroom as the body of a write that changes nothing. */
@@ -36,7 +36,7 @@ export function copyOf(darkroom: Darkroom): { input: DarkroomInput; withheld: st
   return { input: withValue(input, ["podTemplate", "annotations", restartedAnnotation], undefined), withheld };
 }
 
-/** The initial values of a new Darkroom. It has a gate unless that is turned off. */
+/** The initial values of a new Darkroom, with a gate. */
 export const emptyInput = (namespace: string): DarkroomInput => ({
   name: "",
   namespace,
@@ -120,7 +120,7 @@ export function withValue<T>(input: T, path: Path, value: unknown): T {
   return out as T;
 }
 
-/** Whether a source has a place for inline keys. */
+/** Whether a source supports inline keys. */
 export const takesKeys = (source: unknown): boolean => isObject(source) && source["type"] === "S3" && !source["credentialsSecretRef"] && !source["auth"];
 
 /**

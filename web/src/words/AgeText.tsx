@@ -10,7 +10,7 @@ interface Props {
   className?: string;
 }
 
-/** How long ago something was. It ticks by itself, and renders only when its text changes. */
+/** The age of something. It updates itself, and renders only when its text changes. */
 export function Age({ since, text = (age) => age, title, className }: Props) {
   const shown = useSyncExternalStore(everySecond, () => age(since, now()));
   return (

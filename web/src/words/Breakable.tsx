@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 
-/** A host or URL, whose long lines break between its parts rather than inside of words. */
+/** A host or URL that breaks between its parts rather than inside of words. */
 export const Breakable = ({ text }: { text: string }) =>
   text.split(/(?<=[^/])(?=[./?&])/).map((part, at) => (
     <Fragment key={at}>

@@ -4,7 +4,7 @@ import type { ComponentType, ReactNode } from "react";
 interface Props {
   icon: ComponentType;
   status: "success" | "info" | "warning" | "danger" | "custom" | undefined;
-  /** What the icon says that the text does not. */
+  /** Text for screen readers. */
   label?: string | undefined;
   children: ReactNode;
 }

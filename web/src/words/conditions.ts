@@ -14,9 +14,9 @@ interface Meaning {
   yes: string;
   no: string;
   unknown?: string;
-  /** How True and False are shown. */
+  /** The tones of True and False. */
   tones: [yes: Tone, no: Tone];
-  /** The status with which it is left out: it would report only that nothing is wrong. */
+  /** The status with which the condition is left out, because nothing is wrong. */
   quiet?: "True" | "False";
 }
 
@@ -43,10 +43,10 @@ export const meanings: Record<string, Meaning> = {
   Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: "False" },
 };
 
-/** Any controller can add conditions, also one named constructor. */
+/** Any controller can add conditions, even one with the type constructor. */
 const meaningOf = (type: string): Meaning | undefined => (Object.hasOwn(meanings, type) ? meanings[type] : undefined);
 
-/** Reasons for which a condition that is not True is no fault: work in progress, or what the user asked for. */
+/** Reasons with which a condition that is not True is harmless: work in progress, or intended. */
 const harmless: Record<string, Tone> = {
   Pending: "busy",
   ProbePending: "busy",
@@ -83,7 +83,7 @@ export function findingOf(condition: Condition): Finding {
   return { title: meaning.yes, detail, tone: ifTrue };
 }
 
-/** Conditions worth a line: those that report only that nothing is wrong are left out. */
+/** Leaves out conditions that report only that nothing is wrong. */
 export function worthTelling(conditions: readonly Condition[]): Condition[] {
   return conditions.filter(({ type, status }) => meaningOf(type)?.quiet !== status);
 }
@@ -94,7 +94,7 @@ export function reasonOf({ status }: Pick<Darkroom, "status">): string | undefin
   return ready && ready.status !== "True" ? ready.reason : undefined;
 }
 
-/** Whether only new pods of a rollout fail the image check: the previous ones serve then. */
+/** Whether only new pods fail the image check. The previous pods still serve. */
 export const oldPodsServe = ({ reason }: Pick<Condition, "reason">): boolean => reason === "NewPodsNotServing";
 
 /** The result of the image check, and since when. */

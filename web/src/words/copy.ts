@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 
-/** For how long the page says that a text was copied, in milliseconds. */
+/** How long the page confirms a copy, in milliseconds. */
 const shown = 3_000;
 
-/** What was copied a moment ago, if anything, and a way to copy. */
+/** The text that was just copied, and a function to copy. */
 export function useCopy<T extends string = "text">(): [copied: T | undefined, copy: (text: string, as: T) => void] {
   const [copied, setCopied] = useState<{ as: T }>();
   useEffect(() => {

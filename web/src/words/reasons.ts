@@ -75,7 +75,7 @@ export const reasonWords: Record<string, string> = {
   Refused: "Invalid settings",
 };
 
-/** A reason in words; those of Kubernetes and of later operators are split. */
+/** A reason in words. Unknown reasons are split into words. */
 export function describeReason(reason: string): string {
   const words = Object.hasOwn(reasonWords, reason) ? reasonWords[reason] : undefined;
   return words ?? separate(reason);

@@ -5,29 +5,29 @@ import { reasonOf } from "./conditions";
 import { phaseOf, sentenceOf } from "./phases";
 import { describeReason } from "./reasons";
 
-/** A way out of a problem: a field to edit. */
+/** A field to edit to solve a problem. */
 export interface Remedy {
   label: string;
   field: string;
 }
 
-/** The one cause of a Darkroom's trouble, and the ways out of it. */
+/** The cause of a problem, and the remedies. */
 export interface Trouble {
   title: string;
   advice: string | undefined;
   remedies: Remedy[];
-  /** The operator's own sentence. */
+  /** The message of the operator. */
   sentence: string;
 }
 
-/** The place in the list of an additional source that a sentence names, or whose Secret it names. */
+/** The index of the additional source in a message, by its name or its Secret. */
 function additionalIn(sentence: string, { additionalSources = [] }: Darkroom): number {
   const name = /additional source ([a-z0-9-]+):/.exec(sentence)?.[1];
   const secret = /Secret (\S+) (?:does not exist|has no key)/.exec(sentence)?.[1];
   return additionalSources.findIndex((other) => other.name === name || (secret !== undefined && other.credentialsSecretRef?.name === secret));
 }
 
-/** The field that says where the images of a source are. */
+/** The field with the location of the images. */
 const placeField = (source: Pick<Source, "type">): Remedy =>
   ({
     WebFolder: { label: "Edit base URL", field: "source.baseUrl" },
@@ -45,7 +45,7 @@ type Ways = (Remedy | "place")[];
 
 const unread: Ways = ["place", image];
 
-/** The ways out by the reason of the condition Ready. */
+/** The remedies by the reason of the condition Ready. */
 const ways: Record<string, Ways> = {
   ImageNotFound: [image, "place"],
   ImageUnprocessable: unread,
@@ -65,7 +65,7 @@ const ways: Record<string, Ways> = {
 
 const advices: Record<string, string> = advice;
 
-/** What is wrong with a Darkroom that needs attention; undefined if nothing is. */
+/** The problem of a Darkroom that needs attention, or undefined. */
 export function troubleOf(darkroom: Darkroom): Trouble | undefined {
   if (!["Failed", "Degraded"].includes(phaseOf(darkroom))) {
     return undefined;

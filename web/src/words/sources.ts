@@ -9,7 +9,7 @@ export const sourceNames: Record<SourceType, { name: string; hint: string }> = {
   CloudFront: { name: "CloudFront", hint: "An Amazon CloudFront distribution" },
 };
 
-/** What an additional source is for, in short. */
+/** The role of an additional source. */
 export const roleOf = ({ path, fallback }: { path?: string; fallback?: boolean }): string => [path, fallback && "fallback"].filter(Boolean).join(", ");
 
 /** The location of the images, in short. */

@@ -2,16 +2,16 @@ import { useSyncExternalStore } from "react";
 import type { Darkroom } from "../api/types";
 import { everySecond } from "../clock";
 
-/** After how long the user should look at the operator, in milliseconds. */
+/** The time after which the user should check the operator, in milliseconds. */
 export const normalWait = 60_000;
 
-/** When this page first saw each generation that the operator had not handled, in milliseconds since 1970. */
+/** The time at which the page first saw each unhandled generation, in milliseconds since 1970. */
 const firstSeen = new Map<string, number>();
 
 /** Whether the operator has not handled the last change yet: the status describes an earlier generation. */
 export const isBehind = ({ generation = 0, status }: Pick<Darkroom, "generation" | "status">): boolean => (status.observedGeneration ?? generation) < generation || status.phase === undefined;
 
-/** For how long a change has waited, in milliseconds; undefined if the operator has handled it. */
+/** How long a change has been waiting, in milliseconds; undefined if the operator has handled it. */
 export function waitingFor(darkroom: Darkroom, now: number): number | undefined {
   const { uid = "", generation = 0 } = darkroom;
   const change = `${uid} ${generation}`;
@@ -19,7 +19,7 @@ export function waitingFor(darkroom: Darkroom, now: number): number | undefined 
     firstSeen.delete(change);
     return undefined;
   }
-  // Not since its creation: the clock of the browser may be wrong.
+  // Not from creationTimestamp, because the browser's clock may be wrong.
   const since = firstSeen.get(change) ?? now;
   firstSeen.set(change, since);
   return Math.max(0, now - since);
@@ -27,15 +27,15 @@ export function waitingFor(darkroom: Darkroom, now: number): number | undefined 
 
 export interface Waiting {
   title: string;
-  /** Where to look, once it takes long. */
+  /** What to check if it takes long. */
   advice: string | undefined;
 }
 
-/** A time in words: 20 s, 3 min. It changes seldom, because screen readers announce it. */
+/** A time in words: 20 s, 3 min. It is coarse, because screen readers announce each change. */
 export const spell = (seconds: number): string =>
   seconds < 10 ? "a few seconds" : seconds < 120 ? `${Math.floor(seconds / 10) * 10} s` : `${Math.floor(seconds / 60)} min`;
 
-/** What to say of a change that the operator has not handled; nothing in its first seconds, which are normal. */
+/** Describes a change that the operator has not handled; undefined in the first seconds, which are normal. */
 export function useWaiting(darkroom: Darkroom): Waiting | undefined {
   const seconds = useSyncExternalStore(everySecond, () => Math.floor((waitingFor(darkroom, Date.now()) ?? -1000) / 1000));
   if (seconds < 3) {

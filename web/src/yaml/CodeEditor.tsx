@@ -25,7 +25,7 @@ export function CodeEditor({
   text: string;
   findings: readonly Finding[];
   isDisabled: boolean;
-  /** A range to select and to move the focus to. */
+  /** A range to select and focus. */
   selection: readonly [from: number, to: number] | undefined;
   onChange: (text: string) => void;
   onSelected: () => void;

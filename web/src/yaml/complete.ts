@@ -41,7 +41,7 @@ export function complete(context: CompletionContext): CompletionResult | null {
 /** The path of the object that has a key after the given indentation and dashes. */
 export function pathAt(above: readonly string[], before: string): Path {
   const path: Path = [];
-  // The key of a list may be in the column of its dashes.
+  // The key of a list may be in the same column as the dashes.
   const at = { column: before.length, inList: false };
   const takeDashes = (start: string) => {
     for (let dash = start.lastIndexOf("-"); dash >= 0; dash = dash === 0 ? -1 : start.lastIndexOf("-", dash - 1)) {
@@ -82,7 +82,7 @@ function valuesOf(schema: Schema): Completion[] {
   return values
     .filter((value) => typeof value !== "object")
     .map((value) => ({
-      // Texts that YAML would read as something else.
+      // Strings that YAML would parse as another type.
       label: typeof value === "string" && /^(true|false|null|[\d.+-].*|)$/i.test(value) ? JSON.stringify(value) : String(value),
       detail: value === schema.default ? "default" : undefined,
       info: describe(schema),

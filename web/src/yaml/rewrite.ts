@@ -30,7 +30,7 @@ export function rewrite(text: string, input: DarkroomInput): string {
 /** The empty line that the library adds before a comment at the end. */
 const emptyLineAtEnd = /\n\n((?:#.*\n?)+)$/;
 
-/** How a text is indented, and whether its brackets have spaces inside. */
+/** The indentation of a text, and whether its brackets have spaces inside. */
 function styleOf(text: string) {
   const indent = /^( +)[^\s#-]/m.exec(text)?.[1]?.length ?? 2;
   const indentSeq = !/^( *)[^\s#-][^#\n]*:[ \t]*(#.*)?\n\1- /m.test(text);
@@ -49,7 +49,7 @@ function setAt(document: Document, path: Path, input: DarkroomInput): void {
   document.setIn(to, isSeq(old) && old.items.length > 0 && Array.isArray(value) ? merged(document, old, value) : value);
 }
 
-/** A list with other items. Those that stay keep their comments. */
+/** Updates a list. Remaining items keep their comments. */
 function merged(document: Document, old: YAMLSeq, values: unknown[]): YAMLSeq {
   const left = [...old.items] as Node[];
   old.items = values.map((value) => {

@@ -17,7 +17,7 @@ export interface Schema {
 
 const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
 
-/** What users write of the metadata. */
+/** The metadata that users write. */
 const metadata: Record<string, Schema> = {
   name: { type: "string", description: "Name of the Darkroom." },
   namespace: { type: "string", description: "Namespace of the Darkroom." },
@@ -49,7 +49,7 @@ export function schemaAt(path: readonly (string | typeof item)[]): Schema | unde
   return schema;
 }
 
-/** What a form says of a field of spec: its bounds, its default and an example, and what it is in one sentence. */
+/** The help of a field of spec: bounds, default, an example, and one sentence. */
 export function describeField(path: readonly string[]) {
   const schema = schemaAt(["spec", ...path]) ?? {};
   const text = (schema.description ?? "").replace(/\s+/g, " ");

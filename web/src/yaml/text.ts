@@ -9,7 +9,7 @@ export interface Finding {
   message: string;
 }
 
-/** Parses a text, or describes what is wrong with it and where. */
+/** Parses a text, or returns its errors. */
 export function read(text: string): { input: DarkroomInput; document: Document.Parsed } | { error: Finding } {
   const document = parseDocument(text, { prettyErrors: false });
   const [first] = document.errors;
@@ -31,7 +31,7 @@ export function read(text: string): { input: DarkroomInput; document: Document.P
   }
 }
 
-/** Syntax errors in the words of this page, not of the parser. */
+/** Syntax errors in plain words. */
 const messages: Partial<Record<YAMLError["code"], string>> = {
   BAD_INDENT: "The indentation is wrong, or a bracket is not closed",
   BLOCK_AS_IMPLICIT_KEY: "A key or its indentation is wrong",
@@ -43,7 +43,7 @@ const messages: Partial<Record<YAMLError["code"], string>> = {
   UNEXPECTED_TOKEN: "There is an unexpected character",
 };
 
-/** An error with its line, for where the text is not shown beside it. */
+/** An error with its line, where the text is not visible. */
 export const inLine = (text: string, { from, message }: Finding): string =>
   `Line ${text.slice(0, from).split("\n").length}: ${message}.`;
 
@@ -55,7 +55,7 @@ export function inManifest(path: Path): string[] {
   return [inMetadata ? "metadata" : "spec", ...path];
 }
 
-/** The range of a field in a document; of a field that is missing, the key of the closest one above it. */
+/** The range of a field in a document. For a missing field, the key of its closest parent. */
 export function rangeOf(document: Document, location: string): [from: number, to: number] {
   const keys = inManifest(location.split(".").filter(Boolean));
   let found: unknown = document.getIn(keys, true);
