@@ -53,7 +53,7 @@ var events = Table{
 		{
 			"DomainConflict",
 			"Warning: another Darkroom claimed a host first.",
-			"Remove the host from `subDomains` of one of the two.",
+			"Choose another sub-domain, or remove it from the other Darkroom.",
 		},
 	},
 }

@@ -110,7 +110,7 @@ var ofDomainsReady = Table{
 		{
 			v1alpha1.ReasonDomainConflict,
 			"Another Darkroom claimed a host first.",
-			"Remove the host from `subDomains` of one of the two.",
+			"Choose another sub-domain, or remove it from the other Darkroom.",
 		},
 	},
 }

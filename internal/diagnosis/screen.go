@@ -60,10 +60,6 @@ func (e *Evidence) Screen(out io.Writer, now time.Time) error {
 		for _, host := range d.Status.Domains {
 			row(host, "routed")
 		}
-		if domains := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionDomainsReady); domains != nil &&
-			domains.Status != metav1.ConditionTrue {
-			row("others", domains.Reason)
-		}
 	})
 	e.table(&b, "Source", func(row func(...any)) {
 		for source, field := range d.Spec.Sources() {

@@ -146,6 +146,11 @@ func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 		out.Dropped = nil
 		return out, nil
 	}
+	deployed := v1alpha1.FindCondition(s.darkroom.Status.Conditions, v1alpha1.ConditionDeployed)
+	if deployed != nil && deployed.Reason == v1alpha1.ReasonForeignRelease {
+		out.refuse(s.darkroom, errors.New(deployed.Message))
+		return out, nil
+	}
 	live := p.live[s.darkroom.UID]
 	version, err := p.credentials.Version(ctx, s.darkroom)
 	if err != nil {
@@ -180,7 +185,12 @@ func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
 	d.Refused = redact.Message(darkroom, err.Error())
 	ready := v1alpha1.FindCondition(darkroom.Status.Conditions, v1alpha1.ConditionReady)
 	d.RefusedAlready = ready != nil && ready.ObservedGeneration == darkroom.Generation &&
-		(ready.Reason == v1alpha1.ReasonInvalid || ready.Reason == v1alpha1.ReasonReleaseFailed)
+		slices.Contains(reasonsOfRefusal, ready.Reason)
+}
+
+// reasonsOfRefusal are the reasons of the condition Ready of a Darkroom that the operator does not apply.
+var reasonsOfRefusal = []string{
+	v1alpha1.ReasonInvalid, v1alpha1.ReasonReleaseFailed, v1alpha1.ReasonForeignRelease,
 }
 
 // render returns the rendered objects of a Darkroom.

@@ -71,7 +71,7 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 	}
 	text := b.String()
 	for _, want := range []string{
-		"9 Darkrooms: 7 would change, 5 of them with new pods; 1 would be refused.",
+		"8 Darkrooms: 7 would change, 5 of them with new pods; 1 would be refused. Not compared: 1.",
 		"Refused: what serves stays as it is:\n  1 Darkroom: spec.baseDomain: is not offered\n    team-9/wrong\n",
 		"Replaces pods:\n",
 		"  5 Darkrooms: Deployment spec.template.spec.containers[darkroom].image: " + from + " → " + to +
@@ -122,7 +122,8 @@ func TestChangesOfOnePathAreOneLine(t *testing.T) {
 // One Darkroom of a fleet may be invalid for a long time.
 func TestWhatIsRefusedTodayIsNoChange(t *testing.T) {
 	for reason, isAlready := range map[string]bool{
-		v1alpha1.ReasonInvalid: true, v1alpha1.ReasonReleaseFailed: true, v1alpha1.ReasonAllReplicasReady: false, "": false,
+		v1alpha1.ReasonInvalid: true, v1alpha1.ReasonReleaseFailed: true, v1alpha1.ReasonForeignRelease: true,
+		v1alpha1.ReasonAllReplicasReady: false, "": false,
 	} {
 		for _, generation := range []int64{1, 2} {
 			darkroom := darkrooms.New("photos", "team-a").Generation(2).Condition(v1alpha1.Condition{
@@ -141,6 +142,26 @@ func TestWhatIsRefusedTodayIsNoChange(t *testing.T) {
 				t.Errorf("%s of generation %d: %s (%v)", reason, generation, &b, err)
 			}
 		}
+	}
+}
+
+func TestADarkroomBesideAHelmReleaseOfItsNameIsRefused(t *testing.T) {
+	condition := v1alpha1.Condition{Reason: v1alpha1.ReasonForeignRelease, Message: "rename it", ObservedGeneration: 1}
+	builder := darkrooms.New("photos", "team-a").Generation(1)
+	for _, condition.Type = range []string{v1alpha1.ConditionDeployed, v1alpha1.ConditionReady} {
+		builder = builder.Condition(condition)
+	}
+	got, err := (&Planner{}).compare(t.Context(), subject{darkroom: builder.Obj()})
+	if err != nil || got.Refused != condition.Message || !got.RefusedAlready {
+		t.Errorf("got %+v (%v), want a refusal that says %q", got, err, condition.Message)
+	}
+}
+
+func TestDarkroomsThatAreNotComparedAreCounted(t *testing.T) {
+	p := &Plan{Darkrooms: []Darkroom{{Name: "photos"}, {Name: "cats", Skipped: "it is paused"}}}
+	const want = "1 Darkroom: nothing changes. Not compared: 1."
+	if got := p.summary(); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -202,19 +202,26 @@ func named(darkrooms []string) string {
 
 // summary summarizes the plan in a sentence.
 func (p *Plan) summary() string {
-	var change, roll, refused int
+	var change, roll, refused, skipped int
 	for _, d := range p.Darkrooms {
-		for count, is := range map[*int]bool{&change: d.Changes(), &roll: d.Rolls, &refused: d.isRefused()} {
+		for count, is := range map[*int]bool{
+			&change: d.Changes(), &roll: d.Rolls, &refused: d.isRefused(), &skipped: d.Skipped != "",
+		} {
 			if is {
 				*count++
 			}
 		}
 	}
+	summary := plural(len(p.Darkrooms)-skipped) + ": "
 	if change == 0 {
-		return fmt.Sprintf("%s: nothing changes.", plural(len(p.Darkrooms)))
+		summary += "nothing changes."
+	} else {
+		summary += fmt.Sprintf("%d would change, %d of them with new pods; %d would be refused.", change, roll, refused)
 	}
-	return fmt.Sprintf("%s: %d would change, %d of them with new pods; %d would be refused.",
-		plural(len(p.Darkrooms)), change, roll, refused)
+	if skipped > 0 {
+		summary += fmt.Sprintf(" Not compared: %d.", skipped)
+	}
+	return summary
 }
 
 func plural(n int) string {

@@ -204,12 +204,11 @@ const EventDomainConflict = "DomainConflict"
 func conflictMessage(namespace string, refused []hosts.Refusal) string {
 	sentences := make([]string, len(refused))
 	for i, refusal := range refused {
-		holder := "a Darkroom in another namespace"
+		by := "a Darkroom in another namespace: choose another sub-domain, or ask an administrator for the holder"
 		if refusal.Holder.Namespace == namespace {
-			holder = fmt.Sprintf("Darkroom %s", refusal.Holder)
+			by = fmt.Sprintf("Darkroom %s: remove it from subDomains of one of the two", refusal.Holder)
 		}
-		sentences[i] = fmt.Sprintf("Host %s is already claimed by %s: remove it from subDomains of one of the two.",
-			refusal.Host, holder)
+		sentences[i] = fmt.Sprintf("Host %s is already claimed by %s.", refusal.Host, by)
 	}
 	return strings.Join(sentences, " ")
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,11 +115,29 @@ const mostRequests = 150
 // isCheap compares the requests since the step before.
 func isCheap(w *world) error {
 	sent := w.sent().requests
-	requests := sent - w.judged
-	if w.judged = sent; requests > mostRequests && w.faults.Current() == "" {
-		return fmt.Errorf("%d requests, more than %d", requests, mostRequests)
+	requests, since, now := sent-w.judged, w.judgedAt, time.Now()
+	if w.judged, w.judgedAt = sent, now; requests > mostRequests && w.faults.Current() == "" {
+		return fmt.Errorf("%d requests in %s, more than %d: %s", requests, now.Sub(since).Round(time.Second), mostRequests,
+			strings.Join(w.mostFrequent(since), ", "))
 	}
 	return nil
+}
+
+// mostFrequent returns the ten requests that were sent most often since a time.
+func (w *world) mostFrequent(since time.Time) []string {
+	times := map[string]int{}
+	for _, operator := range w.operators {
+		for _, r := range operator.traffic.all() {
+			if r.at.After(since) {
+				times[fmt.Sprint(w.plain(r.line), " ", r.status)]++
+			}
+		}
+	}
+	lines := slices.SortedFunc(maps.Keys(times), func(a, b string) int { return times[b] - times[a] })
+	for i, line := range lines {
+		lines[i] = fmt.Sprintf("%d × %s", times[line], line)
+	}
+	return lines[:min(10, len(lines))]
 }
 
 func writers(object client.Object) (names []string) {

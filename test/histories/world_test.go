@@ -89,10 +89,11 @@ type world struct {
 	limited map[string]bool
 	// revisions is the number of revisions of each Darkroom.
 	revisions map[types.UID]int
-	// judged is the number of requests when the invariants were judged last, and judging the objects that they
-	// are judged by.
-	judged  int
-	judging []unstructured.Unstructured
+	// judged is the number of requests when the invariants were judged last, at the time judgedAt, and judging the
+	// objects that they are judged by.
+	judged   int
+	judgedAt time.Time
+	judging  []unstructured.Unstructured
 }
 
 // reference names an object.
