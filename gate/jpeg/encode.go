@@ -57,7 +57,7 @@ func (d *decoder) eachSymbol(s *scan, visit func(table int, symbol byte, value u
 	next := func(from *table, table int) (run int, value int32) {
 		run, value = d.next(from)
 		size := bits.Len32(uint32(max(value, -value))) //nolint:gosec // not negative
-		coded := uint64(value+value>>31) & (1<<size - 1)
+		coded := uint64(value+value>>31) & (1<<size - 1) //nolint:gosec // the low bits are meant
 		visit(table, byte(run<<4|size), coded, uint(size)) //nolint:gosec // two times four bits
 		return run, value
 	}
@@ -80,7 +80,8 @@ func (d *decoder) eachSymbol(s *scan, visit func(table int, symbol byte, value u
 
 // segment returns a segment with its marker.
 func segment(marker byte, body ...byte) []byte {
-	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2)), body...)
+	length := uint16(len(body) + 2) //nolint:gosec // four tables have less than 1 KiB
+	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, length), body...)
 }
 
 // code is the code of a symbol.
@@ -162,7 +163,7 @@ type writer struct {
 func (w *writer) write(bits uint64, n uint) {
 	w.reservoir, w.count = w.reservoir<<n|bits, w.count+n
 	for ; w.count >= 8; w.count -= 8 {
-		next := byte(w.reservoir >> (w.count - 8))
+		next := byte(w.reservoir >> (w.count - 8)) //nolint:gosec // the low bits are meant
 		w.data = append(w.data, next)
 		if next == 0xff {
 			w.data = append(w.data, 0)
