@@ -56,8 +56,8 @@ const tableCount = 4
 func (d *decoder) eachSymbol(s *scan, visit func(table int, symbol byte, value uint64, size uint)) {
 	next := func(from *table, table int) (run int, value int32) {
 		run, value = d.next(from)
-		size := bits.Len32(uint32(max(value, -value))) //nolint:gosec // not negative
-		coded := uint64(value+value>>31) & (1<<size - 1) //nolint:gosec // the low bits are meant
+		size := bits.Len32(uint32(max(value, -value)))     //nolint:gosec // not negative
+		coded := uint64(value+value>>31) & (1<<size - 1)   //nolint:gosec // the low bits are meant
 		visit(table, byte(run<<4|size), coded, uint(size)) //nolint:gosec // two times four bits
 		return run, value
 	}
