@@ -53,7 +53,7 @@ export function schemaAt(path: readonly (string | typeof item)[]): Schema | unde
 export function describeField(path: readonly string[]) {
   const schema = schemaAt(["spec", ...path]) ?? {};
   const text = (schema.description ?? "").replace(/\s+/g, " ");
-  const [, first = ""] = /^(?:\w+ (?:\([^)]*\) )?(?:is|are) )?(?:the |an? )?(.*?)\.(?: |$)/.exec(text) ?? [];
+  const [, first = ""] = /^\w+ (?:\([^)]*\) )?(?:(?:is|are) )?(?:the |an? )?(.*?)\.(?: |$)/.exec(text) ?? [];
   const [, usual = schema.default] = /Defaults to (\S+(?: \S+)?)\.(?: |$)/.exec(text) ?? [];
   const [, example] = /for example ([^\s,;]+?)\.?(?:[\s,;]|$)/.exec(text) ?? [];
   return { ...schema, usual: usual === undefined ? undefined : typeof usual === "string" ? usual : JSON.stringify(usual), example, help: first.charAt(0).toUpperCase() + first.slice(1) };
