@@ -10,7 +10,7 @@ next=$1 ref=${2:-}
 folder=bin/previous
 # A commit that works, installs in every way, and reads the settings of today. Its pod template is today's, so that an
 # upgrade replaces no pods. So are its CRD's descriptions and rules, because OLM v1 refuses an upgrade that changes them.
-unreleased=ed8812346e6e7b9f9dbc2776a463178c05c2857d
+unreleased=4e9487a39d7e7a3d7c202e070b51c515b094e353
 
 # Of a clone that belongs to another user, too.
 git() { command git -c safe.directory="$PWD" "$@"; }
