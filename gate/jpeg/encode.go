@@ -97,7 +97,8 @@ func newCodes(codes *[tableCount][256]code, counts [tableCount][256]int) (body [
 		if len(symbols) == 0 {
 			continue
 		}
-		body = append(append(append(body, byte(table>>1<<4|table&1)), lengths[:]...), symbols...)
+		kind := byte(table>>1<<4 | table&1) //nolint:gosec // a table is less than four
+		body = slices.Concat(body, []byte{kind}, lengths[:], symbols)
 		var next uint64
 		for i, n := range lengths {
 			for range n {

@@ -142,6 +142,7 @@ func revisionSpec(record *appsv1.ControllerRevision) (*v1alpha1.DarkroomSpec, er
 	return data.Spec.Concealed(), nil
 }
 
+// Rollback is the body of a request that rolls a Darkroom back.
 type Rollback struct {
 	Revision int `json:"revision" minimum:"1" doc:"Number of the revision whose settings replace the present ones"`
 }

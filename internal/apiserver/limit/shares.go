@@ -44,6 +44,7 @@ type Places struct {
 	Wait  time.Duration
 }
 
+// NewShares returns shares of which none is taken.
 func NewShares(places Places) *Shares {
 	return &Shares{
 		places: semaphore.NewWeighted(int64(places.All)), each: places.Each, group: cmp.Or(places.PerNamespace, places.All),
@@ -54,6 +55,7 @@ func NewShares(places Places) *Shares {
 // Whose is the limit that was reached.
 type Whose int
 
+// The limits of a caller, of a namespace and of the server.
 const (
 	OfCaller Whose = iota
 	OfNamespace

@@ -51,6 +51,7 @@ func NewDarkrooms(measure func(*v1alpha1.Darkroom) int) *Darkrooms {
 	}
 }
 
+// KeyOf returns the namespace and name of a Darkroom.
 func KeyOf(darkroom *v1alpha1.Darkroom) types.NamespacedName {
 	return types.NamespacedName{Namespace: darkroom.Namespace, Name: darkroom.Name}
 }
@@ -154,6 +155,7 @@ func (d *Darkrooms) Watch() *Watch {
 	return out
 }
 
+// Stop ends the collection of changes.
 func (w *Watch) Stop() {
 	w.of.mu.Lock()
 	defer w.of.mu.Unlock()

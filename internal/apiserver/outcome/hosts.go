@@ -15,6 +15,7 @@ const (
 	hostUnknown = "unknown"
 )
 
+// HostOutcome is whether a Darkroom would get a host.
 type HostOutcome struct {
 	Host  string `json:"host"`
 	State string `json:"state" enum:"free,own,taken,unknown" doc:"free: no Darkroom has it. own: this Darkroom has it. taken: another Darkroom has it and keeps it. unknown: it cannot be checked who has it"`

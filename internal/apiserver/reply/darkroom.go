@@ -13,12 +13,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
+// Darkroom is a response with a Darkroom.
 type Darkroom struct {
 	ETag    string   `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
 	Warning []string `header:"Warning" doc:"Of a dry run: each host that another Darkroom has"`
 	Body    wire.Darkroom
 }
 
+// WithDarkroom returns a response with a Darkroom and its ETag.
 func WithDarkroom(darkroom *v1alpha1.Darkroom) *Darkroom {
 	return &Darkroom{ETag: wire.ETag(darkroom), Body: wire.Flatten(darkroom)}
 }
@@ -39,6 +41,7 @@ type Created struct {
 	Body     wire.Darkroom
 }
 
+// WithCreated returns a response with a new Darkroom.
 func WithCreated(darkroom *v1alpha1.Darkroom) *Created {
 	return &Created{
 		Location: "/darkrooms/" + url.PathEscape(darkroom.Namespace) + "/" + url.PathEscape(darkroom.Name),

@@ -18,6 +18,7 @@ type Pieces struct {
 	control *http.ResponseController
 }
 
+// NewPieces returns a response whose headers have not been sent.
 func NewPieces(w http.ResponseWriter) Pieces {
 	return Pieces{w: w, control: http.NewResponseController(w)}
 }

@@ -37,6 +37,7 @@ type Raw struct {
 	Body func(huma.Context)
 }
 
+// Written returns a response that a function writes.
 func Written(write func(w http.ResponseWriter, r *http.Request)) *Raw {
 	return &Raw{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
