@@ -36,6 +36,9 @@ var webhookSteps = []kind{
 			w.mirrored = true
 			return w.webhook("deployments", "/rewrite",
 				func(ctx context.Context, kube client.Client, deployment client.Object) error {
+					if isDenied(ctx, kube, deployment) == nil {
+						return nil // by a policy of an earlier step, whatever the webhook does
+					}
 					if err := kube.Create(ctx, deployment, client.DryRunAll); err != nil {
 						return err
 					}
@@ -62,7 +65,7 @@ var webhookSteps = []kind{
 	}},
 }
 
-// isDenied returns an error unless an object cannot be created.
+// isDenied returns an error unless a policy or webhook denies the creation of an object.
 func isDenied(ctx context.Context, kube client.Client, object client.Object) error {
 	if err := kube.Create(ctx, object, client.DryRunAll); err == nil || !strings.Contains(err.Error(), denial) {
 		return fmt.Errorf("%w: %T could be written", errNotDenied, object)

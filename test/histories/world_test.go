@@ -119,8 +119,8 @@ func newWorld(ctx context.Context, c *cluster) (w *world, end func(), err error)
 	w = &world{
 		cluster: c, ctx: ctx, suffix: fmt.Sprintf("-%d-%d", os.Getpid(), worlds.Add(1)),
 		operators: map[process]*operator{}, gone: map[process]bool{}, faults: &faults.Faults{},
-		timeline: &timeline{byOperators: map[string]bool{}},
-		foreign:  map[reference]string{}, ended: map[string]bool{},
+		timeline: &timeline{byOperators: map[string]bool{}}, judgedAt: time.Now(),
+		foreign: map[reference]string{}, ended: map[string]bool{},
 		saves: map[string][]unstructured.Unstructured{}, scaled: map[types.UID]int32{},
 		backups: map[types.NamespacedName]*v1alpha1.Darkroom{}, limited: map[string]bool{}, revisions: map[types.UID]int{},
 		settings: []settings{settingsOf(baseDomains[0])},
