@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func (b *Builder) download(ctx context.Context, components []Component) string {
 	fmt.Fprintf(b.Out, "looking for prebuilt programs of Kubernetes %s\n", version)
 	folder, err := b.fetch(ctx, strings.TrimPrefix(version, "v"))
 	if err != nil {
-		fmt.Fprintf(b.Out, "compiling instead: %v\n", err)
+		fmt.Fprintf(b.Out, "no prebuilt programs, which are compiled instead: %v\n", err)
 	}
 	return folder
 }
@@ -59,8 +60,9 @@ func (b *Builder) fetch(ctx context.Context, release string) (string, error) {
 	folder, err := command(ctx, "", "go", "run", setupEnvtest,
 		"use", release, "--bin-dir", filepath.Join(b.BinDir, ".envtest"), "--print", "path").Output()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
-		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
-		err = fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+		// `go run` adds the status of the program as the last line.
+		text := regexp.MustCompile(`\s*exit status \d+\s*$`).ReplaceAllString(string(exit.Stderr), "")
+		err = errors.New(text[strings.LastIndex(text, "\n")+1:])
 	}
 	if err != nil {
 		return "", err

@@ -37,7 +37,7 @@ func (p *progress) String() string {
 	if p.packages == 0 {
 		return fmt.Sprintf("%d packages compiled", compiled)
 	}
-	return fmt.Sprintf("%d of at most %d packages compiled", compiled, p.packages)
+	return fmt.Sprintf("%d of at most %d packages compiled; earlier builds are reused", compiled, p.packages)
 }
 
 // complaints returns the output without the paths of packages.
