@@ -53,7 +53,7 @@ var events = Table{
 		{
 			"DomainConflict",
 			"Warning: another Darkroom claimed a host first.",
-			"Choose another sub-domain, or remove it from the other Darkroom.",
+			"Choose another host in `subDomains`, or remove it from the other Darkroom.",
 		},
 	},
 }

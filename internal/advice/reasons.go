@@ -110,7 +110,7 @@ var ofDomainsReady = Table{
 		{
 			v1alpha1.ReasonDomainConflict,
 			"Another Darkroom claimed a host first.",
-			"Choose another sub-domain, or remove it from the other Darkroom.",
+			"Choose another host in `subDomains`, or remove it from the other Darkroom.",
 		},
 	},
 }

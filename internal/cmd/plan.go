@@ -56,8 +56,8 @@ something would change.`,
   darkroom-operator plan --flags-from darkroom-system/deployment/darkroom-operator-controller-manager
   # in a pull request: fail if anything would change
   darkroom-operator plan -o markdown --exit-code
-  # preview another base domain for the Darkrooms of one team
-  darkroom-operator plan -n team-a --base-domain img.example.com`,
+  # preview another ingress class for the Darkrooms of one team
+  darkroom-operator plan -n team-a --ingress-class nginx`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return options.run(cmd.Context(), cmd.Flags(), cmd.OutOrStdout())

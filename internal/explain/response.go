@@ -132,7 +132,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	case TimedOut:
 		*last = last.failed("no response in time", e.remedy(v1alpha1.ReasonSourceTimeout, subject), e.fieldOf(subject))
 	case Unreachable:
-		*first = first.failed("the pods cannot be reached", readLog(subject, "darkroom"), "")
+		*first = first.failed("no ready pod responds", readLog(subject, "darkroom"), "")
 	default:
 		*first = first.unknown("the request could not be sent", "Try again")
 	}
