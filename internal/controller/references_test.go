@@ -197,7 +197,7 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 	refs := map[string]*v1alpha1.CABundleRef{
 		`ConfigMap authorities has no key "ca.crt"`: {Name: "authorities"},
 		"Secret authorities does not exist in namespace " + namespace +
-			": c": {Kind: v1alpha1.CABundleSecret, Name: "authorities"},
+			". Create it": {Kind: v1alpha1.CABundleSecret, Name: "authorities"},
 	}
 	for message, ref := range refs {
 		name := strings.ToLower(message[:6])
