@@ -88,7 +88,7 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	}
 }
 
-// join gives a waiter the next turn of a client, if the waiter has no turn yet or moves forward. The waiter may be
+// join gives a waiter the client's next turn, if the waiter has none yet or its own is later. The waiter may be
 // admitted at once.
 func (q *Queue) join(w *waiter, client string) {
 	q.mu.Lock()

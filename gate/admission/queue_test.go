@@ -110,7 +110,7 @@ func TestClientsTakeTurns(t *testing.T) {
 	}
 }
 
-// Each letter of asked is a waiting request of that client. The client joins then joins the request at an index.
+// Each letter of asked names the client of a waiting request. The client joins then joins the request at an index.
 func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
 	for _, test := range []struct {
 		asked, joins string

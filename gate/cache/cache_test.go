@@ -260,7 +260,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// An entry is kept in memory unless it exceeds an eighth of it, and on disk unless it exceeds a sixteenth.
+// An entry is kept in memory unless it exceeds an eighth of the memory, and on disk unless it exceeds a sixteenth of
+// the disk space.
 func TestAnEntryDoesNotDisplaceManyOthers(t *testing.T) {
 	const memory, diskSize = 1 << 16, 1 << 16
 	c, failures := open(t, t.TempDir(), memory, diskSize)

@@ -24,7 +24,7 @@ type Config struct {
 	// Sources configure the source and the additional sources. Options.Source is not set.
 	Sources []source.Config
 	pipeline.Options
-	// Signing.File is empty if URLs are not signed. The functions of Signing are not set.
+	// Signing.File is empty if URLs are not signed. Its functions are nil.
 	Signing signing.Options
 	// CacheTTL is the max-age of responses.
 	CacheTTL time.Duration

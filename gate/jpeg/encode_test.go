@@ -69,7 +69,7 @@ func TestASmoothImageIsAQuarterSmaller(t *testing.T) {
 	}
 }
 
-// Fibonacci numbers have the longest Huffman codes.
+// Counts that are Fibonacci numbers produce the longest Huffman codes.
 func TestNoCodeIsTooLong(t *testing.T) {
 	var counts [256]int
 	for a, b, i := 1, 1, 0; i < 40; a, b, i = b, a+b, i+1 {

@@ -5,7 +5,7 @@ import "slices"
 // scan has the content of a scan header.
 type scan struct {
 	components []*component
-	// first and last are the band of coefficients, in zigzag order.
+	// first and last bound the band of coefficients, in zigzag order.
 	first, last int
 	// low is the number of low bits that are left to later scans. refine is set for these scans, which add one bit.
 	low    uint

@@ -31,7 +31,7 @@ type run[V any] struct {
 
 // Do returns the value of a key, and whether this call created it. Without a current value it calls create, with a
 // context that is canceled when all callers have left, and that waits in the turns of all their clients. The value
-// may be used until done is called. After an error done has no effect.
+// may be used until done is called. If Do returns an error, done is a no-op.
 func (g *Group[K, V]) Do(
 	ctx context.Context, key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {

@@ -33,7 +33,7 @@ type Request struct {
 	Path string
 	// Via has the names of the gates that forwarded the request.
 	Via string
-	// Known are the validators of the known original.
+	// Known has the validators of the original that the gate has; empty if it has none.
 	Known original.Validators
 }
 

@@ -39,7 +39,7 @@ func TestSessionIsRefreshedAtTheIssuer(t *testing.T) {
 	settings.pass(oidc.CheckPeriod)
 	b.want(http.StatusUnauthorized, "GET", "/session", "")
 
-	// No session is longer than its lifetime, and none is of another user after a refresh.
+	// No session outlives its lifetime, and a refresh never makes it a session of another user.
 	b = newBrowser(t, s)
 	b.signsIn("rita", "/")
 	idp.Change("rita", func(c *issuer.Token) { c.Claims["sub"] = "id-first" })

@@ -9,9 +9,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// pagePolicy is the Content-Security-Policy of the web page. It allows files of and requests to this server only.
+// pagePolicy is the Content-Security-Policy of the web page. It allows only files from this server and requests to it.
 // PatternFly's arrows are data: URLs, and images are blobs. There are no inline scripts or styles: React and the YAML
-// editor set styles through the DOM, to which the policy does not apply. Trusted Types prevent that text becomes HTML
+// editor set styles through the DOM, to which the policy does not apply. Trusted Types prevent text from becoming HTML
 // or a script.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: " +
 	"blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; " +

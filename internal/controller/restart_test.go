@@ -96,7 +96,7 @@ func is[T client.Object](object T, satisfied func(T) bool) func(context.Context,
 	}
 }
 
-// The operator either watches the change, or compares the cached object with its own record when it starts.
+// A running operator sees the change through its watch; a restarted one compares the cached object with its own record.
 func TestManualChangesAreReverted(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -46,7 +46,7 @@ const (
 	EventFailed = "ReleaseFailed"
 )
 
-// pendingTimeout is the time for which a release that another Helm client left pending counts as in progress.
+// pendingTimeout is how long a release that another Helm client left pending counts as in progress.
 const pendingTimeout = 2 * time.Minute
 
 // descriptionPending marks revisions that this operator is working on. Only one operator leads, and it handles a

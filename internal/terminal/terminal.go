@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// Escape escapes characters that control a terminal as in Go and JSON, for example characters that move the cursor,
-// change the title or reverse the text direction. Newlines and tabs are kept. Invalid UTF-8 is replaced, because some
-// terminals interpret the bytes 0x80 to 0x9f.
+// Escape replaces characters that control a terminal with escape sequences of Go and JSON, for example characters that
+// move the cursor, change the title or reverse the text direction. Newlines and tabs are kept. Invalid UTF-8 is
+// replaced, because some terminals interpret the bytes 0x80 to 0x9f.
 func Escape(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if strings.IndexFunc(text, controls) < 0 {

@@ -258,7 +258,7 @@ func TestEachDarkroomThatIsAllowedCanBeInstalled(t *testing.T) {
 	t.Logf("%d Darkrooms were installed", judge.taken.Load())
 }
 
-// install returns an error if a Darkroom is translated, and cannot be installed.
+// install returns an error if a Darkroom can be translated but not installed.
 func (j *judge) install(t *rapid.T, darkroom *v1alpha1.Darkroom) error {
 	values, err := j.translator.Values(darkroom)
 	if err != nil {

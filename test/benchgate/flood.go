@@ -47,7 +47,7 @@ func flood(s *stack, _ *origin) string {
 		took.Seconds(), s.peak(), s.disk()>>10)
 }
 
-// undisturbed returns the times of ordinary clients within twenty seconds.
+// undisturbed returns the response times of ordinary clients, measured for twenty seconds.
 func undisturbed(s *stack, number int) []time.Duration {
 	c := newCrowd(s, number)
 	time.Sleep(20 * time.Second)

@@ -154,7 +154,7 @@ func (w *world) deny(
 	if err := w.kube.Create(w.ctx, binding); err != nil {
 		return err
 	}
-	return w.await(resource, isDenied) // it takes the API server about a second
+	return w.await(resource, expectDenial) // it takes the API server about a second
 }
 
 // asDenied returns the client of a user to whom policies apply as to operators.

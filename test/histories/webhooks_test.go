@@ -36,7 +36,7 @@ var webhookSteps = []kind{
 			w.mirrored = true
 			return w.webhook("deployments", "/rewrite",
 				func(ctx context.Context, kube client.Client, deployment client.Object) error {
-					if isDenied(ctx, kube, deployment) == nil {
+					if expectDenial(ctx, kube, deployment) == nil {
 						return nil // by a policy of an earlier step, whatever the webhook does
 					}
 					if err := kube.Create(ctx, deployment, client.DryRunAll); err != nil {
@@ -60,13 +60,13 @@ var webhookSteps = []kind{
 		}).Draw(t, "status")
 		return step{fmt.Sprintf("a webhook refuses what the operator writes of %s with the status %d, and no reason",
 			resource, status), func(w *world) error {
-			return w.webhook(resource, fmt.Sprintf("/refuse?status=%d", status), isDenied)
+			return w.webhook(resource, fmt.Sprintf("/refuse?status=%d", status), expectDenial)
 		}}
 	}},
 }
 
-// isDenied returns an error unless a policy or webhook denies the creation of an object.
-func isDenied(ctx context.Context, kube client.Client, object client.Object) error {
+// expectDenial returns an error unless a policy or webhook denies the creation of an object.
+func expectDenial(ctx context.Context, kube client.Client, object client.Object) error {
 	if err := kube.Create(ctx, object, client.DryRunAll); err == nil || !strings.Contains(err.Error(), denial) {
 		return fmt.Errorf("%w: %T could be written", errNotDenied, object)
 	}

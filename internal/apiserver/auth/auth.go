@@ -31,8 +31,8 @@ type Method string
 const (
 	// Token authenticates each request by its bearer token.
 	Token Method = "token"
-	// OIDC authenticates users who have signed in at the issuer. It is not a method of a server: it
-	// is available with Token if Options.OIDC is set.
+	// OIDC authenticates users who have signed in at the issuer. No server is configured with it: it is available in
+	// addition to Token if Options.OIDC is set.
 	OIDC Method = "oidc"
 	// Kubeconfig uses the identity of the kubeconfig for all requests.
 	Kubeconfig Method = "kubeconfig"

@@ -44,7 +44,7 @@ type Places struct {
 	Wait  time.Duration
 }
 
-// NewShares returns shares of which none is taken.
+// NewShares returns Shares with no places taken.
 func NewShares(places Places) *Shares {
 	return &Shares{
 		places: semaphore.NewWeighted(int64(places.All)), each: places.Each, group: cmp.Or(places.PerNamespace, places.All),

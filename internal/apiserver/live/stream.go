@@ -13,8 +13,8 @@ import (
 const (
 	// BeatTimeout limits the time for the reviews of a heartbeat.
 	BeatTimeout = 10 * time.Second
-	// signPeriod is the interval of keep-alive comments, so that clients detect a dead connection within seconds.
-	signPeriod = time.Second
+	// keepAlivePeriod is the interval of keep-alive comments, so that clients detect a dead connection within seconds.
+	keepAlivePeriod = time.Second
 )
 
 // Reasons for the end of a stream. The client reconnects.
@@ -50,8 +50,8 @@ func (s *Stream) Run(ctx context.Context, w http.ResponseWriter, packed bool) er
 	}
 	s.heartbeat = time.NewTicker(s.Heartbeat)
 	defer s.heartbeat.Stop()
-	sign := time.NewTicker(signPeriod)
-	defer sign.Stop()
+	keepAlive := time.NewTicker(keepAlivePeriod)
+	defer keepAlive.Stop()
 	s.watch = s.Darkrooms.Watch()
 	defer s.watch.Stop()
 	for err := s.everything(ctx); ; {
@@ -63,7 +63,7 @@ func (s *Stream) Run(ctx context.Context, w http.ResponseWriter, packed bool) er
 			err = s.send(ctx, s.watch.Take())
 		case <-s.heartbeat.C:
 			_, err = s.beat(ctx)
-		case <-sign.C:
+		case <-keepAlive.C:
 			err = s.out.write(":\n\n")
 		case <-ctx.Done():
 			return errClientGone

@@ -69,7 +69,7 @@ func TestAStreamHasASignOfLifeEachSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		scope, err := NewScope(t.Context(), rights{"a": true}, "watch", "a")
 		expect.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+signPeriod/2)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+keepAlivePeriod/2)
 		defer cancel()
 		stream := &Stream{Darkrooms: NewDarkrooms(sizeOf), Scope: scope, Heartbeat: time.Hour, Stopping: make(chan struct{})}
 		w := httptest.NewRecorder()

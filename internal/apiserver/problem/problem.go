@@ -51,7 +51,7 @@ func BadGateway(detail string) *Details {
 	return New(http.StatusBadGateway, detail)
 }
 
-// Internal is the problem of an unexpected error. It contains no details, which are logged.
+// Internal is the problem of an unexpected error. The details are only logged.
 func Internal(status int) *Details {
 	return New(status, "internal error; see the log of the server")
 }

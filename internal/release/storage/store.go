@@ -5,7 +5,7 @@
 // Only revisions that belong to the Darkroom (see package ownership) are read, pruned and deleted. If there are foreign
 // revisions of the same name, every access fails with ErrForeignRelease before anything is written.
 //
-// Each revision of the operator has a record of its spec (record.go).
+// Each revision that the operator writes has a record of its spec (record.go).
 package storage
 
 import (
