@@ -40,6 +40,7 @@ func TestWorkIsAdmittedUpToTheCapacity(t *testing.T) {
 func TestAClientWithLessWorkIsFirstInATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(2, 10, 0)
+		var mu sync.Mutex
 		var admitted []string
 		var releases []Release
 		for _, client := range []string{"a", "a", "a", "b"} {
@@ -48,13 +49,18 @@ func TestAClientWithLessWorkIsFirstInATurn(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
+				mu.Lock()
+				defer mu.Unlock()
 				admitted, releases = append(admitted, client), append(releases, release)
 			}()
 			synctest.Wait()
 		}
 		for _, want := range []string{"aab", "aaba"} {
-			releases[0](0)
+			mu.Lock()
+			release := releases[0]
 			releases = releases[1:]
+			mu.Unlock()
+			release(0)
 			synctest.Wait()
 			if got := strings.Join(admitted, ""); got != want {
 				t.Errorf("admitted %s, want %s", got, want)
