@@ -47,11 +47,7 @@ var photograph = sync.OnceValue(func() []byte {
 			}
 		}
 	}
-	var out bytes.Buffer
-	if err := standard.Encode(&out, img, &standard.Options{Quality: 90}); err != nil {
-		panic(err)
-	}
-	return out.Bytes()
+	return standardFile(img, 90)
 })
 
 func BenchmarkDecode(b *testing.B) {

@@ -110,27 +110,22 @@ func TestLostRestartMarkersMoveNoOtherInterval(t *testing.T) {
 }
 
 func TestAHeaderWithoutAScanIsNoImage(t *testing.T) {
-	var file bytes.Buffer
-	if err := standard.Encode(&file, image.NewGray(image.Rect(0, 0, 9, 9)), nil); err != nil {
-		t.Fatal(err)
-	}
-	start := bytes.Index(file.Bytes(), []byte{0xff, startOfScan})
+	file := standardFile(image.NewGray(image.Rect(0, 0, 9, 9)), standard.DefaultQuality)
+	start := bytes.Index(file, []byte{0xff, startOfScan})
 	for length := range start + 10 {
-		if img, err := Decode(file.Bytes()[:length], 1); err == nil {
+		if img, err := Decode(file[:length], 1); err == nil {
 			t.Errorf("the first %d bytes are an image: %T", length, img)
 		}
 	}
 }
 
 func TestMemoryIsThatOfTheScaledPlanes(t *testing.T) {
-	var file bytes.Buffer
-	if err := standard.Encode(&file, image.NewYCbCr(image.Rect(0, 0, 1600, 1600), image.YCbCrSubsampleRatio420), nil); err != nil {
-		t.Fatal(err)
-	}
+	img := image.NewYCbCr(image.Rect(0, 0, 1600, 1600), image.YCbCrSubsampleRatio420)
+	file := standardFile(img, standard.DefaultQuality)
 	for _, denominator := range []int{1, 2, 4, 8} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, err := Decode(file.Bytes(), denominator); err != nil {
+		if _, err := Decode(file, denominator); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)

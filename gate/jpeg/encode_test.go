@@ -33,6 +33,7 @@ func drawPixels(t *rapid.T) image.Image {
 	return rapid.SampledFrom([]image.Image{gray, rgba, ycbcr}).Draw(t, "type")
 }
 
+// standardFile returns the file that image/jpeg writes for an image.
 func standardFile(img image.Image, quality int) []byte {
 	var out bytes.Buffer
 	if err := standard.Encode(&out, img, &standard.Options{Quality: quality}); err != nil {

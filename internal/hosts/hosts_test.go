@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -28,12 +27,11 @@ func TestDecide(t *testing.T) {
 		Namespace: "team", Name: "photos", UID: "uid", Generation: 2,
 	}}
 	claimed := func(holder, claimedFor string) *coordinationv1.Lease {
-		return &coordinationv1.Lease{
-			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
-				v1alpha1.AnnotationClaimedFor: claimedFor, v1alpha1.AnnotationInstallation: "ours",
-			}},
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
+		lease := leaseOf(holder)
+		lease.Annotations = map[string]string{
+			v1alpha1.AnnotationClaimedFor: claimedFor, v1alpha1.AnnotationInstallation: "ours",
 		}
+		return lease
 	}
 	movedLease := claimed("team/photos", "uid/2")
 	movedLease.Annotations[v1alpha1.AnnotationInstallation] = "theirs"
@@ -89,6 +87,21 @@ func fakeCluster(objects ...client.Object) client.Client {
 			darkroom, _ := object.(*v1alpha1.Darkroom)
 			return darkroom.Spec.SubDomains
 		}).Build()
+}
+
+// darkroomOf returns a Darkroom that wants some hosts, and routeOf the Ingress of its name with the host.
+func darkroomOf(key types.NamespacedName, hosts ...string) *v1alpha1.Darkroom {
+	return &v1alpha1.Darkroom{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+		Spec:       v1alpha1.DarkroomSpec{SubDomains: hosts},
+	}
+}
+
+func routeOf(key types.NamespacedName) *networkingv1.Ingress {
+	return &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+		Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host}}},
+	}
 }
 
 // leaseOf returns the Lease of the host, held by NAMESPACE/NAME.
@@ -187,12 +200,9 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 }
 
 func (m *clusterModel) route(key types.NamespacedName, given bool) {
-	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	m.must(client.IgnoreNotFound(m.live.Delete(m.Context(), ingress)))
+	m.must(client.IgnoreNotFound(m.live.Delete(m.Context(), routeOf(key))))
 	if given {
-		ingress.Spec.Rules = []networkingv1.IngressRule{{Host: host}}
-		ingress.ResourceVersion = ""
-		m.must(m.live.Create(m.Context(), ingress))
+		m.must(m.live.Create(m.Context(), routeOf(key)))
 	}
 }
 
@@ -288,21 +298,23 @@ func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	another := m.operator(m.live)
 	another.Installation = otherInstallation[m.fresh.Installation]
 	another.Handles = func(*v1alpha1.Darkroom) bool { return false }
-	before, darkroom := m.holder(), &v1alpha1.Darkroom{}
+	before, darkroom := m.lease(), &v1alpha1.Darkroom{}
 	m.must(another.GiveUp(m.Context(), key))
-	if m.holder() == before || m.live.Get(m.Context(), before, darkroom) != nil {
+	holder := HolderOf(before)
+	if HolderOf(m.lease()) == holder || m.live.Get(m.Context(), holder, darkroom) != nil {
 		return
 	}
-	if slices.Contains(darkroom.Spec.SubDomains, host) {
-		m.Fatalf("%s wants the host, which another installation took from it", before)
+	claimed := before.Annotations[v1alpha1.AnnotationInstallation] == m.fresh.Installation
+	if claimed || slices.Contains(darkroom.Spec.SubDomains, host) {
+		m.Fatalf("another installation took the host from %s, which wants it or has claimed it by this one", holder)
 	}
 }
 
-// holder returns the Darkroom that the Lease of the host names.
-func (m *clusterModel) holder() types.NamespacedName {
+// lease returns the Lease of the host; an empty one if there is none.
+func (m *clusterModel) lease() *coordinationv1.Lease {
 	lease := &coordinationv1.Lease{}
 	m.must(client.IgnoreNotFound(m.live.Get(m.Context(), types.NamespacedName{Namespace: leases, Name: host}, lease)))
-	return HolderOf(lease)
+	return lease
 }
 
 func (m *clusterModel) isServed(keys []types.NamespacedName) {
@@ -311,12 +323,9 @@ func (m *clusterModel) isServed(keys []types.NamespacedName) {
 		if m.live.Get(m.Context(), key, darkroom) != nil || !slices.Contains(darkroom.Spec.SubDomains, host) {
 			continue
 		}
-		lease := &coordinationv1.Lease{}
-		m.must(m.live.Get(m.Context(), types.NamespacedName{Namespace: leases, Name: host}, lease))
-		routed := m.routed()
-		if len(routed) != 1 || ptr.Deref(lease.Spec.HolderIdentity, "") != routed[0].String() {
-			m.Fatalf("%s wants the host: routed to %v, want only the holder in the Lease, %s",
-				key, routed, ptr.Deref(lease.Spec.HolderIdentity, ""))
+		routed, holder := m.routed(), HolderOf(m.lease())
+		if len(routed) != 1 || holder != routed[0] {
+			m.Fatalf("%s wants the host: routed to %v, want only the holder in the Lease, %s", key, routed, holder)
 		}
 	}
 }
@@ -329,13 +338,7 @@ func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 		Spec:       v1alpha1.DarkroomSpec{SubDomains: []string{host}},
 	}
 	holder := types.NamespacedName{Namespace: "b", Name: "other"}
-	meta := metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}
-	wanting := &v1alpha1.Darkroom{ObjectMeta: meta, Spec: v1alpha1.DarkroomSpec{SubDomains: []string{host}}}
-	dropped := &v1alpha1.Darkroom{ObjectMeta: meta}
-	route := &networkingv1.Ingress{
-		ObjectMeta: meta,
-		Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host}}},
-	}
+	wanting, dropped, route := darkroomOf(holder, host), darkroomOf(holder), routeOf(holder)
 	label := map[string]string{v1alpha1.LabelHost: "true"}
 	refused, leaving := Refusal{Host: host, Holder: holder}, Refusal{Host: host, Holder: holder, Leaving: true}
 	for name, test := range map[string]struct {
@@ -353,10 +356,8 @@ func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 		"the Lease is another program's":    {"b/other", nil, nil, nil, errForeignLease},
 	} {
 		for _, cachesLag := range []bool{false, true} {
-			lease := &coordinationv1.Lease{
-				ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: host, Labels: test.labels},
-				Spec:       coordinationv1.LeaseSpec{HolderIdentity: &test.names},
-			}
+			lease := leaseOf(test.names)
+			lease.Labels = test.labels
 			cluster := fakeCluster(append(test.objects, lease, photos)...)
 			caches := cluster
 			if cachesLag {

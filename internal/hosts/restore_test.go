@@ -4,26 +4,22 @@ import (
 	"slices"
 	"testing"
 
-	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
+// serving returns the Darkroom photos of a namespace, which serves images at a domain.
+func serving(namespace, domain string) *v1alpha1.Darkroom {
+	darkroom := darkroomOf(types.NamespacedName{Namespace: namespace, Name: "photos"})
+	darkroom.Status.Domains = []string{domain}
+	return darkroom
+}
+
 func TestALostLeaseIsCreatedForTheDarkroomThatServesTheHost(t *testing.T) {
-	serving := func(namespace string) *v1alpha1.Darkroom {
-		return &v1alpha1.Darkroom{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
-			Status:     v1alpha1.DarkroomStatus{Domains: []string{namespace + ".example.com"}},
-		}
-	}
-	ofAnotherInstallation := serving("theirs")
-	kept := serving("kept")
-	kept.Status.Domains = []string{host}
-	objects := []client.Object{serving("a"), serving("b"), ofAnotherInstallation, kept, leaseOf("other/photos")}
-	cluster := fakeCluster(objects...)
+	cluster := fakeCluster(serving("a", "a.example.com"), serving("b", "b.example.com"), serving("kept", host),
+		serving("theirs", "theirs.example.com"), leaseOf("other/photos"))
 	claims := (&clusterModel{live: cluster}).operator(cluster)
 	claims.Handles = func(darkroom *v1alpha1.Darkroom) bool { return darkroom.Namespace != "theirs" }
 
@@ -44,10 +40,7 @@ func TestALostLeaseIsCreatedForTheDarkroomThatServesTheHost(t *testing.T) {
 }
 
 func TestOnlyTheWatchedNamespacesAreRestored(t *testing.T) {
-	cluster := fakeCluster(&v1alpha1.Darkroom{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos"},
-		Status:     v1alpha1.DarkroomStatus{Domains: []string{host}},
-	})
+	cluster := fakeCluster(serving("a", host))
 	for _, watched := range []string{"b", "a"} {
 		claims := (&clusterModel{live: cluster}).operator(cluster)
 		claims.Watched = []string{watched}
@@ -62,13 +55,8 @@ func TestOnlyTheWatchedNamespacesAreRestored(t *testing.T) {
 }
 
 func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
-	meta := metav1.ObjectMeta{Namespace: "a", Name: "photos"}
-	wanting := &v1alpha1.Darkroom{ObjectMeta: meta, Spec: v1alpha1.DarkroomSpec{SubDomains: []string{host}}}
-	dropped := &v1alpha1.Darkroom{ObjectMeta: meta}
-	route := &networkingv1.Ingress{
-		ObjectMeta: meta,
-		Spec:       networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{Host: host}}},
-	}
+	photos := types.NamespacedName{Namespace: "a", Name: "photos"}
+	wanting, dropped, route := darkroomOf(photos, host), darkroomOf(photos), routeOf(photos)
 	for name, test := range map[string]struct {
 		objects []client.Object
 		want    string // the holder, if the host has a Lease afterwards
@@ -81,7 +69,7 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 	} {
 		cluster := fakeCluster(test.objects...)
 		claims := (&clusterModel{live: cluster}).operator(cluster)
-		hasLease, err := claims.Restore(t.Context(), client.ObjectKeyFromObject(wanting), host)
+		hasLease, err := claims.Restore(t.Context(), photos, host)
 		if err != nil || hasLease != (test.want != "") {
 			t.Errorf("%s: got %t (%v), want %t", name, hasLease, err, test.want != "")
 		}
@@ -93,18 +81,13 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 }
 
 func TestRefusalsAndWaitingDarkroomsAreReadFromTheCaches(t *testing.T) {
-	darkroom := func(name string, hosts ...string) *v1alpha1.Darkroom {
-		return &v1alpha1.Darkroom{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name},
-			Spec:       v1alpha1.DarkroomSpec{SubDomains: hosts},
-		}
-	}
-	holder, waiting := darkroom("holder", host), darkroom("waiting", host, "free.example.com")
-	cluster := fakeCluster(holder, waiting, darkroom("other", "other.example.com"), leaseOf("a/holder"))
+	inA := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "a", Name: name} }
+	holder, waiting := darkroomOf(inA("holder"), host), darkroomOf(inA("waiting"), host, "free.example.com")
+	cluster := fakeCluster(holder, waiting, darkroomOf(inA("other"), "other.example.com"), leaseOf("a/holder"))
 	claims := (&clusterModel{live: cluster}).operator(cluster)
 
 	got, err := claims.Refusals(t.Context(), waiting)
-	want := []Refusal{{Host: host, Holder: client.ObjectKeyFromObject(holder)}}
+	want := []Refusal{{Host: host, Holder: inA("holder")}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("the waiting Darkroom: got %v (%v), want %v", got, err, want)
 	}
@@ -114,7 +97,7 @@ func TestRefusalsAndWaitingDarkroomsAreReadFromTheCaches(t *testing.T) {
 
 	keys, err := claims.Wanting(t.Context(), host)
 	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return len(a.Name) - len(b.Name) })
-	wanted := []types.NamespacedName{{Namespace: "a", Name: "holder"}, {Namespace: "a", Name: "waiting"}}
+	wanted := []types.NamespacedName{inA("holder"), inA("waiting")}
 	if err != nil || !slices.Equal(keys, wanted) {
 		t.Errorf("got %v (%v), want %v", keys, err, wanted)
 	}

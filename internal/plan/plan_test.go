@@ -146,14 +146,16 @@ func TestWhatIsRefusedTodayIsNoChange(t *testing.T) {
 }
 
 func TestADarkroomBesideAHelmReleaseOfItsNameIsRefused(t *testing.T) {
-	condition := v1alpha1.Condition{Reason: v1alpha1.ReasonForeignRelease, Message: "rename it", ObservedGeneration: 1}
-	builder := darkrooms.New("photos", "team-a").Generation(1)
-	for _, condition.Type = range []string{v1alpha1.ConditionDeployed, v1alpha1.ConditionReady} {
-		builder = builder.Condition(condition)
+	foreign := func(conditionType string) v1alpha1.Condition {
+		return v1alpha1.Condition{
+			Type: conditionType, Reason: v1alpha1.ReasonForeignRelease, Message: "rename it", ObservedGeneration: 1,
+		}
 	}
-	got, err := (&Planner{}).compare(t.Context(), subject{darkroom: builder.Obj()})
-	if err != nil || got.Refused != condition.Message || !got.RefusedAlready {
-		t.Errorf("got %+v (%v), want a refusal that says %q", got, err, condition.Message)
+	darkroom := darkrooms.New("photos", "team-a").Generation(1).
+		Condition(foreign(v1alpha1.ConditionDeployed)).Condition(foreign(v1alpha1.ConditionReady)).Obj()
+	got, err := (&Planner{}).compare(t.Context(), subject{darkroom: darkroom})
+	if err != nil || got.Refused != "rename it" || !got.RefusedAlready {
+		t.Errorf("got %+v (%v), want a refusal that says %q", got, err, "rename it")
 	}
 }
 

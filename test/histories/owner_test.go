@@ -52,8 +52,8 @@ func weighted(kinds []kind) (choices []kind) {
 	return choices
 }
 
-// history generates the steps of a history. Only a few kinds of steps, and those of its opening, take part in each
-// history, so that steps that cause trouble only in combination meet often enough.
+// history generates the steps of a history. Each history draws from a few kinds of steps, besides its opening, so that
+// steps that cause trouble only in combination often meet.
 func history() *rapid.Generator[[]step] {
 	choices := weighted(anytime())
 	return rapid.Custom(func(t *rapid.T) []step {
