@@ -172,7 +172,6 @@ func TestInstallationsWithOtherBaseDomainsDoNotShareHosts(t *testing.T) {
 		darkroom := with(webFolder(namespace, name), "photos")
 		darkroom.Annotations = map[string]string{v1alpha1.AnnotationInstallation: name}
 		create(t, darkroom)
-		later(t, darkroom)
 		eventually(t, "the host", isRouted(namespace, name, "photos."+name+"."+namespace+".example.com"))
 	}
 }
