@@ -26,6 +26,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/credentials"
 	"github.com/darkroom-operator/darkroom-operator/internal/plan"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -178,6 +179,30 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 					edit, name, rolled, said[name])
 			}
 		}
+	}
+}
+
+func TestAPlanNamesWhoRefusesNewObjects(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	create(t, webFolder(namespace, "photos"))
+	create(t, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},
+		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+	})
+	said := planOf(t, namespace, editedChart(t, chartEdits[0]), values.Options{BaseDomains: []string{baseDomain}})["photos"]
+	if want := release.ErrForeignObject.Error(); !strings.Contains(said.Refused, want) {
+		t.Errorf("with a Service of another client, the plan reports %+v, want the refusal %q", said, want)
+	}
+
+	policed := newNamespace(t)
+	demandLabel(t, policed, "team")
+	darkroom := webFolder(policed, "photos")
+	darkroom.Labels = map[string]string{"team": "images"}
+	create(t, darkroom)
+	said = planOf(t, policed, editedChart(t, chartEdits[0]), values.Options{BaseDomains: []string{baseDomain}})["photos"]
+	if want := "the label team is missing"; !strings.Contains(said.Refused, want) {
+		t.Errorf("with a policy that denies new objects, the plan reports %+v, want the refusal %q", said, want)
 	}
 }
 

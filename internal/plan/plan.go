@@ -1,5 +1,5 @@
 // Package plan previews what an operator with this chart and these settings would change in a cluster. It renders each
-// Darkroom and applies the objects in dry-run requests to the API server.
+// Darkroom and applies its objects, existing and new, in dry-run requests to the API server.
 //
 // The requests equal the operator's applies (package release), so the API server's defaults and policies are taken into
 // account. Secrets of the chart are compared by name, because the name contains a digest of the data. Secrets that
@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -215,12 +217,16 @@ func (p *Planner) render(
 	return manifest.Parse(rendered.Manifest, darkroom.Namespace)
 }
 
-// dryRun returns an object as it would be after an apply. New objects and Secrets are returned as rendered.
+// dryRun returns an object as it would be after an apply. Secrets are returned as rendered, and so are new objects that
+// the caller may not create.
 func (p *Planner) dryRun(
 	ctx context.Context, darkroom *v1alpha1.Darkroom, object, live *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
-	if live == nil || object.GetKind() == "Secret" {
+	if object.GetKind() == "Secret" {
 		return object, nil
+	}
+	if live == nil {
+		return p.dryRunNew(ctx, darkroom, object)
 	}
 	out, err := release.Apply(ctx, p.Client, darkroom, object, live.GetUID(), client.DryRunAll)
 	if err != nil {
@@ -236,11 +242,45 @@ func (p *Planner) dryRun(
 	return out, err
 }
 
-// isAnswer reports whether an error is the API server's decision on an object, for example by a policy or quota, as
-// opposed to a failed request, for example because of a missing permission of the caller.
+// dryRunNew returns an object that is not in the inventory as it would be after an apply.
+func (p *Planner) dryRunNew(
+	ctx context.Context, darkroom *v1alpha1.Darkroom, object *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
+	out, err := release.Apply(ctx, p.Client, darkroom, object, "", client.DryRunAll)
+	if apierrors.IsConflict(err) {
+		existing := &metav1.PartialObjectMetadata{}
+		existing.SetGroupVersionKind(object.GroupVersionKind())
+		if err := p.Client.Get(ctx, client.ObjectKeyFromObject(object), existing); err != nil {
+			return nil, err
+		}
+		if !metav1.IsControlledBy(existing, darkroom) {
+			return nil, release.ForeignObject(manifest.KeyOf(object), existing)
+		}
+		// The object has lost its label.
+		out, err = release.Apply(ctx, p.Client, darkroom, object, existing.GetUID(), client.DryRunAll)
+	}
+	if lacksPermission(err) {
+		return object, nil
+	}
+	if err == nil {
+		prune(out)
+	}
+	return out, err
+}
+
+// isAnswer reports whether an error is a decision on an object, for example by a policy or quota, as opposed to a failed
+// request, for example because of a missing permission of the caller.
 func isAnswer(err error) bool {
+	if errors.Is(err, release.ErrForeignObject) || meta.IsNoMatchError(err) {
+		return true
+	}
 	var status apierrors.APIStatus
-	lacksPermission := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot patch resource")
-	return errors.As(err, &status) && !lacksPermission && !apierrors.IsServerTimeout(err) &&
+	return errors.As(err, &status) && !lacksPermission(err) && !apierrors.IsServerTimeout(err) &&
 		!apierrors.IsTooManyRequests(err) && !apierrors.IsInternalError(err)
+}
+
+// lacksPermission reports whether the caller may not create or patch an object.
+func lacksPermission(err error) bool {
+	return apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "cannot patch resource") ||
+		strings.Contains(err.Error(), "cannot create resource"))
 }

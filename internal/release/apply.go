@@ -201,10 +201,15 @@ func (c *ActionClient) liveUID(object *unstructured.Unstructured) (types.UID, er
 	case err != nil || existing == nil:
 		return "", err
 	case !metav1.IsControlledBy(existing, c.darkroom):
-		return "", fmt.Errorf("%s: %w: %s: rename the Darkroom, or delete that object if nothing needs it",
-			manifest.KeyOf(object), ErrForeignObject, ownership.Owner(existing))
+		return "", ForeignObject(manifest.KeyOf(object), existing)
 	}
 	return existing.GetUID(), nil
+}
+
+// ForeignObject returns the ErrForeignObject of an existing object, with the remedy.
+func ForeignObject(key manifest.Key, existing metav1.Object) error {
+	return fmt.Errorf("%s: %w: %s: rename the Darkroom, or delete that object if nothing needs it",
+		key, ErrForeignObject, ownership.Owner(existing))
 }
 
 // reclaim transfers unwanted fields that others added to the operator's field manager, and reports whether there were
