@@ -19,10 +19,8 @@ type limits struct {
 	// renderings limits concurrent manifests and histories, images the images in memory, and reads the lists that use
 	// the server's own identity.
 	renderings, images, reads *limit.Shares
-	// streams limits the open streams of callers who may see a Darkroom, and strangers the streams of all others.
-	streams, strangers *limit.Shares
-	// logs limits the open logs.
-	logs *limit.Shares
+	// streams and logs limit the open streams and logs.
+	streams, logs *limit.Shares
 }
 
 const (
@@ -51,8 +49,7 @@ func newLimits(requestsPerSecond float64, burst int) *limits {
 		renderings: limit.NewShares(limit.Places{All: 2, Each: 1, Queue: 16, Wait: shareTimeout}),
 		images:     limit.NewShares(limit.Places{All: 6, Each: 2, Queue: 16, Wait: shareTimeout}),
 		reads:      limit.NewShares(limit.Places{All: 8, Each: 2, Queue: 16, Wait: shareTimeout}),
-		streams:    limit.NewShares(limit.Places{All: 1024, Each: maxStreams, PerNamespace: 256}),
-		strangers:  limit.NewShares(limit.Places{All: 128, Each: maxStreams, PerNamespace: 32}),
+		streams:    limit.NewShares(limit.Places{All: 1024, Each: maxStreams, PerNamespace: 64}),
 		logs:       limit.NewShares(limit.Places{All: 64, Each: maxLogs}),
 	}
 }

@@ -49,6 +49,8 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, namespacesTimeout)
+	defer cancel()
 	scope, err := s.scope(ctx, "list", in.Namespace)
 	if err != nil {
 		return nil, err
@@ -61,44 +63,36 @@ func (s *Server) list(ctx context.Context, in *listInput) (*reply.JSON[DarkroomL
 	for _, darkroom := range found {
 		page.Items = append(page.Items, wire.Flatten(darkroom))
 	}
-	if next != (live.Cursor{}) {
+	if next != (types.NamespacedName{}) {
 		page.Continue = formatContinue(next)
 	}
 	return reply.With(page), nil
 }
 
-// scope returns the namespaces in which the caller has a permission.
+// scope returns the namespaces in which the caller has a permission. It waits for the caller's budget of access reviews.
 func (s *Server) scope(ctx context.Context, verb, namespace string) (*live.Scope, error) {
-	out, err := live.NewScope(ctx, s.auth.Access, verb, namespace)
+	out, err := live.NewScope(ctx, s.auth.Access.Patient(), verb, namespace)
 	if err == nil && namespace != "" {
 		err = s.requireServed(namespace)
 	}
 	return out, err
 }
 
-// hidden is the prefix of a token with a digest. The alphabet of other tokens does not contain it.
-const hidden = "~"
-
-// formatContinue encodes the end of a page. The token grants nothing, because permissions are checked for each page.
-func formatContinue(last live.Cursor) string {
-	if last.Digest != "" {
-		return hidden + last.Digest
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte(last.Namespace + "/" + last.Name))
+// formatContinue encodes the last Darkroom of a page. The token grants nothing, because permissions are checked for each
+// page.
+func formatContinue(last types.NamespacedName) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(last.String()))
 }
 
-func parseContinue(token string) (live.Cursor, error) {
+func parseContinue(token string) (out types.NamespacedName, err error) {
 	if token == "" {
-		return live.Cursor{}, nil
-	}
-	if digest, isHidden := strings.CutPrefix(token, hidden); isHidden && digest != "" {
-		return live.Cursor{Digest: digest}, nil
+		return out, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	namespace, name, found := strings.Cut(string(raw), "/")
 	if err != nil || !found {
-		return live.Cursor{}, problem.New(http.StatusBadRequest, "invalid continue token",
+		return out, problem.New(http.StatusBadRequest, "invalid continue token",
 			problem.Field{Location: "query.continue", Message: "must be the field continue of the last response"})
 	}
-	return live.Cursor{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}, nil
+	return types.NamespacedName{Namespace: namespace, Name: name}, nil
 }

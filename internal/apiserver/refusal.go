@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// withAllErrors adds the remaining errors of a Darkroom to a refusal, which has only some: an invalid body is not sent
-// to Kubernetes, and Kubernetes skips rules after other errors. Errors that the stored Darkroom has too (nil when
+// withAllErrors adds the remaining errors of a Darkroom to a refusal of Kubernetes, which skips rules after other errors.
+// Errors that the stored Darkroom has too (nil when
 // creating) are left out, because Kubernetes accepts them. Other kinds of errors are returned unchanged.
 func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v1alpha1.Darkroom) error {
 	var refusal, more, older *problem.Details
@@ -33,25 +33,6 @@ func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v
 	if len(refusal.Errors) > len(known) {
 		refusal.Detail = more.Detail
 	}
-	return refusal
-}
-
-// withFields adds fields to a refusal, or creates one. Without fields it returns err.
-func withFields(err error, detail string, bad ...problem.Field) error {
-	var refusal *problem.Details
-	if len(bad) == 0 {
-		return err
-	}
-	if !errors.As(err, &refusal) {
-		return problem.New(http.StatusUnprocessableEntity, detail, bad...)
-	}
-	// A field that the decoder has refused is empty here.
-	for _, field := range bad {
-		if !slices.ContainsFunc(refusal.Errors, func(k problem.Field) bool { return k.Location == field.Location }) {
-			refusal.Errors = append(refusal.Errors, field)
-		}
-	}
-	refusal.Detail = "the body is invalid; see errors"
 	return refusal
 }
 

@@ -46,19 +46,18 @@ func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change,
 		return nil, err
 	}
 	input, err := s.decoder.Decode(in.RawBody, nil)
-	if input == nil {
+	if err != nil {
 		return nil, err
 	}
-	err = checkIdentity(err, input, key)
+	if err := checkIdentity(input, key); err != nil {
+		return nil, err
+	}
 	before := out.Before
 	if before == nil {
 		before = &v1alpha1.Darkroom{}
 	}
 	out.After, out.NewSecrets = wire.Expand(input, before), input.SendsSecrets()
 	wire.Conceal(out.After)
-	if err != nil {
-		return nil, s.withAllErrors(ctx, err, out.After, nil)
-	}
 	return out, nil
 }
 

@@ -94,12 +94,12 @@ func New(options Options) (*Server, error) {
 		options:   options,
 		log:       options.Log,
 		kube:      kube,
-		darkrooms: live.NewDarkrooms(wire.Size),
+		darkrooms: live.NewDarkrooms(),
 		limits:    newLimits(options.RequestsPerSecond, options.Burst),
 		synced:    func() bool { return false },
 		stopping:  make(chan struct{}),
 	}
-	s.metrics = newMetrics(s.darkrooms)
+	s.metrics = newMetrics()
 	if s.cache, err = live.NewCache(own, httpClient, options.Namespaces); err != nil {
 		return nil, fmt.Errorf("make cache: %w", err)
 	}

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
@@ -57,16 +59,14 @@ type createInput struct {
 
 func (s *Server) create(ctx context.Context, in *createInput) (*reply.Created, error) {
 	input, err := s.decoder.Decode(in.RawBody, nil)
-	if input == nil {
+	if err != nil {
 		return nil, err
 	}
-	if input.Namespace == "" {
-		input.Namespace = defaultNamespace
-	}
-	err = withFields(err, "the Darkroom is invalid; see errors", checkNames(input)...)
+	input.Namespace = cmp.Or(input.Namespace, defaultNamespace)
 	wanted := wire.Expand(input, &v1alpha1.Darkroom{})
-	if err != nil {
-		return nil, s.withAllErrors(ctx, err, wanted, nil)
+	if bad := checkNames(input); len(bad) > 0 {
+		return nil, s.withAllErrors(ctx,
+			problem.New(http.StatusUnprocessableEntity, "the Darkroom is invalid; see errors", bad...), wanted, nil)
 	}
 	if err := s.requireServed(input.Namespace); err != nil {
 		return nil, err
@@ -111,45 +111,40 @@ func (s *Server) updateBy(
 	key := in.key()
 	return s.update(ctx, key, in.IfMatch, &in.DryRunInput, func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error) {
 		input, err := s.decoder.Decode(in.RawBody, base(before))
-		if input == nil {
+		if err != nil {
 			return nil, err
 		}
-		err = checkIdentity(err, input, key)
-		return wire.Expand(input, before), err
+		if err := checkIdentity(input, key); err != nil {
+			return nil, err
+		}
+		return wire.Expand(input, before), nil
 	})
 }
 
-// conflictBackoff is the back-off after conflicts, for example with a write of the status. Jitter keeps clients from
+// conflicts is the back-off after conflicts, for example with a write of the status. Jitter keeps clients from
 // conflicting again.
-func conflictBackoff() wait.Backoff {
-	return wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
-}
+var conflicts = wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
 
 // update changes a Darkroom. It reads and writes the Darkroom with the caller's own token, because the cache has no
-// write-only values. If change refuses fields, it also returns the Darkroom with the other fields.
+// write-only values.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
-	backoff := conflictBackoff()
-	for {
-		made, err := s.updateOnce(ctx, key, ifMatch, dryRun, change)
-		switch {
-		case err == nil:
-			s.awaitRead(ctx, made.After, dryRun.DryRun != "")
-			out := reply.WithDarkroom(made.After)
-			out.Warning, err = s.warnings(ctx, dryRun, made)
-			return out, err
-		case !apierrors.IsConflict(err):
-			return nil, err
-		case backoff.Steps == 0:
-			return nil, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
-		}
-		select {
-		case <-time.After(backoff.Step()):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	var made *outcome.Change
+	err := retry.RetryOnConflict(conflicts, func() (err error) {
+		made, err = s.updateOnce(ctx, key, ifMatch, dryRun, change)
+		return err
+	})
+	if apierrors.IsConflict(err) {
+		return nil, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
 	}
+	if err != nil {
+		return nil, err
+	}
+	s.awaitRead(ctx, made.After, dryRun.DryRun != "")
+	out := reply.WithDarkroom(made.After)
+	out.Warning, err = s.warnings(ctx, dryRun, made)
+	return out, err
 }
 
 // updateOnce returns the change. A conflict is returned as the error of Kubernetes; all other errors are problems.
@@ -164,9 +159,6 @@ func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMat
 		return nil, err
 	}
 	wanted, err := change(before)
-	if err != nil && wanted != nil {
-		return nil, s.withAllErrors(ctx, err, wanted, before)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +214,8 @@ func checkNames(input *wire.DarkroomInput) (bad []problem.Field) {
 	return bad
 }
 
-// checkIdentity adds an error for a name or namespace that does not match the path.
-func checkIdentity(refusal error, input *wire.DarkroomInput, key types.NamespacedName) error {
+// checkIdentity returns a problem for a name or namespace that does not match the path, and sets the ones left out.
+func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
 		bad = append(bad, problem.Field{
@@ -237,8 +229,11 @@ func checkIdentity(refusal error, input *wire.DarkroomInput, key types.Namespace
 			Message:  "must match the namespace in the path, or be left out: a Darkroom cannot be moved",
 		})
 	}
+	if len(bad) > 0 {
+		return problem.New(http.StatusUnprocessableEntity, "name or namespace in the body does not match the path", bad...)
+	}
 	input.Name, input.Namespace = key.Name, key.Namespace
-	return withFields(refusal, "name or namespace in the body does not match the path", bad...)
+	return nil
 }
 
 type deleteInput struct {
@@ -258,7 +253,11 @@ func (s *Server) remove(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	if err := s.requireServed(key.Namespace); err != nil {
 		return nil, err
 	}
-	raw, err := s.removeVersion(ctx, key, in.IfMatch, in.list())
+	var raw []byte
+	err := retry.RetryOnConflict(conflicts, func() (err error) {
+		raw, err = s.removeVersion(ctx, key, in.IfMatch, in.list())
+		return err
+	})
 	if apierrors.IsConflict(err) {
 		return nil, wire.Stale()
 	}
@@ -291,40 +290,28 @@ func (s *Server) removeVersion(
 	ctx context.Context, key types.NamespacedName, ifMatch string, dryRun []string,
 ) (raw []byte, err error) {
 	options := &metav1.DeleteOptions{DryRun: dryRun}
-	for backoff := conflictBackoff(); ; {
-		if ifMatch != "" && ifMatch != wire.AnyVersion {
-			if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("delete", key.Namespace, key.Name)); err != nil {
-				return nil, err
-			}
-			known := s.darkrooms.Get(key)
-			if known == nil {
-				return nil, reply.NotFound(key)
-			}
-			if err := wire.CheckIfMatch(ifMatch, known); err != nil {
-				return nil, err
-			}
-			options.Preconditions = &metav1.Preconditions{UID: &known.UID, ResourceVersion: &known.ResourceVersion}
-		}
-		answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
-			Body(options).MaxRetries(0).Do(ctx)
-		// Error decodes the Status in the body; Raw does not.
-		switch err := answer.Error(); {
-		case err == nil:
-			if raw, err = answer.Raw(); err != nil {
-				return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
-			}
-			return raw, nil
-		case !apierrors.IsConflict(err):
-			return nil, reply.FromKubernetes(err, key, wire.AsIs)
-		case backoff.Steps == 0 || options.Preconditions == nil:
+	if ifMatch != "" && ifMatch != wire.AnyVersion {
+		if err := s.auth.Access.Require(ctx, auth.ToDarkrooms("delete", key.Namespace, key.Name)); err != nil {
 			return nil, err
 		}
-		select {
-		case <-time.After(backoff.Step()):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		known := s.darkrooms.Get(key)
+		if known == nil {
+			return nil, reply.NotFound(key)
 		}
+		if err := wire.CheckIfMatch(ifMatch, known); err != nil {
+			return nil, err
+		}
+		options.Preconditions = &metav1.Preconditions{UID: &known.UID, ResourceVersion: &known.ResourceVersion}
 	}
+	answer := s.auth.Clients.Darkrooms.Delete().Namespace(key.Namespace).Resource(plural).Name(key.Name).
+		Body(options).MaxRetries(0).Do(ctx)
+	// Error decodes the Status in the body; Raw does not.
+	if err := answer.Error(); apierrors.IsConflict(err) {
+		return nil, err
+	} else if err != nil {
+		return nil, reply.FromKubernetes(err, key, wire.AsIs)
+	}
+	return answer.Raw()
 }
 
 // awaitRead waits until the cache has a write.

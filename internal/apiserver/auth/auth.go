@@ -98,7 +98,7 @@ func New(options Options) (*Authenticator, error) {
 		}
 		out.Access = newAccess(reviewsOf(options.Kube), options.AccessTTL, budget)
 	}
-	out.signIns = newSignIns(out.identity, options.SignInBurst, options.TokenTTL, options.Cluster)
+	out.signIns = newSignIns(out.identity, options.SignInBurst, options.TokenTTL)
 	return out, nil
 }
 

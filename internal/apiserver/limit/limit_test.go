@@ -140,20 +140,12 @@ func TestServiceAccountsOfANamespaceShare(t *testing.T) {
 	for i := range 3 {
 		enterAs(t, shares, account("a", i))
 	}
-	_, err := shares.Enter(t.Context(), account("a", 3))
-	var full *Full
-	if !errors.As(err, &full) || full.Whose != OfNamespace {
-		t.Fatalf("another ServiceAccount is answered %v", err)
-	}
+	refuse(t, shares, account("a", 3))
 	for i := range 3 {
 		enterAs(t, shares, account("b", i))
 	}
 	enterAs(t, shares, "a person")
 	enterAs(t, shares, "a person")
-	if _, err = shares.Enter(t.Context(), "a person"); !errors.As(err, &full) || full.Whose != OfCaller {
-		t.Errorf("a caller is answered %v", err)
-	}
-	if _, err = shares.Enter(t.Context(), "another"); !errors.As(err, &full) || full.Whose != OfServer {
-		t.Errorf("the last is answered %v", err)
-	}
+	refuse(t, shares, "a person")
+	refuse(t, shares, "another")
 }

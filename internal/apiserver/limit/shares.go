@@ -52,28 +52,6 @@ func NewShares(places Places) *Shares {
 	}
 }
 
-// Whose is the limit that was reached.
-type Whose int
-
-// The limits of a caller, of a namespace and of the server.
-const (
-	OfCaller Whose = iota
-	OfNamespace
-	OfServer
-)
-
-// Full is the error of a caller without a place. It wraps a problem.
-type Full struct {
-	Whose   Whose
-	problem error
-}
-
-// Error implements error.
-func (f *Full) Error() string { return f.problem.Error() }
-
-// Unwrap returns the problem.
-func (f *Full) Unwrap() error { return f.problem }
-
 const accountPrefix = "system:serviceaccount:"
 
 // NamespaceOf returns the namespace of a ServiceAccount; empty for other callers.
@@ -86,7 +64,7 @@ func NamespaceOf(who string) string {
 	return namespace
 }
 
-// Enter waits for a place, which leave releases. The error is a Full, or the error of the context.
+// Enter waits for a place, which leave releases. The error is a problem, or the error of the context.
 //
 // A request waits in the share of its caller first, then in the share of its namespace, so that it cannot fill the
 // queue of all callers.
@@ -103,15 +81,15 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 	}
 	waiting, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	take := func(whose Whose, places *semaphore.Weighted) error {
+	take := func(places *semaphore.Weighted) error {
 		if err := enter(waiting, places); err != nil {
 			leave()
-			return cmp.Or(ctx.Err(), error(&Full{whose, exceeded(time.Second)}))
+			return cmp.Or(ctx.Err(), exceeded(time.Second))
 		}
 		leaves = append(leaves, func() { places.Release(1) })
 		return nil
 	}
-	if err := take(OfCaller, own.places); err != nil {
+	if err := take(own.places); err != nil {
 		return nil, err
 	}
 	if namespace := NamespaceOf(who); namespace != "" {
@@ -121,11 +99,11 @@ func (s *Shares) Enter(ctx context.Context, who string) (leave func(), err error
 			return nil, err
 		}
 		leaves = append(leaves, func() { s.part(s.groups, namespace, group) })
-		if err := take(OfNamespace, group.places); err != nil {
+		if err := take(group.places); err != nil {
 			return nil, err
 		}
 	}
-	if err := take(OfServer, s.places); err != nil {
+	if err := take(s.places); err != nil {
 		return nil, err
 	}
 	return sync.OnceFunc(leave), nil
@@ -149,7 +127,7 @@ func (s *Shares) join(shares map[string]*share, who string, places, most int) (*
 		shares[who] = own
 	}
 	if own.inside >= most {
-		return nil, &Full{OfCaller, exceeded(time.Second)}
+		return nil, exceeded(time.Second)
 	}
 	own.inside++
 	return own, nil

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,27 +29,15 @@ type Change struct {
 
 // Darkrooms holds the current Darkrooms. All readers share the objects, which are never modified.
 type Darkrooms struct {
-	measure func(*v1alpha1.Darkroom) int
-
 	mu    sync.Mutex
-	known map[types.NamespacedName]entry
+	known map[types.NamespacedName]*v1alpha1.Darkroom
 	// watches are the running watches.
 	watches map[*Watch]bool
 }
 
-type entry struct {
-	darkroom *v1alpha1.Darkroom
-	// size is the size of the response for the Darkroom, in bytes of JSON.
-	size int
-}
-
-// NewDarkrooms returns an empty set. measure returns the size of the response for a Darkroom, in bytes.
-func NewDarkrooms(measure func(*v1alpha1.Darkroom) int) *Darkrooms {
-	return &Darkrooms{
-		measure: measure,
-		known:   map[types.NamespacedName]entry{},
-		watches: map[*Watch]bool{},
-	}
+// NewDarkrooms returns an empty set.
+func NewDarkrooms() *Darkrooms {
+	return &Darkrooms{known: map[types.NamespacedName]*v1alpha1.Darkroom{}, watches: map[*Watch]bool{}}
 }
 
 // KeyOf returns the namespace and name of a Darkroom.
@@ -63,12 +52,11 @@ func CompareKeys(a, b types.NamespacedName) int {
 
 // Put adds or replaces a Darkroom.
 func (d *Darkrooms) Put(darkroom *v1alpha1.Darkroom) {
-	size := d.measure(darkroom)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := KeyOf(darkroom)
-	before := d.known[key].darkroom
-	d.known[key] = entry{darkroom, size}
+	before := d.known[key]
+	d.known[key] = darkroom
 	if before == nil || before.UID != darkroom.UID || before.ResourceVersion != darkroom.ResourceVersion {
 		d.tell(key, before)
 	}
@@ -78,7 +66,7 @@ func (d *Darkrooms) Put(darkroom *v1alpha1.Darkroom) {
 func (d *Darkrooms) Remove(key types.NamespacedName) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if before := d.known[key].darkroom; before != nil {
+	if before := d.known[key]; before != nil {
 		delete(d.known, key)
 		d.tell(key, before)
 	}
@@ -101,21 +89,7 @@ func (d *Darkrooms) tell(key types.NamespacedName, before *v1alpha1.Darkroom) {
 func (d *Darkrooms) Get(key types.NamespacedName) *v1alpha1.Darkroom {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.known[key].darkroom
-}
-
-// Bytes returns the size of the response for a Darkroom.
-func (d *Darkrooms) Bytes(key types.NamespacedName) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.known[key].size
-}
-
-// Count returns the number of Darkrooms.
-func (d *Darkrooms) Count() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.known)
+	return d.known[key]
 }
 
 // All returns the Darkrooms, sorted by namespace and name.
@@ -127,12 +101,8 @@ func (d *Darkrooms) All() []*v1alpha1.Darkroom {
 
 // all is All while the lock is held.
 func (d *Darkrooms) all() []*v1alpha1.Darkroom {
-	out := make([]*v1alpha1.Darkroom, 0, len(d.known))
-	for _, known := range d.known {
-		out = append(out, known.darkroom)
-	}
-	slices.SortFunc(out, func(a, b *v1alpha1.Darkroom) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
-	return out
+	return slices.SortedFunc(maps.Values(d.known),
+		func(a, b *v1alpha1.Darkroom) int { return CompareKeys(KeyOf(a), KeyOf(b)) })
 }
 
 // Watch collects changes for one reader. Changes of the same Darkroom are merged, so that slow readers take bounded
@@ -176,7 +146,7 @@ func (w *Watch) Take() []Change {
 	defer w.of.mu.Unlock()
 	var out []Change
 	for key, before := range w.before {
-		now := w.of.known[key].darkroom
+		now := w.of.known[key]
 		isOther := before != nil && (now == nil || now.UID != before.UID)
 		if isOther {
 			out = append(out, Change{Deleted, before})

@@ -14,9 +14,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// sizeOf is about the size of a Darkroom.
-func sizeOf(darkroom *v1alpha1.Darkroom) int { return len(darkroom.Annotations["large"]) }
-
 func versionOf(darkroom *v1alpha1.Darkroom) string {
 	return fmt.Sprintf("%s %s %s", KeyOf(darkroom), darkroom.UID, darkroom.ResourceVersion)
 }
@@ -24,7 +21,7 @@ func versionOf(darkroom *v1alpha1.Darkroom) string {
 // TestAReaderKnowsWhatThereIs however its reads and the changes follow each other, and is told of nothing twice.
 func TestAReaderKnowsWhatThereIs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all, version := NewDarkrooms(sizeOf), 0
+		all, version := NewDarkrooms(), 0
 		watch := all.Watch()
 		defer watch.Stop()
 		known := map[types.NamespacedName]*v1alpha1.Darkroom{}
@@ -82,7 +79,7 @@ func TestAReaderKnowsWhatThereIs(t *testing.T) {
 }
 
 func TestWhoWaitsIsWoken(t *testing.T) {
-	all, key := NewDarkrooms(sizeOf), types.NamespacedName{Namespace: "a", Name: "a"}
+	all, key := NewDarkrooms(), types.NamespacedName{Namespace: "a", Name: "a"}
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()
 	done := make(chan struct{})

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 )
 
@@ -40,14 +39,6 @@ func NewScope(ctx context.Context, access Access, verb, namespace string) (*Scop
 	return out, err
 }
 
-// Through replaces the access.
-func (s *Scope) Through(access Access) { s.access = access }
-
-func (s *Scope) knows(namespace string) bool {
-	_, known := s.known[namespace]
-	return known || s.all || s.only != ""
-}
-
 // Has reports whether a namespace is in the scope.
 func (s *Scope) Has(ctx context.Context, namespace string) (bool, error) {
 	if s.only != "" && namespace != s.only {
@@ -65,25 +56,6 @@ func (s *Scope) Has(ctx context.Context, namespace string) (bool, error) {
 	}
 	s.known[namespace] = allowed
 	return allowed, nil
-}
-
-// maxSightings limits the access reviews of SeesAny.
-const maxSightings = 20
-
-// SeesAny reports whether the caller may see any Darkroom. It checks a limited number of namespaces.
-func (s *Scope) SeesAny(ctx context.Context, darkrooms []*v1alpha1.Darkroom) (bool, error) {
-	if s.only != "" || s.all {
-		return true, nil
-	}
-	for _, darkroom := range darkrooms {
-		if len(s.known) >= maxSightings && !s.knows(darkroom.Namespace) {
-			break
-		}
-		if sees, err := s.Has(ctx, darkroom.Namespace); sees || err != nil {
-			return sees, err
-		}
-	}
-	return false, nil
 }
 
 // refresh evaluates the scope again, and reports whether it has changed. It returns a problem if the caller has lost

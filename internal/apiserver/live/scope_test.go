@@ -31,24 +31,9 @@ func (r rights) Require(_ context.Context, right auth.Right) error {
 	return nil
 }
 
-// budget answers a number of questions.
-type budget struct {
-	rights
-
-	left int
-}
-
-func (b *budget) May(ctx context.Context, right auth.Right) (bool, error) {
-	if b.left == 0 {
-		return false, problem.TooManyRequests("wait", 1)
-	}
-	b.left--
-	return b.rights.May(ctx, right)
-}
-
 // darkroomsOf returns Darkrooms, each namespace/name, which are labeled with their name.
 func darkroomsOf(keys ...string) *Darkrooms {
-	out := NewDarkrooms(sizeOf)
+	out := NewDarkrooms()
 	for _, text := range keys {
 		key := keyOf(text)
 		out.Put(darkrooms.New(key.Name, key.Namespace).Label("name", key.Name).UID(types.UID(text)).Obj())
@@ -87,7 +72,7 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 				_, err := scope.Has(t.Context(), namespace)
 				expect.NoError(t, err)
 			}
-			scope.Through(c.after)
+			scope.access = c.after
 			changed, err := scope.refresh(t.Context())
 			if (err != nil) != c.ends {
 				t.Fatalf("the error is %v", err)
@@ -100,7 +85,7 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 }
 
 // TestPagesAddUp checks that all pages have what one has, and name no Darkroom that the caller may not see,
-// whatever their limit, the caller's rights and the budget are.
+// whatever their limit and the caller's rights are.
 func TestPagesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-d]/[a-d]`)
@@ -118,9 +103,8 @@ func TestPagesAddUp(t *testing.T) {
 				want = append(want, KeyOf(darkroom).String())
 			}
 		}
-		for next, pages := (Cursor{}), 0; ; pages++ {
-			// One question is about all namespaces, and one is answered at least.
-			scope, err := NewScope(t.Context(), &budget{may, rapid.IntRange(2, 6).Draw(t, "budget")}, "list", "")
+		for next, pages := (types.NamespacedName{}), 0; ; pages++ {
+			scope, err := NewScope(t.Context(), may, "list", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +121,7 @@ func TestPagesAddUp(t *testing.T) {
 			if more.Namespace != "" && !may[""] && !may[more.Namespace] {
 				t.Fatalf("page %d ends at %v, which the caller may not see", pages, more)
 			}
-			if next = more; next == (Cursor{}) {
+			if next = more; next == (types.NamespacedName{}) {
 				break
 			}
 		}

@@ -34,7 +34,7 @@ func TestWhoReadsSlowlyIsCheckedAtEachHeartbeat(t *testing.T) {
 	const revoked = 40 * time.Second
 	for _, revoke := range []string{"token", "right"} {
 		synctest.Test(t, func(t *testing.T) {
-			all, may := NewDarkrooms(sizeOf), rights{"a": true}
+			all, may := NewDarkrooms(), rights{"a": true}
 			for i := range 100 {
 				name := fmt.Sprint("photos-", i)
 				all.Put(darkrooms.New(name, "a").UID(types.UID(name)).Annotation("a", strings.Repeat("x", collected)).Obj())
@@ -71,7 +71,7 @@ func TestAStreamHasASignOfLifeEachSecond(t *testing.T) {
 		expect.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+keepAlivePeriod/2)
 		defer cancel()
-		stream := &Stream{Darkrooms: NewDarkrooms(sizeOf), Scope: scope, Heartbeat: time.Hour, Stopping: make(chan struct{})}
+		stream := &Stream{Darkrooms: NewDarkrooms(), Scope: scope, Heartbeat: time.Hour, Stopping: make(chan struct{})}
 		w := httptest.NewRecorder()
 		if err := stream.Run(ctx, w, false); !errors.Is(err, errClientGone) {
 			t.Errorf("the stream ends with %v", err)

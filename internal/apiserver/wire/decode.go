@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
@@ -39,8 +39,7 @@ func InputOf(registry huma.Registry) *huma.Schema {
 }
 
 // Decode merges a body into the previous object by JSON merge patch (RFC 7396). A complete body is a patch of an empty
-// object, in which null means omitted. Call CheckShape before, which limits the cost. If fields are refused, the result
-// has the other fields.
+// object, in which null means omitted. Call CheckShape before, which limits the cost.
 func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	merged, err := merge(body, before)
 	if err != nil {
@@ -60,63 +59,21 @@ func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	path.Push("body")
 	huma.Validate(d.registry, d.schema, path, huma.ModeWriteToServer, merged, result)
 	refusal := BadInput(http.StatusUnprocessableEntity, "the body is invalid; see errors", result.Errors...)
-	for _, field := range refusal.Errors {
-		remove(merged, field.Location)
-	}
-	var input *DarkroomInput
-	for {
-		raw, err := json.Marshal(merged)
-		if err != nil {
-			return nil, fmt.Errorf("encode Darkroom: %w", err)
+	if errs := refusal.Errors; len(errs) > 0 {
+		if len(errs) == 1 && d.isField(errs[0].Location) {
+			refusal.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
 		}
-		input = &DarkroomInput{}
-		if err = json.Unmarshal(raw, input); err == nil {
-			break
-		}
-		wrong := typeProblem(err)
-		refusal.Errors = append(refusal.Errors, wrong)
-		if !remove(merged, wrong.Location) {
-			return nil, refusal
-		}
+		return nil, refusal
 	}
-	if len(refusal.Errors) == 0 {
-		return input, nil
+	raw, err := json.Marshal(merged)
+	if err != nil {
+		return nil, fmt.Errorf("encode Darkroom: %w", err)
 	}
-	if errs := refusal.Errors; len(errs) == 1 && d.isField(errs[0].Location) {
-		refusal.Detail = fmt.Sprintf("the body is invalid: %s: %s", errs[0].Location, errs[0].Message)
+	input := &DarkroomInput{}
+	if err := json.Unmarshal(raw, input); err != nil {
+		return nil, problem.New(http.StatusUnprocessableEntity, "the body is invalid; see errors", typeProblem(err))
 	}
-	return input, refusal
-}
-
-// remove removes the value at a location from a body, and reports whether there was one. A list item becomes null, so
-// that the indexes of the others do not change.
-func remove(body map[string]any, location string) bool {
-	return removeFrom(body, strings.TrimPrefix(location, "body"))
-}
-
-func removeFrom(value any, location string) (removed bool) {
-	each := func(step string, inner any, remove func()) {
-		rest, isWithin := strings.CutPrefix(location, step)
-		switch {
-		case removed || !isWithin:
-		case rest == "":
-			remove()
-			removed = true
-		default:
-			removed = removeFrom(inner, rest)
-		}
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for name, inner := range value {
-			each("."+name, inner, func() { delete(value, name) })
-		}
-	case []any:
-		for i, inner := range value {
-			each(fmt.Sprintf("[%d]", i), inner, func() { value[i] = nil })
-		}
-	}
-	return removed
+	return input, nil
 }
 
 // merge merges a body into the previous object, or into an empty one.
@@ -205,43 +162,16 @@ func CheckShape(body []byte) error {
 	}
 }
 
+// object decodes an object. Integers stay exact, because float64 could round them.
 func object(raw []byte) (map[string]any, error) {
 	var out map[string]any
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.UseNumber()
-	if err := in.Decode(&out); err != nil {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &out); err != nil {
 		return nil, err
 	}
-	exact(out)
 	if out == nil {
 		return nil, errors.New("must be an object")
 	}
-	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("must be a single JSON object")
-	}
 	return out, nil
-}
-
-// exact converts each number in a value to an integer, which float64 could round, or else to a float.
-func exact(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, inner := range value {
-			value[name] = exact(inner)
-		}
-	case []any:
-		for i, inner := range value {
-			value[i] = exact(inner)
-		}
-	case json.Number:
-		if integer, err := value.Int64(); err == nil {
-			return integer
-		}
-		if number, err := value.Float64(); err == nil {
-			return number
-		}
-	}
-	return value
 }
 
 // typeProblem returns the problem of a field whose type the schema cannot check, such as a quantity. It omits the

@@ -39,7 +39,7 @@ func TestInvalidBodiesAreReportedFieldByField(t *testing.T) {
 	}
 	for body, want := range map[string]problem.Field{
 		`{"name":`:                         {Location: "body", Message: "must be valid JSON"},
-		`{} {}`:                            {Location: "body", Message: "must be a single JSON object"},
+		`{} {}`:                            {Location: "body", Message: "must be valid JSON"},
 		`[]`:                               {Location: "body", Message: "a value has the wrong type or is out of range"},
 		`{"source":{},"subDomains":"foo"}`: {Location: "body.subDomains", Message: "must be a list"},
 		`{"source":{},"subDomains":[1]}`:   {Location: "body.subDomains[0]", Message: "must be a string"},
