@@ -285,9 +285,10 @@ keep() { # command …
   done
 }
 
-# running reports whether a process is still ours: its number may have been reused.
+# running reports whether a process is still ours: its number may have been reused. Until it runs its program, it is
+# named like this script.
 running() { # name
-  [[ -s $demo/$1.pid ]] && ps -o command= -p "$(cat "$demo/$1.pid")" 2> /dev/null | grep -qF -e "$operator" -e "$self" -e "$cluster"
+  [[ -s $demo/$1.pid ]] && ps -o command= -p "$(cat "$demo/$1.pid")" 2> /dev/null | grep -qF -e "$operator" -e hack/demo.sh -e "$cluster"
 }
 
 stop_process() { # name
