@@ -30,6 +30,8 @@ type rendering struct {
 // batch has results that are rendered from one decoded original.
 type batch struct {
 	renderings []*rendering
+	// light is set for results that take little processor time.
+	light bool
 	// most is the maximum memory of the batch; zero when rendering has started.
 	most int64
 }
@@ -79,23 +81,25 @@ func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
 	return more
 }
 
-// join returns the rendering of a plan. It reuses an existing rendering, or adds one to a waiting batch that has the
-// memory for it, or to a new batch. The caller holds the lock of the flight; batches do not start before it is
+// join returns the rendering of a plan. It reuses an existing rendering, or adds one to a waiting batch of the same
+// queue that has the memory for it, or to a new batch. The caller holds the lock of the flight; batches do not start before it is
 // released.
 func (p *Pipeline) join(of *flight, plan render.Plan) (r *rendering, found bool) {
 	var joined *batch
+	light := plan.FullWeight() <= p.queues.lightRender
 	for _, b := range of.batches {
 		for _, r := range b.renderings {
 			if r.plan == plan {
 				return r, true
 			}
 		}
-		if joined == nil && len(b.renderings) < maxTogether && render.Weight(plansOf(b.renderings, plan)) <= b.most {
+		if joined == nil && b.light == light && len(b.renderings) < maxTogether &&
+			render.Weight(plansOf(b.renderings, plan)) <= b.most {
 			joined = b
 		}
 	}
 	if joined == nil {
-		joined = &batch{most: p.RenderMemory()}
+		joined = &batch{light: light, most: p.RenderMemory()}
 		of.batches = append(of.batches, joined)
 		go p.makeBatch(of, joined)
 	}
@@ -168,7 +172,11 @@ func (p *Pipeline) makeBatch(of *flight, b *batch) {
 // of the original instead of WebP.
 func (p *Pipeline) renderAll(ctx context.Context, of *flight, b *batch) (err error) {
 	asked := time.Now()
-	release, err := p.queues.renders.Acquire(ctx, of.reserve(b, p.queues.lightestRender))
+	queue, least := p.queues.renders, p.queues.lightestRender
+	if b.light {
+		queue, least = p.queues.lightRenders, p.queues.lightRender
+	}
+	release, err := queue.Acquire(ctx, of.reserve(b, least))
 	if err != nil {
 		return err
 	}

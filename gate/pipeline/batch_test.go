@@ -200,7 +200,7 @@ func TestAResultNeverWaitsForALargerOneOfItsBatch(t *testing.T) {
 
 func TestAResultIsSentBeforeALargerOneOfItsBatchIsMade(t *testing.T) {
 	p := newPipeline(nil)
-	file := photo(image.Pt(300, 300))
+	file := photo(image.Pt(1400, 1400)) // both results are heavy
 	info, err := original.Inspect(file)
 	if err != nil {
 		t.Fatal(err)

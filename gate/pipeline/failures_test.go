@@ -276,7 +276,7 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 }
 
 // The parts of the memory, with cache and responses, never exceed the limit. A client cannot take all requests to the
-// source or all memory for originals. Each processor renders one image at a time. Two transformations for each
+// source or all memory for originals. Each processor renders one image, and at most one light one, at a time. Two transformations for each
 // processor are admitted, up to maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
@@ -304,7 +304,7 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	other(0)
 	release(0)
 	allOriginals, cacheWithDisk := most(q.originals)*9/8, o.CacheMemory()*5/4
-	rest := limit - allOriginals - most(q.renders) - cacheWithDisk - o.ResponseMemory()
+	rest := limit - allOriginals - most(q.renders) - most(q.lightRenders) - cacheWithDisk - o.ResponseMemory()
 	if rest < limit/10 || most(q.originals) < limit/10 {
 		t.Errorf("%d bytes are left, originals have %d", rest, most(q.originals))
 	}
@@ -313,6 +313,9 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	}
 	if got := most(q.renders) / q.lightestRender; got != int64(runtime.GOMAXPROCS(0)) {
 		t.Errorf("%d images are rendered at a time", got)
+	}
+	if got := most(q.lightRenders) / q.lightRender; got < 1 || got > int64(runtime.GOMAXPROCS(0)) {
+		t.Errorf("%d light images are rendered at a time", got)
 	}
 	if got := most(q.transforms) / q.lightest; got > maxTransforms || got < min(maxTransforms, int64(2*runtime.NumCPU())) {
 		t.Errorf("%d transformations at a time", got)

@@ -145,7 +145,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		queues := []*admission.Queue{p.queues.fetches, p.queues.originals, p.queues.renders, p.queues.transforms}
+		queues := []*admission.Queue{p.queues.fetches, p.queues.originals, p.queues.renders, p.queues.lightRenders, p.queues.transforms}
 		for end := time.Now().Add(5 * time.Minute); working() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		for i, q := range queues {

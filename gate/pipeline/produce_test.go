@@ -212,7 +212,7 @@ func getWebP(t *testing.T, p *Pipeline) (*cache.Entry, State, problem.Kind) {
 func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(square(), nil) })
 	synctest.Test(t, func(t *testing.T) {
-		release, err := p.queues.renders.Acquire(admission.For(t.Context(), "b"), 1<<40)
+		release, err := p.queues.lightRenders.Acquire(admission.For(t.Context(), "b"), 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 			failed <- failure
 		}()
 		synctest.Wait()
-		if _, waiting := p.queues.renders.Load(); waiting != 1 {
+		if _, waiting := p.queues.lightRenders.Load(); waiting != 1 {
 			t.Fatalf("%d results wait", waiting)
 		}
 		for _, path := range []string{"/a.png", "/b.png", "/b.png"} {
@@ -242,7 +242,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 			t.Errorf("when it is its turn: %q %s", failure, state)
 		}
 		synctest.Wait() // memory is released after the last result
-		for name, q := range map[string]*admission.Queue{"render": p.queues.renders, "memory": p.queues.originals} {
+		for name, q := range map[string]*admission.Queue{"light": p.queues.lightRenders, "memory": p.queues.originals} {
 			if used, waiting := q.Load(); used != 0 || waiting != 0 {
 				t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)
 			}
@@ -275,7 +275,7 @@ func TestWhatHasWaitedTooLongForWebPIsSentInItsFormatAndNotKept(t *testing.T) {
 			late  bool
 		}{{patience + time.Second, true}, {patience - time.Second, false}, {0, false}} {
 			synctest.Test(t, func(t *testing.T) {
-				release, err := p.queues.renders.Acquire(admission.For(t.Context(), "b"), 1<<40)
+				release, err := p.queues.lightRenders.Acquire(admission.For(t.Context(), "b"), 1<<40)
 				if err != nil {
 					t.Fatal(err)
 				}

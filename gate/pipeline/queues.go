@@ -19,6 +19,10 @@ type queues struct {
 	// each processor, because more would wait for a processor with their pixels in memory.
 	renders        *admission.Queue
 	lightestRender int64
+	// lightRenders admits as many images again, with a weight of lightRender each, which take a few milliseconds. They
+	// do not wait for larger ones, which take seconds on a busy node.
+	lightRenders *admission.Queue
+	lightRender  int64
 	// transforms weighs transformations by the memory that Darkroom needs. The minimum weight limits their number to
 	// two for each processor, because more share its time and need memory of the gate for their results. A
 	// transformation with the maximum weight runs alone.
@@ -41,7 +45,7 @@ const (
 // eighth more.
 func (o *Options) OriginalsMemory() int64 { return o.Memory / 5 }
 
-// RenderMemory is the memory for decoding, resizing and encoding.
+// RenderMemory is the memory for decoding, resizing and encoding. Light images have up to an eighth more.
 func (o *Options) RenderMemory() int64 { return o.Memory / 5 }
 
 // CacheMemory is the memory for the cache. Reads from disk need a quarter more.
@@ -59,11 +63,15 @@ func newQueues(o Options, metrics *Metrics) queues {
 	// The garbage collector of Darkroom lets the heap grow to one and a half times the memory in use, up to 70 % of
 	// the limit.
 	budget := usable * 45 / 100
+	processors := int64(runtime.GOMAXPROCS(0))
+	light := min(4<<20, o.RenderMemory()/16)
 	return queues{
 		fetches:        metrics.newQueue("fetch", maxFetches, maxFetches/2),
 		originals:      metrics.newQueue("memory", o.OriginalsMemory()*9/8, o.OriginalsMemory()),
 		renders:        metrics.newQueue("render", o.RenderMemory(), 0),
-		lightestRender: o.RenderMemory() / int64(runtime.GOMAXPROCS(0)),
+		lightestRender: o.RenderMemory() / processors,
+		lightRenders:   metrics.newQueue("light_render", min(processors*light, o.RenderMemory()/8), 0),
+		lightRender:    light,
 		transforms:     metrics.newQueue("transform", budget, 0),
 		lightest:       budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
 		heaviest:       usable * 70 / 100,

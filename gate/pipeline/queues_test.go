@@ -3,7 +3,10 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"image"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
@@ -155,14 +159,14 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
 			defer p.failures.StopAllGoroutines()
-			stages := []*admission.Queue{p.queues.fetches, p.queues.renders}
+			stages := []*admission.Queue{p.queues.fetches, p.queues.lightRenders}
 			for _, stage := range stages {
 				*stage = *admission.New(1, maxWaiting, 0)
 				stage.Waited = func(context.Context, time.Duration) { time.Sleep(takes) }
 			}
 			for range decodings {
 				go func() {
-					if release, err := p.queues.renders.Acquire(admission.For(t.Context(), "a"), 1); err == nil {
+					if release, err := p.queues.lightRenders.Acquire(admission.For(t.Context(), "a"), 1); err == nil {
 						release(0)
 					}
 				}()
@@ -191,5 +195,60 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 		if len(failures) > 0 {
 			rt.Fatal(failures)
 		}
+	})
+}
+
+// However many large images of however many clients occupy all places, a small image is rendered without waiting for one
+// of them to end.
+func TestASmallImageDoesNotWaitForLargeOnes(t *testing.T) {
+	large := photo(image.Pt(2400, 1600))
+	type isSmall struct{}
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(rt, name) }
+		small := photo(image.Pt(draw("width", 1, 1200), draw("height", 1, 800)))
+		clients, number := draw("clients with large images", 1, 3), draw("large images of each", runtime.GOMAXPROCS(0), 5)
+		client, width := fmt.Sprint(draw("client", 0, 3)), draw("width of the result", 1, 300)
+		webp := rapid.Bool().Draw(rt, "WebP")
+		synctest.Test(t, func(t *testing.T) {
+			o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
+				if r.Path == "/small.jpg" {
+					return respond(small, nil)
+				}
+				return respond(large, nil)
+			})
+			o.Rules, o.MaxSourcePixels = request.Rules{MaxWidth: 1000, MaxHeight: 1000}, 1e7
+			p := newPipelineWith(o, cache.Options{Memory: memory / 4})
+			defer p.failures.StopAllGoroutines()
+			end := make(chan bool)
+			p.queues.renders.Waited = func(ctx context.Context, _ time.Duration) { // after admission
+				if ctx.Value(isSmall{}) == nil {
+					<-end
+				}
+			}
+			ask := func(ctx context.Context, client, path string, width int, webp bool) *atomic.Bool {
+				var response atomic.Bool
+				go func() {
+					r := resized(path, width)
+					r.Transform.Fit, r.Own.Fit, r.WebP = request.FitMax, request.FitMax, webp
+					if _, _, err := p.Get(ctx, client, r); err != nil {
+						t.Errorf("%s of client %s: %v", path, client, err)
+					}
+					response.Store(true)
+				}()
+				synctest.Wait()
+				return &response
+			}
+			for client := range clients {
+				for i := range number {
+					ask(t.Context(), fmt.Sprint(client), fmt.Sprintf("/large%d-%d.jpg", client, i), 2, false)
+				}
+			}
+			ctx := context.WithValue(t.Context(), isSmall{}, true)
+			if rendered := ask(ctx, client, "/small.jpg", width, webp); !rendered.Load() {
+				rt.Errorf("a small image of client %s waits for large ones", client)
+			}
+			close(end)
+			synctest.Wait()
+		})
 	})
 }
