@@ -25,6 +25,9 @@ func kubeconfigOf(t *testing.T, image http.HandlerFunc) string {
 	group := v1alpha1.GroupVersion
 	darkroom := darkrooms.New("photos", "team-a").Status(func(s *v1alpha1.DarkroomStatus) {
 		s.Domains, s.BaseDomain, s.Replicas, s.ReadyReplicas = []string{"photos.example.com"}, "example.com", 1, 1
+	}).Condition(v1alpha1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue,
+		Reason: v1alpha1.ReasonAllReplicasReady, ObservedGeneration: 1,
 	}).Obj()
 	served := metav1.APIGroup{
 		Name:     group.Group,

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	validation "k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -50,10 +51,18 @@ func (c Cluster) Collect(ctx context.Context, e *Evidence) {
 	}
 	reads, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	var group sync.WaitGroup
 	in := func(group, resource string) string {
 		return fmt.Sprintf("/apis/%s/namespaces/%s/%s", group, subject.Namespace, resource)
 	}
+	slices := &discoveryv1.EndpointSliceList{}
+	e.Endpoints.Access = c.read(reads, in("discovery.k8s.io/v1", "endpointslices"),
+		url.Values{"labelSelector": {discoveryv1.LabelServiceName + "=" + subject.Name}}, slices)
+	var pod string
+	e.Endpoints.Object, pod = count(slices)
+	if pod != "" && !v1alpha1.IsConditionTrueNow(subject, v1alpha1.ConditionReady) {
+		e.Variables = c.variables(reads, subject.Namespace, pod)
+	}
+	var group sync.WaitGroup
 	group.Go(func() {
 		e.Ingress.Access = c.read(reads, in("networking.k8s.io/v1", "ingresses/"+subject.Name), nil, &e.Ingress.Object)
 	})
@@ -62,13 +71,7 @@ func (c Cluster) Collect(ctx context.Context, e *Evidence) {
 			nil, &e.HTTPRoute.Object)
 	})
 	group.Go(func() {
-		slices := &discoveryv1.EndpointSliceList{}
-		query := url.Values{"labelSelector": {discoveryv1.LabelServiceName + "=" + subject.Name}}
-		e.Endpoints.Access = c.read(reads, in("discovery.k8s.io/v1", "endpointslices"), query, slices)
-		e.Endpoints.Object = count(slices)
-	})
-	group.Go(func() {
-		e.Answer = c.ask(ctx, e, subject)
+		e.Answer = c.ask(ctx, e, e.asServed(subject))
 	})
 	group.Wait()
 }
@@ -93,14 +96,41 @@ func (c Cluster) read(ctx context.Context, path string, query url.Values, into a
 	return Found
 }
 
-// count counts the endpoints of a Service.
-func count(slices *discoveryv1.EndpointSliceList) Endpoints {
-	var out Endpoints
+// count counts the endpoints of a Service, and returns a ready pod.
+func count(slices *discoveryv1.EndpointSliceList) (out Endpoints, pod string) {
 	for i := range slices.Items {
 		for _, endpoint := range slices.Items[i].Endpoints {
 			out.All++
 			if ready := endpoint.Conditions.Ready; ready == nil || *ready {
 				out.Ready++
+				if endpoint.TargetRef != nil && endpoint.TargetRef.Kind == "Pod" {
+					pod = endpoint.TargetRef.Name
+				}
+			}
+		}
+	}
+	return out, pod
+}
+
+// variables reads the ConfigMap from which a pod of a Darkroom has its variables.
+func (c Cluster) variables(ctx context.Context, namespace, name string) Read[map[string]string] {
+	out := Read[map[string]string]{}
+	get := func(resource, name string, into any) Access {
+		if len(validation.IsValidPathSegmentName(name)) > 0 {
+			return Missing
+		}
+		return c.read(ctx, fmt.Sprintf("/api/v1/namespaces/%s/%s/%s", namespace, resource, name), nil, into)
+	}
+	pod := &corev1.Pod{}
+	if out.Access = get("pods", name, pod); out.Access != Found {
+		return out
+	}
+	out.Access = Missing
+	for _, container := range pod.Spec.Containers {
+		for _, from := range container.EnvFrom {
+			if from.ConfigMapRef != nil && out.Access != Found {
+				config := &corev1.ConfigMap{}
+				out.Access, out.Object = get("configmaps", from.ConfigMapRef.Name, config), config.Data
 			}
 		}
 	}

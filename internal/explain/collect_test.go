@@ -165,6 +165,52 @@ func TestAnswersOfKubernetesAreNotThoseOfTheDarkroom(t *testing.T) {
 	}
 }
 
+// TestTheSourceOfThePodsIsRead while the last change is not ready, through the names that the cluster gives.
+func TestTheSourceOfThePodsIsRead(t *testing.T) {
+	const pod = `{"spec":{"containers":[{"envFrom":[{"secretRef":{"name":"own"}},{"configMapRef":{"name":%q}}]}]}}`
+	for name, c := range map[string]struct {
+		ready     bool
+		config    string
+		forbidden string
+		want      Access
+	}{
+		"not ready":                           {config: "photos-1", want: Found},
+		"ready":                               {config: "photos-1", ready: true},
+		"a path instead of a name":            {config: "../secrets/keys", want: Missing},
+		"without the right to get pods":       {config: "photos-1", forbidden: "pods"},
+		"without the right to get ConfigMaps": {config: "photos-1", forbidden: "configmaps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			send := func(body string) http.HandlerFunc {
+				return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
+			}
+			answers := map[string]http.HandlerFunc{
+				"/apis/discovery.k8s.io/v1/namespaces/team-a/endpointslices": send(`{"items":[{"endpoints":[` +
+					`{"conditions":{"ready":false},"targetRef":{"kind":"Pod","name":"photos-new"}},` +
+					`{"conditions":{"ready":true},"targetRef":{"kind":"Pod","name":"photos-old"}},` +
+					`{"conditions":{"ready":true},"targetRef":{"kind":"Node","name":"node"}}]}]}`),
+				"/api/v1/namespaces/team-a/pods/photos-old":     send(fmt.Sprintf(pod, c.config)),
+				"/api/v1/namespaces/team-a/configmaps/photos-1": send(`{"data":{"SOURCE_KIND":"s3"}}`),
+				"/api/v1/namespaces/team-a/secrets/keys":        send(`{"data":{"SOURCE_KIND":"s3"}}`),
+			}
+			for path := range answers {
+				if c.forbidden != "" && strings.Contains(path, "/"+c.forbidden+"/") {
+					delete(answers, path)
+				}
+			}
+			cluster, _ := kubernetesAPI(t, answers)
+			e := evidence(t, "https://photos.example.com/a.png", false)
+			if !c.ready {
+				e.Claimants[0].Generation++
+			}
+			cluster.Collect(t.Context(), e)
+			if got := e.Variables; got.Access != c.want || (got.Object["SOURCE_KIND"] == "s3") != (c.want == Found) {
+				t.Errorf("the variables are %+v, want access %d", got, c.want)
+			}
+		})
+	}
+}
+
 func gateProblem(code int, detail string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")

@@ -108,6 +108,9 @@ func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (ve
 			return "the image was not requested: " + found.Detail, found.remedy
 		}
 	}
+	if lag, _ := e.lag(subject); lag != "" {
+		verdict, remedy = verdict+"; "+lag, remedyOf(subject, v1alpha1.ConditionReady)
+	}
 	return verdict, remedy
 }
 

@@ -27,7 +27,25 @@ const host = "photos.example.com"
 func holder() *darkrooms.Builder {
 	return darkrooms.New("photos", "team-a").UID("1").Status(func(s *v1alpha1.DarkroomStatus) {
 		s.Domains, s.BaseDomain, s.Phase = []string{host}, "example.com", v1alpha1.PhaseReady
+	}).Condition(v1alpha1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonAllReplicasReady,
+		Message: "2 of 2 pods are ready.", ObservedGeneration: 1,
 	})
+}
+
+// refused is a holder whose last change has not reached the pods.
+func refused() *darkrooms.Builder {
+	return holder().Condition(degraded(v1alpha1.ConditionReady, v1alpha1.ReasonImageNotFound, "GET /a.jpg?w=16: HTTP 404."))
+}
+
+// variables are what pods with a source read.
+func variables(of ...string) Read[map[string]string] {
+	out := Read[map[string]string]{Found, map[string]string{}}
+	for _, pair := range of {
+		name, value, _ := strings.Cut(pair, "=")
+		out.Object[name] = value
+	}
+	return out
 }
 
 func withGate(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{} }
@@ -276,7 +294,7 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		"a source that fails": {
 			darkroom: holder().Spec(withGate),
 			evidence: Evidence{Answer: fromGate(502, "the source responded with status 500", "fetch")},
-			blame:    Source, verdict: "status 500",
+			blame:    Source, verdict: "status 500", remedy: "-c gate --tail=100",
 		},
 		"a source that is slow": {
 			darkroom: holder().Spec(withGate),
@@ -307,11 +325,57 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		},
 		"pods that cannot be reached": {
 			darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: Unreachable}},
-			blame: Darkroom, remedy: "kubectl logs -n team-a deployment/photos",
+			blame: Darkroom, remedy: "kubectl logs -n team-a -l app.kubernetes.io/name=darkroom,app.kubernetes.io/instance=photos",
 		},
 		"a caller who may not request": {
 			darkroom: holder(), evidence: Evidence{Answer: Answer{Failure: NoRight}},
 			verdict: "may not request it", remedy: "services/proxy in the namespace team-a",
+		},
+		"an image of the former source": {
+			darkroom: refused(),
+			evidence: Evidence{Answer: image, Variables: variables("SOURCE_KIND=webfolder", "SOURCE_BASEURL=https://old")},
+			verdict: "serves this image; the pods still use WebFolder https://old, not WebFolder " + darkrooms.DefaultBaseURL +
+				" as in the spec: GET /a.jpg?w=16: HTTP 404",
+			remedy: "Check probe.path",
+		},
+		"a former source in another region": {
+			darkroom: refused().S3("b", "eu-west-1"),
+			evidence: Evidence{Answer: image, Variables: variables("SOURCE_KIND=s3", "SOURCE_BUCKET_NAME=b",
+				"SOURCE_BUCKET_REGION=eu-west-2")},
+			verdict: "the pods still use S3 b, region eu-west-2, not S3 b, region eu-west-1",
+		},
+		"an image that the former source lacks": {
+			darkroom: refused().S3("b", "r").PathPrefix("/assets").Spec(withGate),
+			evidence: Evidence{Answer: served(422, ""), Variables: variables("SOURCE_KIND=gcs", "SOURCE_BUCKET_NAME=old")},
+			blame:    Source, verdict: "GoogleCloudStorage old: the response has status 422 Unprocessable Entity; the pods still",
+			remedy: "Check probe.path", field: "source.bucket",
+		},
+		"a former additional source": {
+			url: "https://photos.example.com/products/a.jpg", darkroom: refused().Spec(withSources),
+			evidence: Evidence{
+				Answer: image, Variables: variables("SOURCE_KIND=webfolder", "GATE_RESIZER=fast", "GATE_ADDITIONAL_SOURCES=new,products",
+					"SOURCE_1_KIND=s3", "SOURCE_2_KIND=gcs", "SOURCE_2_BUCKET_NAME=old", "GATE_SOURCE_2_PATH=/products"),
+			},
+			verdict: "the pods still use GoogleCloudStorage old, not GoogleCloudStorage p",
+		},
+		"a source that stays": {
+			darkroom: refused(),
+			evidence: Evidence{Answer: image, Variables: variables("SOURCE_KIND=webfolder", "SOURCE_BASEURL="+darkrooms.DefaultBaseURL)},
+			verdict:  "serves this image", remedy: "DNS",
+		},
+		"pods that the caller may not read": {
+			darkroom: refused(), evidence: Evidence{Answer: image},
+			verdict: "serves this image; the pods may still use earlier settings: GET /a.jpg", remedy: "Check probe.path",
+		},
+		"a change that the operator has not handled": {
+			darkroom: holder().Generation(2), evidence: Evidence{Answer: image},
+			verdict: "earlier settings: the operator has not handled the last change yet",
+		},
+		"a Darkroom that awaits only its routes": {
+			darkroom: holder().
+				Condition(degraded(v1alpha1.ConditionDomainsReady, v1alpha1.ReasonNotRouted, "Not routed.")).
+				Condition(degraded(v1alpha1.ConditionReady, v1alpha1.ReasonNotRouted, "Not routed.")),
+			evidence: Evidence{Answer: image}, verdict: "serves this image", remedy: "DNS",
 		},
 		"a probe, and no right to proxy": {
 			darkroom: holder().Condition(degraded(v1alpha1.ConditionSourceReady,
@@ -449,14 +513,18 @@ func TestEveryExplanationIsValid(t *testing.T) {
 		case 1:
 			darkroom.Deleting(metav1.Now())
 		}
-		if rapid.Bool().Draw(t, "claimed") {
-			e.Claimants = []*v1alpha1.Darkroom{darkroom.Obj()}
-		}
 		access := rapid.SampledFrom([]Access{Unread, Missing, Found})
 		e.Ingress = routed(host)
 		e.Ingress.Access, e.HTTPRoute.Access, e.Endpoints.Access = access.Draw(t, "Ingress"), access.Draw(t, "HTTPRoute"),
 			access.Draw(t, "Endpoints")
 		e.Endpoints.Object.Ready = rapid.IntRange(0, 2).Draw(t, "ready")
+		darkroom.Generation(rapid.Int64Range(1, 2).Draw(t, "generation"))
+		e.Variables = variables("SOURCE_KIND="+rapid.SampledFrom([]string{"", "s3", "ftp\x1b"}).Draw(t, "kind"),
+			"GATE_ADDITIONAL_SOURCES=a,,b", "SOURCE_BUCKET_NAME=b\x1b[2J")
+		e.Variables.Access = access.Draw(t, "Variables")
+		if rapid.Bool().Draw(t, "claimed") {
+			e.Claimants = []*v1alpha1.Darkroom{darkroom.Obj()}
+		}
 		e.Signature = rapid.SampledFrom([]Signature{
 			SignatureAccepted, SignatureMissing, SignatureInvalid,
 			SignatureExpired, SignatureUntimely,

@@ -80,6 +80,9 @@ type Evidence struct {
 	HTTPRoute Read[gatewayv1.HTTPRoute]
 	// Endpoints are the endpoints of the Service.
 	Endpoints Read[Endpoints]
+	// Variables are the data of the ConfigMap that a ready pod reads, which may be of an earlier generation. They are
+	// only read if the current generation is not ready.
+	Variables Read[map[string]string]
 	Signature Signature
 	Answer    Answer
 }

@@ -16,14 +16,26 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
-// inside examines gate, Darkroom and source. Only the response of the first of these hops is known.
+// inside examines gate, Darkroom and source as the pods use them. If the spec has another source, the change must
+// reach the pods first.
 func (e *Evidence) inside(subject *v1alpha1.Darkroom) []finding {
-	source, _, _ := e.sourceOf(&subject.Spec)
-	way := []finding{
-		hop(Darkroom, nameOf(subject)),
-		hop(Source, fmt.Sprintf("%s %s", cmp.Or(source.Type, v1alpha1.WebFolder),
-			cmp.Or(source.BaseURL, source.Bucket, source.Host))),
+	way := e.served(e.asServed(subject))
+	last := &way[len(way)-1]
+	lag, isKnown := e.lag(subject)
+	if lag == "" {
+		return way
 	}
+	last.Detail = strings.TrimPrefix(last.Detail+"; "+lag, "; ")
+	if isKnown && last.State == Failed {
+		last.remedy, last.field = remedyOf(subject, v1alpha1.ConditionReady), e.fieldOf(subject)
+	}
+	return way
+}
+
+// served examines gate, Darkroom and source. Only the response of the first of these hops is known.
+func (e *Evidence) served(subject *v1alpha1.Darkroom) []finding {
+	source, _, _ := e.sourceOf(&subject.Spec)
+	way := []finding{hop(Darkroom, nameOf(subject)), hop(Source, nameOfSource(source))}
 	if subject.Spec.Gate != nil {
 		way = append([]finding{hop(Gate, "gate of "+subject.Name)}, way...)
 	}
@@ -162,7 +174,15 @@ func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, f
 			return at, detail, remedy, field
 		}
 	}
-	return Source, detail, cmp.Or(remedy, e.remedy(probe.Classify(a.Status), subject)), e.fieldOf(subject)
+	remedy = cmp.Or(remedy, e.remedy(probe.Classify(a.Status), subject))
+	if a.Status >= http.StatusInternalServerError && a.Status != http.StatusLoopDetected {
+		reader := Darkroom
+		if subject.Spec.Gate != nil {
+			reader = Gate
+		}
+		remedy += ". " + readLog(subject, string(reader)) // responses do not contain the cause
+	}
+	return Source, detail, remedy, e.fieldOf(subject)
 }
 
 // sourceOf returns the source for the URL, the prefix of its fields, and its name if it is an additional source. It is
@@ -230,10 +250,10 @@ func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, fie
 	return Gate, "Change the parameter of the URL that the message names, or what gate allows", "gate"
 }
 
-// readLog returns how to read the log of a container.
+// readLog returns how to read the logs of a container in all pods.
 func readLog(darkroom *v1alpha1.Darkroom, container string) string {
-	return fmt.Sprintf("Read the log: kubectl logs -n %s deployment/%s -c %s",
-		darkroom.Namespace, darkroom.Name, container)
+	return fmt.Sprintf("Read the log: kubectl logs -n %s -l app.kubernetes.io/name=darkroom,app.kubernetes.io/instance=%s "+
+		"-c %s --tail=100", darkroom.Namespace, darkroom.Name, container)
 }
 
 func statusText(status int) string {
