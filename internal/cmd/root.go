@@ -40,7 +40,8 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 func newRoot() *cobra.Command {
 	root := newRootNamed("darkroom-operator", "Runs Darkroom image proxies on Kubernetes")
-	root.AddCommand(newManager(), newTemplate(), newPlan(), newSign(), newAPIServer())
+	root.AddCommand(newManager(), newAPIServer())
+	root.AddCommand(newPlugin().Commands()...)
 	for _, command := range root.Commands() {
 		nameEnvironment(command.Flags())
 	}

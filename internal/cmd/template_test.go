@@ -317,8 +317,8 @@ func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	(&translation{}).addFlags(wanted)
 	nameEnvironment(wanted)
 	for _, command := range newRoot().Commands() {
-		if command.Name() == "sign" {
-			continue // it translates nothing
+		if slices.Contains([]string{"sign", "status", "explain", "report"}, command.Name()) {
+			continue // they translate nothing
 		}
 		wanted.VisitAll(func(flag *pflag.Flag) {
 			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {
