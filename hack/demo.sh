@@ -269,6 +269,8 @@ launch() { # name, command …
   if have setsid; then setsid=(setsid); fi
   nohup ${setsid[@]+"${setsid[@]}"} "$@" > "$demo/$process.log" 2>&1 < /dev/null &
   echo $! > "$demo/$process.pid"
+  # The new process is a copy of this one until it has become the program that running looks for.
+  until running "$process" || ! kill -0 $! 2> /dev/null; do sleep 0.05; done
   echo "$process: process $!, log $demo/$process.log"
 }
 
