@@ -100,8 +100,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.forget(request.NamespacedName)
 		return reconcile.Result{}, nil
 	}
-	if wait := untilReported(darkroom, r.Clock.Now()); wait > 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
+	if early, again := isEarly(darkroom, r.Clock.Now()); early {
+		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	observation, err := r.observe(ctx, darkroom)
 	if err != nil {

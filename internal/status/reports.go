@@ -14,8 +14,8 @@ import (
 // HelmFieldManager is the field manager of the part of the status that the Helm controller reports.
 const HelmFieldManager = "darkroom-helm"
 
-// helmPatience is how long the status controller waits for the Helm controller's report on a change. The report usually
-// takes milliseconds, and a status written before it would only say that the change is being applied.
+// helmPatience is how long the status controller waits for the Helm controller's report on a change before it says that
+// the change is being applied. The report usually takes milliseconds.
 const helmPatience = 5 * time.Second
 
 // helmCacheTimeout is the maximum time to wait until the cache shows a report. A reconcile before that costs a write.
@@ -80,18 +80,22 @@ func conditionsOf(status v1alpha1.DarkroomStatus, types []string) []v1alpha1.Con
 	return found
 }
 
-// untilReported returns how much longer to wait for the Helm controller's report on the current generation of a
-// Darkroom. It does not wait if the report exists or will not come, nor longer than helmPatience after the last write
-// of the spec. If the time of that write is unknown, or in the future because of clock skew, it does not wait.
-func untilReported(darkroom *v1alpha1.Darkroom, now time.Time) time.Duration {
+// isEarly reports whether a Darkroom's status must wait for the Helm controller's report on the current generation,
+// whose write wakes the status controller. again is the time after which the status is written without that report, to
+// say that the change is being applied; 0 if it says so already. If the time of the last write of the spec is unknown,
+// or in the future because of clock skew, the status does not wait.
+func isEarly(darkroom *v1alpha1.Darkroom, now time.Time) (early bool, again time.Duration) {
 	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) ||
 		reported(darkroom, v1alpha1.ConditionInitialized) != nil {
-		return 0
+		return false, 0
+	}
+	if darkroom.Status.ObservedGeneration == darkroom.Generation {
+		return true, 0
 	}
 	for _, writer := range v1alpha1.LastWriter(darkroom.ManagedFields) {
-		if wait := writer.Time.Add(helmPatience).Sub(now); wait <= helmPatience {
-			return max(wait, 0)
+		if wait := writer.Time.Add(helmPatience).Sub(now); wait > 0 && wait <= helmPatience {
+			return true, wait
 		}
 	}
-	return 0
+	return false, 0
 }
