@@ -28,7 +28,7 @@ type State string
 const (
 	Hit         State = "hit"
 	Miss        State = "miss"
-	Revalidated State = "revalidated" // the source is asked for changes, usually in the background
+	Revalidated State = "revalidated" // the source was or is being asked for changes
 	Stale       State = "stale"       // served because the source fails
 	None        State = "none"        // the cache is not used
 )
@@ -122,7 +122,7 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 	}
 	shared, first, done, err := doShared(admission.For(ctx, client), &p.responses, key,
 		func(ctx context.Context) (response, error) { return p.respond(ctx, key, r) })
-	done()
+	done() // responses have nothing to release
 	switch {
 	case err != nil:
 		return nil, Miss, err

@@ -6,8 +6,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// queues bound the work in progress. A request passes them in the order of the fields and never returns to an earlier
-// one while it holds a place, so there are no deadlocks.
+// queues bound the work in progress. While a request holds a place, it waits only for queues of later fields, so there
+// are no deadlocks.
 type queues struct {
 	// fetches counts open requests to the source. A client can have half of them. Otherwise a source that redirects
 	// back to the gate could take all of them with one request.

@@ -51,7 +51,7 @@ func newS3(c Config) (Source, error) {
 	return w, nil
 }
 
-// together returns a function that shares one concurrent call of get between requests. Each request waits until its
+// together returns a function that lets concurrent requests share a single call of get. Each request waits until its
 // own context ends. One call at a time would make requests queue for a service that does not respond.
 func together[T any](get func() (T, error)) func(context.Context) (T, error) {
 	var group singleflight.Group

@@ -14,7 +14,7 @@ import (
 // table chooses sources by the path of an image.
 type table struct {
 	rows []row
-	// served counts the originals of fallbacks.
+	// served counts the originals that a fallback served.
 	served func(name string, originals float64)
 }
 

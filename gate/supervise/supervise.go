@@ -38,7 +38,8 @@ func Run(ctx context.Context, log *slog.Logger, program string, args ...string) 
 }
 
 // LimitMemory limits the memory of this process, and of each child, to less than the limit of the container in bytes.
-// Beyond the limit, the kernel kills the whole container. Containers with less than 256 MiB are left to the kernel.
+// If the container reached its own limit, the kernel would end all of it. Containers with less than 256 MiB are left to
+// the kernel.
 func LimitMemory(container string) error {
 	limit, err := strconv.ParseUint(container, 10, 64)
 	if err != nil {

@@ -32,6 +32,7 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 	}
 	change := jsonpatch.NewOperation("remove", path, nil)
 	if after := object.GetFinalizers(); len(after) > 0 {
+		// An add replaces an existing value.
 		change = jsonpatch.NewOperation("add", path, after)
 	}
 	patched, err := s.helm.patcher.patch(ctx, s.darkroom, test, change)

@@ -75,7 +75,7 @@ func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// isOfHost reports whether a Lease belongs to a host, as opposed to another program.
+// isOfHost reports whether a Lease stands for a host. Other programs have Leases in the same namespace.
 func isOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
 
 // assign makes a Darkroom the holder of a Lease on behalf of an installation.

@@ -245,7 +245,8 @@ func (c *Claims) hasClaimed(lease *coordinationv1.Lease) bool {
 	return by == "" || by == c.Installation
 }
 
-// Refusals returns the hosts that a Darkroom wants but others hold, according to the cached Leases.
+// Refusals returns the hosts that a Darkroom wants but others hold, according to the cached Leases. Unlike Claim, it does
+// not check whether a holder still exists, and leaves Leaving unset.
 func (c *Claims) Refusals(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refusal, error) {
 	var refusals []Refusal
 	for _, host := range c.wanted(darkroom) {

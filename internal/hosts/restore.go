@@ -13,10 +13,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// page is the number of Darkrooms in one response of the API server.
+// page is the maximum number of Darkrooms in one response of the API server.
 const page = 500
 
-// RestoreAll creates the Leases that are missing of hosts at which Darkrooms serve images, by their status. Leases are
+// RestoreAll recreates the missing Leases of hosts at which Darkrooms serve images according to their status. Leases are
 // lost with their namespace. Users cannot write the status.
 func (c *Claims) RestoreAll(ctx context.Context) error {
 	namespaces := c.Watched

@@ -86,7 +86,7 @@ func NewProxyClient(config *rest.Config) (*Client, error) {
 // Probe requests the image of a target from an address such as http://10.0.0.7:3000. It respects the target's timeout.
 func (c *Client) Probe(ctx context.Context, address string, target Target) (outcome Outcome) {
 	defer func() {
-		// The response comes from a tenant, and a panic in a decoder would end the operator.
+		// The response comes from a tenant, and a panic in a decoder would crash the operator.
 		if fault := recover(); fault != nil {
 			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", fault), "Failed to decode the response to a probe",
 				"stack", string(debug.Stack()))

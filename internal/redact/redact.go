@@ -78,8 +78,8 @@ func Quote(darkroom *v1alpha1.Darkroom, message string) string {
 	return Cut(Message(darkroom, message), maxQuoted, " … (shortened)")
 }
 
-// Cut shortens a text and replaces invalid UTF-8. Otherwise the API server would store a different text, which would be
-// reported again each time.
+// Cut shortens a text and replaces invalid UTF-8. Otherwise the API server would store a different text, and the
+// operator would report the difference every time.
 func Cut(text string, length int, end string) string {
 	text = strings.ToValidUTF8(text, "�")
 	if len(text) <= length {

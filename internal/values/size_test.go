@@ -36,6 +36,7 @@ func TestBoundsAreExact(t *testing.T) {
 		}
 		return raw
 	}
+	// A variable adds two values, and a sub-domain one.
 	variables := func(number int) *v1alpha1.Darkroom {
 		d := photos().Obj()
 		for countValues(encoded(d.Spec)) < number-2 {

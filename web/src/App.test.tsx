@@ -279,7 +279,7 @@ test("a new view has the focus on its heading; Back restores where the list was 
   expect(main.scrollTop).toBe(700);
 });
 
-test("a dialog has the focus in its first field, and gives it back", async () => {
+test("a dialog focuses its first field, and restores the focus when it closes", async () => {
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);
   const user = userEvent.setup();

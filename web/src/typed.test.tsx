@@ -136,7 +136,7 @@ const forms: Record<string, Case> = {
     typed: { "Service account key": keyFile },
     send: () => click("Rotate"),
   },
-  // A Darkroom that is gone is what was asked for.
+  // A missing Darkroom is the desired result.
   "detail/DeleteDialog": { at: "/ui/photos/cats", open: () => click("Delete"), typed: { "Type cats to confirm": "cats" }, send: async () => userEvent.click((await screen.findAllByRole("button", { name: "Delete" })).at(-1) ?? document.body), succeedsWith: [404, "empty"] },
   "explain/ExplainView": { at: "/ui/explain", typed: { "URL of an image": "https://cats.example.com/typed.jpg", "Status that": "404" }, send: () => click("Explain") },
   "detail/Playground": { at: "/ui/photos/cats?tab=playground", typed: { Path: "/typed.jpg" }, send: turn },

@@ -138,7 +138,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	request.Header.Set(authenticationv1.ImpersonateUserHeader, who.Name())
 	request.Header.Del(authenticationv1.ImpersonateGroupHeader)
 	for _, group := range who.user.GetGroups() {
-		// Kubernetes adds this group itself. Impersonating it would require a permission.
+		// Kubernetes adds this group itself. Impersonating it would require another permission.
 		if group != user.AllAuthenticated {
 			request.Header.Add(authenticationv1.ImpersonateGroupHeader, group)
 		}

@@ -9,7 +9,8 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// maxCallers limits the callers that Rates tracks. The least recently used is dropped, and starts with a full burst.
+// maxCallers limits the callers that Rates tracks. Beyond it, the least recently seen caller is dropped, and starts with
+// a full burst if it returns.
 const maxCallers = 4096
 
 // Rates is a token bucket for each caller.

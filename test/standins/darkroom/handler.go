@@ -20,7 +20,7 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/metrics":
-		h.serveMetrics(w) // there even when METRICS_SYSTEM is unset, but then empty
+		h.serveMetrics(w) // exists even if METRICS_SYSTEM is unset, but is then empty
 	case path != "/ping" && !h.routed(path):
 		http.NotFound(w, r)
 	case r.Method != http.MethodGet: // not even HEAD

@@ -19,7 +19,7 @@ test("the same field changed to something else is a clash, with both sides", () 
   expect(clashes).toEqual([{ path: ["replicas"], base: 1, theirs: 3, mine: 2 }]);
 });
 
-test("the same change by both is none", () => {
+test("the same change by both is not a clash", () => {
   const both = { ...base, replicas: 3 };
   expect(merge(base, both, both)).toEqual({ input: both, taken: [], clashes: [] });
 });
