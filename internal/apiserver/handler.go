@@ -19,10 +19,6 @@ func (s *Server) newHandler() (http.Handler, error) {
 		s.register(api, &r)
 		routes[r.method+" "+r.path] = middleware.Route{Streams: r.streams}
 	}
-	document, err := encode(api)
-	if err != nil {
-		return nil, err
-	}
 	version, err := json.Marshal(map[string]string{"version": s.options.Version})
 	if err != nil {
 		return nil, fmt.Errorf("encode version: %w", err)
@@ -31,7 +27,7 @@ func (s *Server) newHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range s.plainRoutes(document, version, page) {
+	for _, r := range s.plainRoutes(version, page) {
 		mux.Handle(r.pattern, r.handler)
 		routes[r.pattern] = middleware.Route{Probe: r.probe}
 	}

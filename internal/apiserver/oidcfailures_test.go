@@ -105,11 +105,15 @@ func TestAnIssuerThatDoesNotAnswerEndsNoSessionAndRefusesNobody(t *testing.T) {
 					t.Errorf("the session has ended: %v", err)
 				}
 
-				fresh := newBrowser(t, start(t, settings.use(t), as))
-				fresh.issuer = own
-				if path == issuer.DiscoveryPath {
+				at := s.on(t)
+				switch path {
+				case issuer.DiscoveryPath:
 					return // The sign-in does not begin: TestIssuerThatIsDown.
+				case issuer.KeysPath:
+					at = start(t, settings.use(t), as) // s knows the keys
 				}
+				fresh := newBrowser(t, at)
+				fresh.issuer = own
 				callback := fresh.begin("nora", "/")
 				own.Fail(path, answer)
 				defer own.Fail(path, nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -71,10 +72,6 @@ func Document(version string) ([]byte, error) {
 	for _, r := range server.routes() {
 		server.register(api, &r)
 	}
-	return encode(api)
-}
-
-func encode(api huma.API) ([]byte, error) {
 	if err := wire.Describe(api.OpenAPI().Components.Schemas); err != nil {
 		return nil, err
 	}
@@ -83,4 +80,18 @@ func encode(api huma.API) ([]byte, error) {
 		return nil, fmt.Errorf("encode OpenAPI document: %w", err)
 	}
 	return document, nil
+}
+
+// serveDocument serves the OpenAPI document. It is made for the first request, because few servers are asked for it.
+func serveDocument(version string) http.Handler {
+	document := sync.OnceValues(func() ([]byte, error) { return Document(version) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := document()
+		if err != nil {
+			middleware.SetError(r.Context(), err)
+			problem.Write(w, problem.Internal(http.StatusInternalServerError))
+			return
+		}
+		sends("application/vnd.oai.openapi+json", body).ServeHTTP(w, r)
+	})
 }

@@ -131,10 +131,13 @@ func (s *server) use(editor, namespace string, all []operation) time.Duration {
 // refused one. The server ends no stream meanwhile, however long its reviews take.
 func TestStreamsOfANamespaceAreBounded(t *testing.T) {
 	t.Parallel()
-	s, namespace := start(t, func(o *apiserver.Options) { o.Heartbeat = time.Hour }), newNamespace(t)
+	namespace, elsewhere, third := newNamespace(t), newNamespace(t), newNamespace(t)
+	// Each stream reviews all namespaces that have Darkrooms, and those of other tests are many.
+	s := start(t, func(o *apiserver.Options) {
+		o.Heartbeat, o.Namespaces = time.Hour, []string{namespace, elsewhere, third}
+	})
 	editor := newEditor(t, namespace).token
 	s.want(http.StatusCreated, editor, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	elsewhere := newNamespace(t)
 	for i, want := range []int{16, 16, 16, 16, 0} {
 		opened, refusal := s.openUntilRefused(newUser(t, elsewhere, fmt.Sprint("nobody-", i)).token)
 		if opened != want || !strings.Contains(refusal, "each caller may have 16") {
@@ -143,7 +146,7 @@ func TestStreamsOfANamespaceAreBounded(t *testing.T) {
 	}
 	s.follow(editor, "/events/stream").until("synced")
 	// Another tenant, who may see nothing yet, can still wait for what is to come.
-	s.follow(newUser(t, newNamespace(t), "new").token, "/events/stream").until("synced")
+	s.follow(newUser(t, third, "new").token, "/events/stream").until("synced")
 }
 
 // openUntilRefused opens streams, which stay open until the test ends, until the server answers 429.

@@ -189,9 +189,9 @@ type plainRoute struct {
 	probe bool
 }
 
-func (s *Server) plainRoutes(document, version []byte, page *page) []plainRoute {
+func (s *Server) plainRoutes(version []byte, page *page) []plainRoute {
 	out := []plainRoute{
-		{pattern: "GET /openapi.json", handler: sends("application/vnd.oai.openapi+json", document)},
+		{pattern: "GET /openapi.json", handler: serveDocument(s.options.Version)},
 		{pattern: "GET /healthz", handler: sends("text/plain", []byte("ok\n")), probe: true},
 		{pattern: "GET /readyz", handler: http.HandlerFunc(s.ready), probe: true},
 		{pattern: "GET /version", handler: sends(reply.TypeJSON, version)},

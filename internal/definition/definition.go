@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -52,8 +53,12 @@ func Schema() (*apiextensionsv1.JSONSchemaProps, error) {
 	return definition.Spec.Versions[at].Schema.OpenAPIV3Schema, nil
 }
 
-// New reads the CRD of this version of the operator.
-func New() (*Definition, error) {
+// New returns the definition in the CRD of this version of the operator. It is compiled once in a process.
+func New() (*Definition, error) { return compiled() }
+
+var compiled = sync.OnceValues(compile)
+
+func compile() (*Definition, error) {
 	schema, err := Schema()
 	if err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ var sharedBounds = map[string]string{
 	"internal/apiserver/auth/access.go":   "TestRatesTrackABoundedNumberOfCallers",
 	"internal/apiserver/oidc/provider.go": "TestSessionIsRefreshedAtTheIssuer",
 	"internal/apiserver/limits.go": "TestWhoSendsSlowlyHoldsNothingOfOthers TestEachHasAShare TestServiceAccountsOfANamespaceShare " +
-		"TestOneCallerCannotRenderForAll TestWhoSeesNothingTakesNoStreamOfOthers TestACallerReadsSoManyLogs",
+		"TestOneCallerCannotRenderForAll TestStreamsOfANamespaceAreBounded TestACallerReadsSoManyLogs",
 	"gate/serve/server.go": "TestIdleConnectionsMakePlaceForOthers TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong",
 	"gate/admission/queue.go": "TestClientsTakeTurns TestAFullQueueMakesPlaceForClientsWithFewerWaiters " +
 		"TestTheWorkOfAClientIsBounded TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt",
