@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -26,15 +27,25 @@ const Patience = 5 * time.Minute
 type Limits struct {
 	// Timeout is the maximum time to wait.
 	Timeout time.Duration
-	// Period is the interval between checks.
+	// Period is the first interval between checks. It grows up to longestPeriod, because checks take the API server's time
+	// from what they wait for.
 	Period time.Duration
 }
+
+const (
+	longestPeriod = 250 * time.Millisecond
+	// growth limits by how much longer a test waits than it must: by a quarter.
+	growth = 1.25
+)
 
 // Until repeats a check until it succeeds, the timeout expires or the context ends. The error contains the expected
 // state and the error of the last check.
 func (l Limits) Until(ctx context.Context, what string, check func(context.Context) error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, l.Period, l.Timeout, true, func(context.Context) (bool, error) {
+	limited, cancel := context.WithTimeout(ctx, l.Timeout)
+	defer cancel()
+	periods := wait.Backoff{Duration: l.Period, Factor: growth, Cap: max(l.Period, longestPeriod), Steps: math.MaxInt}
+	err := periods.DelayFunc().Until(limited, true, false, func(context.Context) (bool, error) {
 		// Checks get the context without the timeout, so that the last check returns its own error.
 		last = check(ctx)
 		var never permanent
