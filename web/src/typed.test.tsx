@@ -307,7 +307,7 @@ test("what was typed stays when another user has signed in in another tab, and n
 test("all that can be typed is sent above", () => {
   const sources = import.meta.glob<string>("./**/*.tsx", { query: "?raw", import: "default", eager: true });
   // Parts of the form above, filters that are in the address, and the fields themselves.
-  const others = ["form/AdditionalSources", "form/ProbeFields", "form/Gate", "form/SubDomains", "list/", "layout/SignIn", "layout/PlainField"];
+  const others = ["form/ProbeFields", "form/Gate", "form/SubDomains", "list/", "layout/SignIn", "layout/PlainField"];
   const known = [...Object.keys(forms).flatMap((names) => names.replace(/ with.*/, "").split(", ")), ...others];
   const typing = Object.entries(sources).filter(([path, text]) => !path.includes(".test.") && /<(PlainField|TextInput|TextArea|TextField|NumberInput|NumberField|TextInputGroup|Search)\b/.test(text));
   expect(typing.map(([path]) => path.slice(2)).filter((path) => !known.some((name) => path.startsWith(name)))).toEqual([]);

@@ -7,7 +7,6 @@ import { list } from "../words/format";
 import { NumberField, SelectField, TextField, Toggle, useForm } from "./fields";
 import { chosenDomain } from "../model/domains";
 import { withValue } from "../model/model";
-import { AdditionalSources } from "./AdditionalSources";
 import { GateSettings, GateSwitch } from "./Gate";
 import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
@@ -57,7 +56,6 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
             <NumberField path={["cacheTTLSeconds"]} label="Browser cache TTL (seconds)" isOptional />
             <SelectField path={["logLevel"]} label="Log level" />
           </div>
-          <AdditionalSources />
           <ProbeTimes />
           {loaded && <GateSwitch />}
           <GateSettings />
@@ -77,7 +75,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
           <Toggle path={["metrics", "enabled"]} label="Expose Prometheus metrics" />
           <Toggle path={["networkPolicy", "enabled"]} label="Restrict pod traffic with a NetworkPolicy" />
           <Content component="small" className="dr-quiet">
-            Use the YAML tab for gateways, presets of the gate, environment variables, pod templates and other settings.
+            Use the YAML tab for additional sources, gateways, presets of the gate, environment variables, pod templates and other settings.
           </Content>
         </FormSection>
       </ExpandableSection>

@@ -4,7 +4,7 @@ import { sourceTypes, type Darkroom, type SourceInput, type SourceType } from ".
 import { sourceNames } from "../words/sources";
 import { Credentials } from "./Credentials";
 import { TextField, useForm } from "./fields";
-import { typeOf, withValue, type Path } from "../model/model";
+import { typeOf, withValue } from "../model/model";
 
 /** The type of source, and its fields. */
 export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
@@ -31,7 +31,7 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
           />
         ))}
       </FormGroup>
-      <PlaceFields of={["source"]} type={type} />
+      <PlaceFields type={type} />
       {type === "CloudFront" && (
         <Checkbox
           id="field-source-secureProtocol"
@@ -50,20 +50,20 @@ export function SourceFields({ loaded }: { loaded: Darkroom | undefined }) {
 }
 
 /** The location fields of a source, by type. */
-export function PlaceFields({ of, type }: { of: Path; type: SourceType }) {
+function PlaceFields({ type }: { type: SourceType }) {
   switch (type) {
     case "WebFolder":
-      return <TextField path={[...of, "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help />;
+      return <TextField path={["source", "baseUrl"]} label="Base URL" isRequired type="url" placeholder="https://example.com/images" help />;
     case "GoogleCloudStorage":
-      return <TextField path={[...of, "bucket"]} label="Bucket" isRequired />;
+      return <TextField path={["source", "bucket"]} label="Bucket" isRequired />;
     case "CloudFront":
-      return <TextField path={[...of, "host"]} label="Host" isRequired placeholder="d111111abcdef8.cloudfront.net" />;
+      return <TextField path={["source", "host"]} label="Host" isRequired placeholder="d111111abcdef8.cloudfront.net" />;
     case "S3":
       return (
         <>
-          <TextField path={[...of, "bucket"]} label="Bucket" isRequired />
-          <TextField path={[...of, "region"]} label="Region" isRequired placeholder="eu-west-2" />
-          <TextField path={[...of, "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help />
+          <TextField path={["source", "bucket"]} label="Bucket" isRequired />
+          <TextField path={["source", "region"]} label="Region" isRequired placeholder="eu-west-2" />
+          <TextField path={["source", "endpoint"]} label="Endpoint" type="url" placeholder="https://minio.example.com:9000" help />
         </>
       );
   }

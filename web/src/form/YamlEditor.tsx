@@ -1,8 +1,8 @@
 import { Alert, Content, FormGroup } from "@patternfly/react-core";
 import { useEffect, useMemo, useState } from "react";
 import type { DarkroomInput } from "../api/types";
+import { same } from "../model/merge";
 import { CodeEditor } from "../yaml/CodeEditor";
-import { rewrite } from "../yaml/rewrite";
 import { inLine, rangeOf, read, write, type Finding } from "../yaml/text";
 import { useForm } from "./fields";
 
@@ -27,10 +27,10 @@ export default function YamlEditor({
 }) {
   const { disabled, errors } = useForm();
   /** The text, and the last valid input in it. */
-  const [typed, setTyped] = useState(() => ({ text: before === undefined ? write(input) : rewrite(before, input), input }));
+  const [typed, setTyped] = useState(() => ({ text: textOf(input, before), input }));
   if (typed.input !== input) {
     // The input changed elsewhere: by a merge, or because changes were discarded.
-    setTyped({ text: before === undefined ? write(input) : rewrite(typed.text, input), input });
+    setTyped({ text: write(input), input });
   }
   const { text } = typed;
   const result = useMemo(() => read(text), [text]);
@@ -77,4 +77,10 @@ export default function YamlEditor({
       </Content>
     </>
   );
+}
+
+/** The previous text while it means the same, and else the input as YAML, which has no comments. */
+function textOf(input: DarkroomInput, before: string | undefined): string {
+  const now = before === undefined ? undefined : read(before);
+  return before !== undefined && now && !("error" in now) && same(now.input, input) ? before : write(input);
 }
