@@ -77,6 +77,29 @@ await run([
     },
   ],
   [
+    "rotates its keys, sees that the new ones are refused while the image is still served, and goes back",
+    async () => {
+      await editor.goto(detail);
+      await editor.getByRole("button", { name: "Actions" }).click();
+      await editor.getByRole("menuitem", { name: "Rotate keys" }).click();
+      const dialog = editor.getByRole("dialog");
+      await dialog.getByLabel("Access key").fill("typed-access");
+      await dialog.getByLabel("Secret key").fill("typed-secret");
+      await dialog.getByLabel("Name of the new Secret").fill("album-rotated");
+      await inspect(editor, "rotate");
+      await dialog.getByRole("button", { name: "Rotate" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await editor.getByText("Access denied by the source").first().waitFor({ timeout: patience });
+      await editor.getByRole("img", { name: image }).waitFor({ timeout: patience });
+      await inspect(editor, "refused-keys");
+      await editor.getByRole("button", { name: /^Roll back to revision/ }).click();
+      await dialog.getByText("name: album-rotated").waitFor();
+      await dialog.getByRole("button", { name: "Roll back" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await waitPhase(editor, "Ready");
+    },
+  ],
+  [
     "meets somebody else's edit, sees both sides and settles it",
     async () => {
       await editor.goto(`${detail}/edit`);

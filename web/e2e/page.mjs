@@ -188,6 +188,15 @@ export async function inspect(page, name, arrange) {
       return [...(outside ? ["the dialog itself"] : []), ...beyond.slice(0, 4).map((element) => `${element.tagName}.${element.className}`)];
     });
     assert.deepEqual(clipped, [], `${name}, ${width} px wide: cut off in the dialog`);
+    const spilled = await page.evaluate(() =>
+      [...document.querySelectorAll(".dr-image__frame img")]
+        .filter((img) => {
+          const [inner, frame] = [img, /** @type {Element} */ (img.parentElement)].map((element) => element.getBoundingClientRect());
+          return inner && frame && (inner.top < frame.top - 1 || inner.bottom > frame.bottom + 1 || inner.right > frame.right + 1);
+        })
+        .map(({ outerHTML }) => outerHTML),
+    );
+    assert.deepEqual(spilled, [], `${name}, ${width} px wide: an image is larger than its frame, and covers what is below`);
     const twice = await page.evaluate(() => {
       const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
       return ids.filter((id, at) => ids.indexOf(id) !== at);

@@ -13,7 +13,6 @@ export const paths = {
   list: "/",
   create: "/ui/create",
   explain: (url?: string): string => "/ui/explain" + (url ? `?${new URLSearchParams({ url }).toString()}` : ""),
-  clone: ({ namespace, name }: Key): string => `/ui/create?${new URLSearchParams({ from: `${namespace}/${name}` }).toString()}`,
   detail: ({ namespace, name }: Key): string => `/ui/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`,
   /** The form, optionally at a field. */
   edit: (key: Key, field?: string): string => paths.detail(key) + "/edit" + (field ? `?${new URLSearchParams({ field }).toString()}` : ""),

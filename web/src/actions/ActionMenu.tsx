@@ -1,14 +1,12 @@
-import { Divider, DropdownItem } from "@patternfly/react-core";
+import { DropdownItem } from "@patternfly/react-core";
 import type { Access, Darkroom } from "../api/types";
 import { Menu } from "../layout/Menu";
 import { missingRight } from "../layout/MissingRight";
-import { navigate, paths } from "../router";
 import { hasKeys, isPaused, refusalOf, words, type ActionName } from "./actions";
 
 /** The actions on a Darkroom. Disabled actions have the reason. */
 export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; access: Access | undefined; onAct: (action: ActionName | "rotate") => void }) {
   const cannotRotate = refusalOf("restart", { ...darkroom, replicas: 1 }, access) ?? (access?.createSecret === false ? missingRight("createSecret", darkroom.namespace) : undefined);
-  const cannotClone = access?.create === false ? "You do not have permission to create Darkrooms in this namespace" : undefined;
   return (
     <Menu toggle={{ children: "Actions" }}>
       {(["restart", "scale", isPaused(darkroom) ? "resume" : "pause", "retry"] as const).map((action) => {
@@ -24,10 +22,6 @@ export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; ac
           Rotate keys
         </DropdownItem>
       )}
-      <Divider component="li" />
-      <DropdownItem isAriaDisabled={cannotClone !== undefined} description={cannotClone} onClick={() => navigate(paths.clone(darkroom))}>
-        Clone
-      </DropdownItem>
     </Menu>
   );
 }

@@ -48,7 +48,7 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
       effect={
         <>
           The keys are stored in a new Secret, and <strong>source.credentialsSecretRef</strong> changes: {before ? before.name : "keys in the resource"} → {secret}. The pods are replaced one after another
-          {probe ? ", once a new one has served the image with the new keys." : ". Without an image check, wrong keys are noticed by visitors only."} {before && `The Secret ${before.name} is kept.`}
+          {probe ? ", once a new one has served the image with the new keys." : ". Without an image check, wrong keys are noticed by visitors only."} {before ? `The Secret ${before.name} is kept.` : "The keys in the resource are removed, and a rollback cannot restore them."}
         </>
       }
       act="Rotate"

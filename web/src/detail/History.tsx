@@ -14,7 +14,7 @@ import { plural } from "../words/format";
 import type { Tone } from "../words/conditions";
 import { StatusText } from "../words/StatusText";
 import { signs } from "../words/ToneIcon";
-import { changeOf, changesTo, describeStatus } from "./revisions";
+import { changeOf, changesTo, describeStatus, lostKeysOf } from "./revisions";
 import { RollBackDialog } from "./RollBackDialog";
 
 interface Props {
@@ -41,9 +41,10 @@ export default function History({ darkroom, access }: Props) {
       </EmptyState>
     );
   }
-  const refusal = access?.update === false ? "You do not have permission to update this Darkroom" : darkroom.deletedAt ? "The Darkroom is being deleted" : undefined;
+  const refused = access?.update === false ? "You do not have permission to update this Darkroom" : darkroom.deletedAt ? "The Darkroom is being deleted" : undefined;
   const cellsOf = (revision: Revision, before: Revision | undefined): ReactNode[] => {
     const { settings, status, changedBy, createdAt, revision: number } = revision;
+    const refusal = refused ?? lostKeysOf(darkroom, revision);
     const changed = changesTo(darkroom, revision).filter(({ kind }) => kind !== "same").length;
     const comparison = !settings ? "Settings not recorded" : changed === 0 ? "Same settings" : plural(changed, "line differs", "lines differ");
     return [

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { Revision } from "../api/types";
-import { asOf, changeOf, changesTo, lastOther, rollBackCommandOf } from "./revisions";
+import { asOf, changeOf, changesTo, lastOther, lostKeysOf, rollBackCommandOf } from "./revisions";
 
 const now = darkroom({ labels: { team: "cats" }, annotations: { note: "kept" } });
 
@@ -48,4 +48,14 @@ test("the way back is the last revision that was installed with other settings",
   const revisions = [of(5, "failed", 4), of(4, "deployed", 1), of(3, "superseded", 1), of(2, "superseded", 2), of(1, "superseded", 3)];
   expect(lastOther(now, revisions)?.revision).toBe(2);
   expect(lastOther(now, revisions.slice(0, 3))).toBeUndefined();
+});
+
+test("there is no way back to keys that the history does not keep", () => {
+  const s3 = { type: "S3", bucket: "b", region: "r" } as const;
+  const before: Revision = { ...revision({ source: { ...s3, credentials: "inline" } }), revision: 1 };
+  const rotated = darkroom({ source: { ...s3, credentials: "secretRef", credentialsSecretRef: { name: "cats-s3" } } });
+  expect(lostKeysOf(rotated, before)).toContain("does not keep them");
+  expect(lastOther(rotated, [before])).toBeUndefined();
+  const kept = darkroom({ source: { ...s3, bucket: "other", credentials: "inline" } });
+  expect(lastOther(kept, [before])?.revision).toBe(1);
 });

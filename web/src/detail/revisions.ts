@@ -17,9 +17,15 @@ export function asOf(darkroom: Darkroom, { settings }: Revision): DarkroomInput 
   return toInput({ name, namespace, status, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}), ...settings });
 }
 
-/** The last installed revision whose settings differ from the current ones. */
+/** Why a Darkroom cannot be rolled back to a revision: its keys were in the resource, and the history does not keep them. */
+export const lostKeysOf = ({ source }: Darkroom, { settings }: Revision): string | undefined =>
+  settings?.source.credentials === "inline" && source.credentials !== "inline" ? "The keys of this revision were in the resource, and the history does not keep them" : undefined;
+
+/** The last installed revision with other settings that the Darkroom can be rolled back to. */
 export const lastOther = (darkroom: Darkroom, revisions: readonly Revision[]): Revision | undefined =>
-  revisions.find((revision) => ["deployed", "superseded"].includes(revision.status) && revision.settings && changesTo(darkroom, revision).length > 0);
+  revisions.find(
+    (revision) => ["deployed", "superseded"].includes(revision.status) && revision.settings && !lostKeysOf(darkroom, revision) && changesTo(darkroom, revision).length > 0,
+  );
 
 /** The changes of a rollback, line by line; empty if no visible setting changes. */
 export function changesTo(darkroom: Darkroom, revision: Revision): DiffLine[] {

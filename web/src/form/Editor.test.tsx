@@ -9,6 +9,7 @@ import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import type { Darkroom, DarkroomInput, Key, Outcome } from "../api/types";
 import { SettingsContext } from "../settings";
+import { draftAgain } from "./drafts";
 import { Editor } from "./Editor";
 import FormView from "./FormView";
 import { emptyInput, toInput } from "../model/model";
@@ -508,29 +509,16 @@ test("an error in a folded setting unfolds it", async () => {
   await waitFor(() => expect(document.activeElement).toBe(field("field-replicas")));
 });
 
-test("a clone is a filled form without hosts and secrets, and has a draft of its own", async () => {
-  stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentials: "inline" }, replicas: 3 });
-  sessionStorage.setItem("darkroom-draft  ", JSON.stringify({ input: emptyInput("other"), withheld: [] }));
-  history.replaceState(null, "", "/ui/create?from=photos%2Fcats");
-  open();
-  expect(await screen.findByText(/Secrets are not copied. Enter: source.accessKey, source.secretKey/)).toBeTruthy();
-  expect((field("field-name") as HTMLInputElement).value).toBe("cats-copy");
-  expect((field("field-source-bucket") as HTMLInputElement).value).toBe("b");
-  expect(screen.queryByText("cats.darkroom.example.com")).toBeNull();
-  fill("field-name", "dogs");
-  await waitFor(() => expect(sessionStorage.getItem("darkroom-draft  copy of photos/cats")).toContain("dogs"));
-  expect(sessionStorage.getItem("darkroom-draft  ")).toContain("other");
-});
-
-test("secrets that a copy lacks are asked for while there is a place for them, which the error leads to", async () => {
-  stored = darkroom({
-    source: { type: "S3", bucket: "b", region: "r", credentials: "inline" },
-    additionalSources: [{ name: "old", type: "S3", bucket: "o", region: "r", fallback: true, credentials: "inline" }],
-  });
-  history.replaceState(null, "", "/ui/create?from=photos%2Fcats");
+test("secrets that a draft lacks are asked for while there is a place for them, which the error leads to", async () => {
+  draftAgain(
+    darkroom({
+      source: { type: "S3", bucket: "b", region: "r", credentials: "inline" },
+      additionalSources: [{ name: "old", type: "S3", bucket: "o", region: "r", fallback: true, credentials: "inline" }],
+    }),
+  );
   const user = userEvent.setup();
   open();
-  await screen.findByText(/Secrets are not copied/);
+  await screen.findByText(/Secrets are never kept/);
   await user.click(button(/^Review/));
   const asked = () => Array.from(document.querySelectorAll("li"), ({ textContent }) => /^(\S+): Enter it again/.exec(textContent)?.[1]);
   const radios = (group: string) => Array.from(document.querySelectorAll(`input[type=radio][name=${group}]`), ({ id }) => id);

@@ -2,12 +2,12 @@ import { ActionGroup, Alert, AlertActionCloseButton, AlertActionLink, Button, Fo
 import { Activity, lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { Loading } from "../layout/Loading";
 import { Boundary } from "../layout/Boundary";
-import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
+import type { Darkroom, DarkroomInput, Key } from "../api/types";
 import { useDarkroom } from "../live/useLive";
 import { navigate, paths } from "../router";
 import { list } from "../words/format";
 import { Conflict } from "./Conflict";
-import { dropDraft, saveDraft, type Draft, type DraftKey } from "./drafts";
+import { dropDraft, saveDraft, type Draft } from "./drafts";
 import { ErrorSummary } from "./ErrorSummary";
 import { FormContext, idOf, type FormState } from "./fields";
 import { FormFields } from "./FormFields";
@@ -24,8 +24,6 @@ interface Props {
   initial: DarkroomInput;
   /** The version that is edited; none for a new Darkroom. */
   loaded?: Darkroom;
-  /** The Darkroom that was cloned, and the secrets that the clone lacks. */
-  copied?: { from: Key; withheld: readonly string[] };
   /** Unsaved changes of an earlier visit. */
   draft?: Draft;
   /** Discards the changes and loads the Darkroom again. */
@@ -33,11 +31,10 @@ interface Props {
 }
 
 /** Edits a Darkroom as form or YAML, then reviews and saves it. */
-export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
-  const draftKey = useMemo((): DraftKey => loaded ?? (copied && { copyOf: copied.from }), [loaded, copied]);
+export function Editor({ initial, loaded, draft, onReload }: Props) {
   const [input, setInput] = useState(draft?.input ?? initial);
   const [restored, setRestored] = useState(draft !== undefined);
-  const [missing, setMissing] = useState<readonly string[]>((draft ?? copied)?.withheld ?? []);
+  const [missing, setMissing] = useState<readonly string[]>(draft?.withheld ?? []);
   const [tab, setTab] = useState<"form" | "yaml">("form");
   /** The YAML as typed, with comments. It is never stored, because it may contain secrets. */
   const [text, setText] = useState<string>();
@@ -46,14 +43,14 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   const [attempted, setAttempted] = useState(false);
   /** The field to move the focus to. */
   const [target, setTarget] = useState<string | undefined>(() => new URLSearchParams(location.search).get("field") ?? undefined);
-  const saving = useSaving(loaded, draftKey, setInput);
+  const saving = useSaving(loaded, setInput);
   const { base } = saving;
   const deleted = useDeleted(loaded);
   const began = useMemo(() => (base ? toInput(base) : initial), [base, initial]);
   const dirty = !same(input, began);
   /** Whether there are no changes to review, own or concurrent. */
   const untouched = loaded !== undefined && !dirty && same(input, initial);
-  useDraft(draftKey, input, base, dirty);
+  useDraft(loaded, input, base, dirty);
 
   const invalid = useMemo(() => [...validate(input, base), ...enterAgain(missing, input)], [input, base, missing]);
   const checked = useChecked(input, base, dirty && invalid.length === 0 && !saving.busy && !saving.reviewed);
@@ -97,15 +94,14 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
   };
   const arrived = useCallback(() => setTarget(undefined), []);
   const leave = () => {
-    dropDraft(draftKey);
-    const from = loaded ?? copied?.from;
-    navigate(from ? paths.detail(from) : paths.list);
+    dropDraft(loaded);
+    navigate(loaded ? paths.detail(loaded) : paths.list);
   };
   const discard = () => {
-    dropDraft(draftKey);
+    dropDraft(loaded);
     setInput(initial);
     setText(undefined);
-    setMissing(copied?.withheld ?? []);
+    setMissing([]);
     setRestored(false);
     onReload?.();
   };
@@ -155,12 +151,6 @@ export function Editor({ initial, loaded, copied, draft, onReload }: Props) {
                 {missing.length > 0 && `Secrets are never kept. Enter again: ${list(missing)}.`}
               </Alert>
             )}
-            {copied && !restored && (
-              <Alert component="p" isInline variant="info" title={`Copied from ${keyOf(copied.from)}`}>
-                Choose a name and at least one sub-domain: a host belongs to one Darkroom.
-                {missing.length > 0 && ` Secrets are not copied. Enter: ${list(missing)}.`}
-              </Alert>
-            )}
             {saving.merged && <Conflict merged={saving.merged} onClose={saving.acknowledge} />}
             <ErrorSummary problem={saving.problem} errors={attempted ? errors : saving.errors} isNew={!loaded} input={input} onGoTo={goTo} />
             <Activity mode={tab === "form" ? "visible" : "hidden"}>
@@ -206,7 +196,7 @@ const without = (errors: readonly FieldError[], known: readonly FieldError[]): F
 const enterAgain = (missing: readonly string[], input: DarkroomInput): FieldError[] =>
   missing
     .filter((location) => location.startsWith("extraEnv.") || takesKeys(valueAt(input, location.split(".").slice(0, -1))))
-    .map((location) => ({ location, message: "Enter it again: secrets are neither kept with unsaved changes nor copied" }));
+    .map((location) => ({ location, message: "Enter it again: secrets are not kept with unsaved changes" }));
 
 /** The form field of a location or of its closest parent; undefined if only the YAML has it. */
 function elementOf(location: string): HTMLElement | undefined {
@@ -231,7 +221,7 @@ function useDeleted(loaded: Darkroom | undefined): boolean {
 }
 
 /** Keeps unsaved changes as a draft, and asks before the tab is closed. */
-function useDraft(key: DraftKey, input: DarkroomInput, base: Darkroom | undefined, dirty: boolean): void {
+function useDraft(key: Key | undefined, input: DarkroomInput, base: Darkroom | undefined, dirty: boolean): void {
   useEffect(() => {
     if (dirty) {
       saveDraft(key, input, base);

@@ -4,12 +4,11 @@ import { api } from "../api/client";
 import { keyOf, type Key } from "../api/types";
 import { Crumbs } from "../layout/Crumbs";
 import { NotLoaded } from "../layout/NotLoaded";
-import { useSearch } from "../router";
 import { useLoaded } from "../useLoaded";
 import { useNamespaces } from "../useAccess";
 import { readDraft, type Draft } from "./drafts";
 import { Editor } from "./Editor";
-import { copyOf, emptyInput, toInput } from "../model/model";
+import { emptyInput, toInput } from "../model/model";
 
 /** A form keeps the version that it was opened with. */
 const asOpened = { fresh: Infinity, once: true };
@@ -29,26 +28,7 @@ export default function FormView({ edited }: { edited?: Key }) {
   );
 }
 
-/** A new Darkroom, or a clone of the Darkroom in the URL. */
 function Create() {
-  const from = /^([^/]+)\/([^/]+)$/.exec(new URLSearchParams(useSearch()).get("from") ?? "");
-  const [, namespace, name] = from ?? [];
-  return namespace && name ? <Copy key={`${namespace}/${name}`} from={{ namespace, name }} /> : <Empty />;
-}
-
-function Copy({ from }: { from: Key }) {
-  const { value, problem, reload } = useLoaded(`copy ${keyOf(from)}`, async (signal) => {
-    const { input, withheld } = copyOf(await api.get(from, signal));
-    return { input, copied: { from, withheld } };
-  }, asOpened);
-  const [draft] = useState(() => readDraft({ copyOf: from }));
-  if (!value) {
-    return <NotLoaded problem={problem} onRetry={reload} />;
-  }
-  return <Editor initial={value.input} copied={value.copied} draft={draft} />;
-}
-
-function Empty() {
   const { value, problem } = useNamespaces();
   const [draft] = useState(() => readDraft(undefined));
   if (!value && !problem && !draft) {

@@ -1,6 +1,6 @@
 import { attempt } from "../attempt";
 import { keyOf, type Darkroom, type DarkroomInput, type Key } from "../api/types";
-import { copyOf, toInput, valueAt, withValue } from "../model/model";
+import { hiddenOf, toInput, valueAt, withValue } from "../model/model";
 
 /** An unsaved form in sessionStorage. It survives navigation, reload and a new sign-in. */
 export interface Draft {
@@ -11,9 +11,6 @@ export interface Draft {
   withheld: string[];
 }
 
-/** The form of an existing, a cloned or a new Darkroom. */
-export type DraftKey = Key | { copyOf: Key } | undefined;
-
 const prefix = "darkroom-draft ";
 /** The user of the drafts. Other users of this tab must not see them. */
 let user = "";
@@ -22,7 +19,8 @@ export const keepDraftsOf = (username: string): void => void (user = username);
 /** The storage key of an item that is kept until sign-out. */
 export const ofUser = (name: string): string => `${prefix}${user} ${name}`;
 
-const nameOf = (key: DraftKey): string => ofUser(key ? ("copyOf" in key ? `copy of ${keyOf(key.copyOf)}` : keyOf(key)) : "");
+/** The storage key of the draft of a Darkroom, or of a new one. */
+const nameOf = (key: Key | undefined): string => ofUser(key ? keyOf(key) : "");
 
 /**
  * Takes out what must not be stored: inline keys, and literal values of environment
@@ -42,17 +40,17 @@ export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; wi
   return { input: { ...out, extraEnv }, withheld: [...withheld, ...literal] };
 }
 
-const keep = (edited: DraftKey, draft: Draft): void => attempt(() => sessionStorage.setItem(nameOf(edited), JSON.stringify(draft)));
+const keep = (edited: Key | undefined, draft: Draft): void => attempt(() => sessionStorage.setItem(nameOf(edited), JSON.stringify(draft)));
 
-export const saveDraft = (edited: DraftKey, input: DarkroomInput, base: Darkroom | undefined): void => keep(edited, { ...withoutSecrets(input), base });
+export const saveDraft = (edited: Key | undefined, input: DarkroomInput, base: Darkroom | undefined): void => keep(edited, { ...withoutSecrets(input), base });
 
 /** Fills the form for a new Darkroom with a deleted one. */
-export const draftAgain = (darkroom: Darkroom): void => keep(undefined, { input: toInput(darkroom), base: undefined, withheld: copyOf(darkroom).withheld });
+export const draftAgain = (darkroom: Darkroom): void => keep(undefined, { input: toInput(darkroom), base: undefined, withheld: hiddenOf(darkroom) });
 
 /** The stored draft, or undefined. */
-export const readDraft = (edited: DraftKey): Draft | undefined => attempt(() => JSON.parse(sessionStorage.getItem(nameOf(edited)) ?? "") as Draft);
+export const readDraft = (edited: Key | undefined): Draft | undefined => attempt(() => JSON.parse(sessionStorage.getItem(nameOf(edited)) ?? "") as Draft);
 
-export const dropDraft = (edited: DraftKey): void => attempt(() => sessionStorage.removeItem(nameOf(edited)));
+export const dropDraft = (edited: Key | undefined): void => attempt(() => sessionStorage.removeItem(nameOf(edited)));
 
 /** Removes the drafts of all users. */
 export function clearDrafts(): void {

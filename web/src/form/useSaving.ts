@@ -7,7 +7,7 @@ import { Changed, createOnce, replaceSeen } from "./versions";
 import { objectChanges, type ObjectChange } from "../diff/objects";
 import { useStore } from "../live/useLive";
 import { navigate, paths } from "../router";
-import { dropDraft, type DraftKey } from "./drafts";
+import { dropDraft } from "./drafts";
 import { merge, type Merged } from "../model/merge";
 import { toInput } from "../model/model";
 import { fromServer, type FieldError } from "./validate";
@@ -30,7 +30,7 @@ interface State {
 const quiet = { problem: undefined, errors: [] };
 
 /** Checks and saves an input, and detects concurrent changes. */
-export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setInput: (input: DarkroomInput) => void) {
+export function useSaving(loaded: Darkroom | undefined, setInput: (input: DarkroomInput) => void) {
   const store = useStore();
   const [base, setBase] = useState(loaded);
   const [state, setState] = useState<State>({
@@ -93,7 +93,7 @@ export function useSaving(loaded: Darkroom | undefined, draftKey: DraftKey, setI
         const stored = await write(input, false);
         if (stored) {
           // The form unmounts before its effect could drop the draft.
-          dropDraft(draftKey);
+          dropDraft(loaded);
           store.put(stored);
           // The user may have navigated away meanwhile.
           if (location.pathname === pathname) {

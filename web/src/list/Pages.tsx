@@ -19,7 +19,7 @@ export default memo(function Pages({ query, page, found, onChange }: Props) {
       perPage={query.perPage}
       variant="bottom"
       isStatic
-      perPageOptions={[20, 50, 100, 500].map((n) => ({ title: String(n), value: n }))}
+      perPageOptions={[20, 50, 100].map((n) => ({ title: String(n), value: n }))}
       onSetPage={(_, page) => onChange({ page })}
       onPerPageSelect={(_, perPage) => onChange({ perPage })}
     />

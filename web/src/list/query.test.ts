@@ -39,7 +39,7 @@ test("the URL has what is shown, without defaults", () => {
 });
 
 test("invalid values in the URL are ignored", () => {
-  expect(parseQuery("?phase=Fine&source=FTP&sort=-color&page=-1&per=9999")).toMatchObject({ phases: [], sources: [], sort: "phase", page: 1, perPage: 500 });
+  expect(parseQuery("?phase=Fine&source=FTP&sort=-color&page=-1&per=9999")).toMatchObject({ phases: [], sources: [], sort: "phase", page: 1, perPage: 100 });
 });
 
 test("phases are counted whichever of them is chosen", () => {

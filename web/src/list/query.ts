@@ -14,12 +14,11 @@ export interface Query extends Chosen {
   search: string;
   sort: Column;
   descending: boolean;
-  /** Whether rows have one line, without images and causes. */
   page: number;
   perPage: number;
 }
 
-export const defaultPerPage = 50;
+const defaultPerPage = 50;
 /** Phases are sorted by urgency. */
 const defaultSort: Column = "phase";
 
@@ -47,7 +46,7 @@ export function parseQuery(search: string): Query {
     sort: columns.includes(name) ? name : defaultSort,
     descending: sort.startsWith("-"),
     page: number("page", 1),
-    perPage: Math.min(number("per", defaultPerPage), 500),
+    perPage: Math.min(number("per", defaultPerPage), 100),
   };
 }
 

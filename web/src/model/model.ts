@@ -1,4 +1,3 @@
-import { restartedAnnotation } from "./annotations";
 import { sourceTypes, type Darkroom, type DarkroomInput, type Source, type SourceType } from "../api/types";
 
 /** The type of a source; the default is a web folder. */
@@ -12,28 +11,11 @@ export function toInput(darkroom: Darkroom): DarkroomInput {
   return { ...wanted, source, ...(additionalSources ? { additionalSources } : {}) };
 }
 
-/**
- * A copy of a Darkroom, for a form to create it. Hosts belong to one Darkroom, so there are
- * none. Annotations, and labels with a prefix, are those of tools: a GitOps tool would delete
- * a copy that has its labels. Values that the API does not show are withheld.
- */
-export function copyOf(darkroom: Darkroom): { input: DarkroomInput; withheld: string[] } {
-  const { annotations, labels, ...settings } = toInput(darkroom);
-  const own = Object.entries(labels ?? {}).filter(([name]) => !name.includes("/"));
-  const withheld = darkroom.source.credentials === "inline" ? ["source.accessKey", "source.secretKey"] : [];
-  darkroom.additionalSources?.forEach(({ credentials }, at) => {
-    if (credentials === "inline") {
-      withheld.push(`additionalSources.${at}.accessKey`, `additionalSources.${at}.secretKey`);
-    }
-  });
-  withheld.push(...(settings.extraEnv ?? []).filter(({ valueFrom }) => !valueFrom).map(({ name }) => `extraEnv.${name}`));
-  const input: DarkroomInput = {
-    ...settings,
-    ...(own.length > 0 ? { labels: Object.fromEntries(own) } : {}),
-    name: `${darkroom.name.slice(0, 48)}-copy`,
-    subDomains: [],
-  };
-  return { input: withValue(input, ["podTemplate", "annotations", restartedAnnotation], undefined), withheld };
+/** The fields of a Darkroom with values that the API does not show. */
+export function hiddenOf({ source, additionalSources = [], extraEnv = [] }: Darkroom): string[] {
+  const sources = [["source", source] as const, ...additionalSources.map((other, at) => [`additionalSources.${at}`, other] as const)];
+  const keys = sources.filter(([, { credentials }]) => credentials === "inline").flatMap(([name]) => [`${name}.accessKey`, `${name}.secretKey`]);
+  return [...keys, ...extraEnv.filter(({ valueFrom }) => !valueFrom).map(({ name }) => `extraEnv.${name}`)];
 }
 
 /** The initial values of a new Darkroom, with a gate. */

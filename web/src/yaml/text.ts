@@ -50,7 +50,7 @@ export const inLine = (text: string, { from, message }: Finding): string =>
 export const write = (input: DarkroomInput): string => stringify(toManifest(input), { lineWidth: 0 });
 
 /** The path of a field in the resource. */
-export function inManifest(path: Path): string[] {
+function inManifest(path: Path): string[] {
   const inMetadata = ["name", "namespace", "labels", "annotations"].includes(path[0] ?? "");
   return [inMetadata ? "metadata" : "spec", ...path];
 }
