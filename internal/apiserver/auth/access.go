@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/lru"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
@@ -77,10 +75,8 @@ func (r Right) nonResourceAttributes() *authorizationv1.NonResourceAttributes {
 }
 
 const (
-	// maxCallers limits the callers in the cache, and maxAnswers the results of each, so that one caller cannot evict
-	// the results of another.
-	maxCallers = 1024
-	maxAnswers = 512
+	// maxAnswers limits the cached results. The budget of a caller limits how many of them are of that caller.
+	maxAnswers = 1 << 16
 	// budgetTimeout is the longest wait for the caller's budget.
 	budgetTimeout = 5 * time.Second
 )
@@ -93,13 +89,19 @@ type Access struct {
 	// identity on behalf of each caller.
 	budget  *limit.Rates
 	timeout time.Duration
-	answers *answers
+	answers *cache.LRUExpireCache
+}
+
+// question is the key of a cached result.
+type question struct {
+	caller string
+	right  Right
 }
 
 func newAccess(ask review, ttl time.Duration, budget *limit.Rates) *Access {
 	return &Access{
 		review: ask, ttl: ttl, budget: budget, timeout: budgetTimeout,
-		answers: &answers{callers: lru.New(maxCallers)},
+		answers: cache.NewLRUExpireCache(maxAnswers),
 	}
 }
 
@@ -145,8 +147,8 @@ func (a *Access) Patient() *Access {
 // May reports whether the caller has a permission. The error is a problem.
 func (a *Access) May(ctx context.Context, what Right) (bool, error) {
 	who := CallerOf(ctx)
-	own := a.answers.of(who)
-	if answer, found := own.Get(what); found {
+	key := question{who.key, what}
+	if answer, found := a.answers.Get(key); found {
 		return answer.(bool), nil
 	}
 	if err := a.Spend(ctx); err != nil {
@@ -165,7 +167,7 @@ func (a *Access) May(ctx context.Context, what Right) (bool, error) {
 		return false, problem.Unavailable("access reviews are unavailable; try again later")
 	}
 	allowed := status.Allowed && !status.Denied
-	own.Add(what, allowed, a.ttl)
+	a.answers.Add(key, allowed, a.ttl)
 	return allowed, nil
 }
 
@@ -186,28 +188,11 @@ func (a *Access) Require(ctx context.Context, what Right) error {
 
 // RequireNow is Require without a cached refusal, for requests that users do not repeat.
 func (a *Access) RequireNow(ctx context.Context, what Right) error {
-	own := a.answers.of(CallerOf(ctx))
-	if answer, found := own.Get(what); found && answer == false {
-		own.Remove(what)
+	key := question{CallerOf(ctx).key, what}
+	if answer, found := a.answers.Get(key); found && answer == false {
+		a.answers.Remove(key)
 	}
 	return a.Require(ctx, what)
-}
-
-// answers returns the cached results of a caller.
-type answers struct {
-	mu      sync.Mutex
-	callers *lru.Cache
-}
-
-func (a *answers) of(who *Caller) *cache.LRUExpireCache {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	found, ok := a.callers.Get(who.key)
-	if !ok {
-		found = cache.NewLRUExpireCache(maxAnswers)
-		a.callers.Add(who.key, found)
-	}
-	return found.(*cache.LRUExpireCache)
 }
 
 // isFromCluster reports whether an error means that the review failed.
