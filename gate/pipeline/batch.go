@@ -45,7 +45,7 @@ const patience = 15 * time.Second
 
 // wish is a request that waits for an original.
 type wish struct {
-	asked source.Request
+	asked source.Request // without validators
 	request.Request
 	// known is the version of the original that the cached result was made from.
 	known string

@@ -216,6 +216,79 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	})
 }
 
+// Requests for results of one original at the same time, known or not, read the original once at most, and never ask the
+// source twice at a time. After a restart the known results may be of different versions.
+func TestRefreshesOfOneOriginalShareOneFetch(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(rt, name) }
+		versions := rapid.SliceOfN(rapid.Uint8Range(0, 2), 3, 3).Draw(rt, "versions of known results")
+		known, now := draw("known results", 3), uint8(draw("version at the source", 2))
+		age := rapid.SampledFrom([]time.Duration{time.Hour, 3 * time.Hour}).Draw(rt, "age")
+		type asking struct {
+			width  int
+			pauses bool
+		}
+		asked := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
+			return asking{rapid.IntRange(1, 5).Draw(rt, "width"), rapid.Bool().Draw(rt, "pauses")}
+		}), 2, 6).Draw(rt, "asked")
+		kept := cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
+		var shade uint8
+		var open, most, read int
+		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
+			open++
+			most = max(most, open)
+			defer func() { open-- }()
+			time.Sleep(time.Second)
+			validators := original.Validators{ETag: fmt.Sprint(shade)}
+			if r.Known == validators {
+				return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
+			}
+			read++
+			return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
+		})
+		ask := func(ctx context.Context, p *Pipeline, width int) (*cache.Entry, error) {
+			r := resized("/a.png", width)
+			r.Transform.Fit, r.Own.Fit = request.FitMax, request.FitMax // unchanged, because it has one pixel
+			entry, _, err := p.Get(ctx, "a", r)
+			return entry, err
+		}
+		synctest.Test(t, func(t *testing.T) {
+			for width := range known {
+				p := newPipelineWith(o, kept) // does not know the other results
+				shade = versions[width]
+				if _, err := ask(t.Context(), p, width+1); err != nil {
+					rt.Errorf("a new image: %v", err)
+				}
+				p.failures.StopAllGoroutines()
+			}
+			time.Sleep(age)
+			shade, most, read = now, 0, 0
+			p := newPipelineWith(o, kept)
+			defer p.failures.StopAllGoroutines()
+			for _, next := range asked {
+				go func() {
+					if _, err := ask(t.Context(), p, next.width); err != nil {
+						rt.Errorf("%+v: %v", next, err)
+					}
+				}()
+				if next.pauses {
+					synctest.Wait()
+				}
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if most > 1 || read > 1 {
+				rt.Errorf("%d requests to the source at a time, which was read %d times", most, read)
+			}
+			for _, next := range asked {
+				if entry, err := ask(t.Context(), p, next.width); err != nil || !bytes.Equal(entry.Body, pixel(now)) {
+					rt.Errorf("%+v is old: %v", next, err)
+				}
+			}
+		})
+	})
+}
+
 // When an original has been read, no results of previous originals are served, even if the source confirms them: the
 // next image may have the same modification time, or an earlier one.
 func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {

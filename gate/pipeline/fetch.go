@@ -17,10 +17,8 @@ import (
 
 // flight is an original in use. It is fetched once and decoded once for all results that wait for it.
 type flight struct {
-	// unchanged is set if the source confirmed the known version. There is no body then.
-	unchanged bool
-	body      []byte
-	info      original.Info
+	body []byte
+	info original.Info
 	cache.Origin
 	release admission.Release
 	// ctx is canceled when no request needs the original any more.
@@ -34,6 +32,30 @@ type flight struct {
 // firstRead limits the memory reserved for an original of unknown length. A longer original is requested again with
 // the maximum reserved, because waiting for more memory while holding some could deadlock.
 const firstRead = 8 << 20
+
+// notModified is the error of a fetch whose source confirmed the known version. There is no original then.
+type notModified struct {
+	cache.Origin
+	known original.Validators
+}
+
+func (e *notModified) Error() string { return "the original is unchanged" }
+
+// fetchOnce fetches an original, once for concurrent requests with any known versions. A request whose version was not
+// the confirmed one fetches again.
+func (p *Pipeline) fetchOnce(ctx context.Context, asked source.Request) (f *flight, done func(), err error) {
+	key := asked
+	key.Known = original.Validators{}
+	for {
+		f, _, done, err = doShared(ctx, &p.flights, key, func(ctx context.Context) (*flight, error) {
+			return p.fetch(ctx, asked)
+		})
+		var unchanged *notModified
+		if !errors.As(err, &unchanged) || unchanged.known == asked.Known {
+			return f, done, err
+		}
+	}
+}
 
 // fetch reads an original when there is memory for it, and inspects it.
 func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err error) {
@@ -56,8 +78,11 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err 
 		err = p.read(ctx, r, f, p.MaxSourceBytes)
 	}
 	measure(err)
-	if err != nil || f.unchanged {
+	if err != nil {
 		return f, err
+	}
+	if f.body == nil { // the source confirmed the known version
+		return f, &notModified{f.Origin, r.Known}
 	}
 	if f.info, err = original.Inspect(f.body); err != nil {
 		return f, err
@@ -68,6 +93,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err 
 	}
 	sum := sha256.Sum256(f.body)
 	f.Original, f.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(f.body))
+	r.Known = original.Validators{}
 	p.gather(f, r)
 	return f, nil
 }
@@ -92,7 +118,6 @@ func (p *Pipeline) read(ctx context.Context, r source.Request, f *flight, reserv
 		return err
 	}
 	defer response.Body.Close()
-	f.unchanged = response.Unchanged
 	f.Origin = cache.Origin{Source: response.Validators, Control: response.Control, Validated: time.Now()}
 	if response.Unchanged {
 		return nil

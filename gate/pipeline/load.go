@@ -21,24 +21,26 @@ func (p *Pipeline) load(
 ) (_ response, err error) {
 	defer recovered(&err)
 	asked, wanted := source.Request{Path: r.Path, Via: r.Via}, &wish{Request: r}
+	wanted.asked = asked
 	if known != nil {
 		asked.Known, wanted.known = known.Source, known.Original
 	}
-	wanted.asked = asked
 	p.wishes.Store(wanted, nil)
 	defer p.wishes.Delete(wanted)
-	fetched, _, done, err := doShared(ctx, &p.flights, asked, func(ctx context.Context) (*flight, error) {
-		return p.fetch(ctx, asked)
-	})
+	fetched, done, err := p.fetchOnce(ctx, asked)
 	defer done()
+	var unchanged *notModified
+	if errors.As(err, &unchanged) {
+		return response{p.renew(key, r, known, unchanged.Origin, false), Revalidated}, nil
+	}
 	if err != nil {
 		if problem.Of(err).Kind.IsAboutImage() {
 			p.confirm(r, cache.Origin{Validated: time.Now()}) // invalidates other results of the original
 		}
 		return p.fallBack(r.Original(), key, known, err)
 	}
-	if known != nil && (fetched.unchanged || fetched.Original == known.Original) {
-		return response{p.renew(key, r, known, fetched), Revalidated}, nil
+	if known != nil && fetched.Original == known.Original {
+		return response{p.renew(key, r, known, fetched.Origin, true), Revalidated}, nil
 	}
 	p.confirm(r, fetched.Origin)
 	transformed, err := p.transform(ctx, fetched, r)
@@ -69,11 +71,14 @@ func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
 }
 
 // renew returns a known entry with the current caching rules and validators of an unchanged original. The original
-// may have come from another source, which does not know the previous validators.
-func (p *Pipeline) renew(key string, r request.Request, known *cache.Entry, fetched *flight) *cache.Entry {
+// may have come from another source, which does not know the previous validators. A response without a body keeps the
+// caching rules unless it has its own.
+func (p *Pipeline) renew(
+	key string, r request.Request, known *cache.Entry, fetched cache.Origin, hasBody bool,
+) *cache.Entry {
 	renewed := *known
 	renewed.Validated, renewed.Source = fetched.Validated, fetched.Source
-	if !fetched.unchanged || fetched.Control != (original.Control{}) {
+	if hasBody || fetched.Control != (original.Control{}) {
 		renewed.Control = fetched.Control
 	}
 	p.confirm(r, renewed.Origin)
