@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxPixels limits the time to encode WebP, which takes about 0.3 s of processor time for each megapixel.
-	maxPixels = 8_000_000
+	// maxWebPPixels limits the time to encode WebP, which takes about 0.3 s of processor time for each megapixel.
+	maxWebPPixels = 8_000_000
 	// Memory of the WebP encoder for each pixel. Measured: 15 bytes without alpha, and 80 with noise as alpha.
 	opaqueBytes, alphaBytes = 16, 86
 )
@@ -24,7 +24,7 @@ const (
 // cannot.
 func (p Plan) fitsWebP() bool {
 	whole := p.info.JPEG.CMYK && p.size == p.info.Size
-	return p.info.Format != "webp" && !whole && p.size.Pixels() <= maxPixels &&
+	return p.info.Format != "webp" && !whole && p.size.Pixels() <= maxWebPPixels &&
 		max(p.size.Width, p.size.Height) <= webp.MaxDimension
 }
 

@@ -153,7 +153,7 @@ func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
 
 func TestTheTimeAndMemoryOfAnEncodingAreBounded(t *testing.T) {
 	for size, encoded := range map[image.Point]bool{
-		{X: 4000, Y: maxPixels / 4000}: true, {X: 4000, Y: maxPixels/4000 + 1}: false,
+		{X: 4000, Y: maxWebPPixels / 4000}: true, {X: 4000, Y: maxWebPPixels/4000 + 1}: false,
 		{X: 16383, Y: 1}: true, {X: 1, Y: 16384}: false,
 	} {
 		p := New(infoOf(size, "png", 1), request.Transform{}, true)
