@@ -1,7 +1,7 @@
 // How people get from nothing to an image: page.mjs has the environment.
 import { strict as assert } from "node:assert";
 import page from "../package.json" with { type: "json" };
-import { aboveFoot, assertArrived, assertNoShifts, copyYaml, env, fetchImage, image, inspect, interrupt, namespace, newcomer, pasteYaml, patience, person, rest, run, unfold, waitPhase, watchShifts } from "./page.mjs";
+import { aboveFoot, assertArrived, assertNoShifts, checkSrcset, copyYaml, env, fetchImage, image, inspect, interrupt, namespace, newcomer, pasteYaml, patience, person, rest, run, unfold, waitPhase, watchShifts } from "./page.mjs";
 
 /** @type {import("playwright-core").Page} */
 let editor;
@@ -198,9 +198,14 @@ await run([
       await editor.getByText(/^(?:Info alert:)?\s*\d+ % lighter$/).waitFor();
       const shown = await editor.getByLabel("URL of the image").innerText();
       assert.equal(shown, `http://album.${env("BASE_DOMAIN")}${image}?w=200`);
-      await editor.getByRole("button", { name: "Copy the URL" }).click();
-      await editor.getByText("Copied", { exact: true }).waitFor();
-      assert.equal(await editor.evaluate(() => navigator.clipboard.readText()), shown);
+      await editor.getByRole("button", { name: "Copy", exact: true }).click();
+      await editor.getByRole("menuitem", { name: "HTML" }).click();
+      await editor.getByText("Copied HTML").waitFor();
+      assert((await editor.evaluate(() => navigator.clipboard.readText())).startsWith(`<img src="${shown}"`));
+      await checkSrcset(editor, "Thumbnail", ["1x", "2x", "3x"]);
+      await checkSrcset(editor, "Card", ["320w", "640w", "960w", "1200w"]);
+      await editor.getByRole("button", { name: "Measure a responsive image" }).click();
+      await editor.getByRole("listitem").filter({ hasText: /^640w .* as JPEG/ }).waitFor({ timeout: patience });
       await inspect(editor, "playground");
       for (const tab of ["History", "YAML"]) {
         await editor.getByRole("tab", { name: tab }).click();

@@ -310,6 +310,37 @@ export async function addSubDomain(page, /** @type {string} */ name) {
   await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
 }
 
+/**
+ * Copies the srcset of a preset, and loads each candidate: an image of 1200 pixels has them, and each is as large as it says.
+ * @param {Page} page
+ * @param {string} preset
+ * @param {string[]} descriptors
+ */
+export async function checkSrcset(page, preset, descriptors) {
+  await page.getByRole("button", { name: preset, exact: true }).click();
+  await page.getByRole("button", { name: /^(Copy|Copied)/ }).first().click();
+  await page.getByRole("menuitem", { name: "srcset" }).click();
+  await page.getByText("Copied srcset").waitFor();
+  const html = await page.evaluate(() => navigator.clipboard.readText());
+  const candidates = (/ srcset="([^"]*)"/.exec(html)?.[1] ?? "").replaceAll("&amp;", "&").split(", ").map((text) => text.split(" "));
+  assert.deepEqual(candidates.map(([, descriptor]) => descriptor), descriptors);
+  const first = candidates[0]?.[0] ?? "";
+  const size = async (/** @type {string} */ address) =>
+    page.evaluate(
+      async ([base, query, path]) => {
+        const bitmap = await createImageBitmap(await (await fetch(`${base}?path=${encodeURIComponent(path ?? "")}&${query}`)).blob());
+        return [bitmap.width, bitmap.height];
+      },
+      [`/darkrooms/${namespace}/album/image`, new URL(address).search.slice(1), image],
+    );
+  const [width = 0, height = 0] = await size(first);
+  for (const [address = "", descriptor = ""] of candidates) {
+    const n = Number(descriptor.slice(0, -1));
+    const found = await size(address);
+    assert.deepEqual(found, descriptor.endsWith("w") ? [n, found[1]] : [width * n, height * n], `${address} is not ${descriptor}`);
+  }
+}
+
 /** The text of the YAML editor, by the clipboard: it renders only the lines in view. @param {Page} page */
 export async function copyYaml(page) {
   await page.getByRole("textbox", { name: "Resource" }).click();

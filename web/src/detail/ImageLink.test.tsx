@@ -4,6 +4,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import type { Darkroom } from "../api/types";
 import { ImageLink } from "./ImageLink";
+import { noParams } from "./params";
+import { choiceOf } from "./srcset";
 
 let copied: string[];
 let mayRead: boolean;
@@ -26,26 +28,45 @@ beforeEach(() => {
 
 const signing = (mode: "Require" | "Report"): Darkroom => darkroom({ gate: { signing: { mode, secretRef: { name: "keys" } } } });
 
-const show = (of: Darkroom) => render(<ImageLink darkroom={of} path="/cat.jpg" query="?w=300" />);
-
-async function copy() {
-  fireEvent.click(await screen.findByRole("button", { name: "Copy the URL" }));
-  return copied.at(-1);
+function show(of: Darkroom) {
+  const params = { ...noParams, w: "300" };
+  render(<ImageLink darkroom={of} path="/cat.jpg" query="?w=300" choice={choiceOf(params, { width: 900, height: 600 })} />);
 }
 
-test("what is copied has the signature that a Darkroom demands", async () => {
+/** Opens the menu, and returns the formats in it. */
+async function open() {
+  fireEvent.click(await screen.findByRole("button", { name: /^(Copy|Copied .*)$/ }));
+  return (await screen.findAllByRole("menuitem")).map(({ textContent }) => textContent);
+}
+
+async function copy(format: string) {
+  await open();
+  fireEvent.click(screen.getByRole("menuitem", { name: format }));
+  return copied.at(-1) ?? "";
+}
+
+test("what is copied has the signatures that a Darkroom demands", async () => {
   show(signing("Require"));
-  expect(await copy()).toBe("http://cats.darkroom.example.com/cat.jpg?w=300&s=signature-of-w%3D300");
+  expect(await copy("URL")).toBe("http://cats.darkroom.example.com/cat.jpg?w=300&s=signature-of-w%3D300");
+  const srcset = /srcset="([^"]*)"/.exec(await copy("srcset"))?.[1] ?? "";
+  const candidates = srcset.replaceAll("&amp;", "&").split(", ");
+  expect(candidates.length).toBeGreaterThan(1);
+  for (const candidate of candidates) {
+    const width = /w=(\d+)&s=signature-of-w%3D(\d+) (\d+)w$/.exec(candidate);
+    expect(width?.slice(1)).toEqual([width?.[3], width?.[3], width?.[3]]);
+  }
+  expect(await open()).not.toContain("Next.js");
 });
 
 test("nothing is signed while signatures are only reported", async () => {
   show(signing("Report"));
-  expect(await copy()).toBe("http://cats.darkroom.example.com/cat.jpg?w=300");
+  expect(await copy("URL")).toBe("http://cats.darkroom.example.com/cat.jpg?w=300");
+  expect(await open()).toContain("Next.js");
 });
 
 test("who may not sign is told what is missing", async () => {
   mayRead = false;
   show(signing("Require"));
   expect(await screen.findByText(/permission to get the Secret "keys"/)).toBeTruthy();
-  expect(screen.queryByRole("button", { name: "Copy the URL" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Copy" })).toBeNull();
 });

@@ -8,6 +8,7 @@ import { MissingRight } from "../layout/MissingRight";
 import { useImageUrl } from "../useImageUrl";
 import { useLoaded, type Loaded } from "../useLoaded";
 import { bytes } from "../words/age";
+import type { Size } from "./srcset";
 
 /**
  * An image as the Darkroom serves it now. Until it has come the one before stays, so that the page does not jump. A new
@@ -29,10 +30,11 @@ interface Props {
   namespace: string;
   title: string;
   alt: string;
+  onSize?: (size: Size) => void;
 }
 
 /** One image with its size, or why there is none. */
-export function ImageView({ image: { value, problem, reload }, namespace, title, alt }: Props) {
+export function ImageView({ image: { value, problem, reload }, namespace, title, alt, onSize }: Props) {
   return (
     <figure className="dr-image">
       <figcaption>
@@ -41,7 +43,7 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
       {problem ? (
         <Refused problem={problem} reload={reload} namespace={namespace} />
       ) : value ? (
-        <Shown image={value} alt={alt} />
+        <Shown image={value} alt={alt} onSize={onSize} />
       ) : (
         <Loading height="12rem" label={`Loading ${alt}`} />
       )}
@@ -64,9 +66,9 @@ export function Refused({ problem, reload, namespace, isQuiet = false }: { probl
   );
 }
 
-function Shown({ image, alt }: { image: FetchedImage; alt: string }) {
+function Shown({ image, alt, onSize }: { image: FetchedImage; alt: string; onSize: ((size: Size) => void) | undefined }) {
   const url = useImageUrl(image.blob);
-  const [size, setSize] = useState<{ width: number; height: number }>();
+  const [size, setSize] = useState<Size>();
   return (
     <>
       <div className="dr-image__frame">
@@ -74,7 +76,10 @@ function Shown({ image, alt }: { image: FetchedImage; alt: string }) {
           <img
             src={url}
             alt={alt}
-            onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => setSize({ width, height })}
+            onLoad={({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => {
+              setSize({ width, height });
+              onSize?.({ width, height });
+            }}
           />
         )}
       </div>

@@ -5,7 +5,7 @@ import { darkroom } from "../../test/darkrooms";
 import type { Access, Condition, Darkroom } from "../api/types";
 import { Overview } from "./Overview";
 import { stepsOf } from "./progress";
-import { imageUrl } from "./useUrl";
+import { htmlOf, imageUrl } from "./snippets";
 
 let asked: string[];
 
@@ -149,10 +149,11 @@ test("the progress is shown until it has ended", () => {
 });
 
 test.each([
-  ["/a b.jpg", "?w=1&h=2", "http://x/a%20b.jpg?w=1&h=2"],
-  ['/a"(1)].png', "", "http://x/a%22(1)%5D.png"],
-])("%s%s has a URL", (path, query, url) => {
+  ["/a b.jpg", "?w=1&h=2", "http://x/a%20b.jpg?w=1&h=2", '<img src="http://x/a%20b.jpg?w=1&amp;h=2" alt="a b">'],
+  ['/a"(1)].png', "", "http://x/a%22(1)%5D.png", '<img src="http://x/a%22(1)%5D.png" alt="a&quot;(1)]">'],
+])("%s%s is copied as URL and HTML", (path, query, url, html) => {
   expect(imageUrl("http://x", path, query)).toBe(url);
+  expect(htmlOf(url, path)).toBe(html);
 });
 
 test("the pods unfold while they change, and only the person folds them again", () => {

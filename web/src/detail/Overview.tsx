@@ -19,7 +19,8 @@ import { FirstImage } from "./FirstImage";
 import { Pods } from "./Pods";
 import { ProblemBox } from "./ProblemBox";
 import { Progress } from "./Progress";
-import { imageUrl, useUrl } from "./useUrl";
+import { imageUrl } from "./snippets";
+import { useUrls } from "./useUrls";
 
 /** The image and a summary; conditions, pods and details are folded. */
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
@@ -64,10 +65,10 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
   const waiting = useWaiting(darkroom);
   const check = sourceReadyOf(darkroom);
   const host = status.domains[0];
-  const plain = host && imageUrl(urlOf(status, host), probe?.path ?? "");
-  const { url: signed, problem } = useUrl(darkroom, probe?.path ?? "");
+  const plain = host && imageUrl(urlOf(status, host), probe?.path ?? "", "");
+  const { urlFor, problem } = useUrls(darkroom, probe?.path ?? "", [""]);
   // Without permission to sign, the plain URL is shown.
-  const url = plain && (signed ?? plain);
+  const url = plain && (urlFor?.("") ?? plain);
   return (
     <dl className="dr-summary">
       <dt>Status</dt>

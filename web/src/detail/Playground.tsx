@@ -3,11 +3,14 @@ import { useEffect, useState } from "react";
 import { attempt } from "../attempt";
 import { keyOf, type Darkroom } from "../api/types";
 import { ofUser } from "../form/drafts";
+import { Folded } from "../layout/Folded";
 import { MissingRight } from "../layout/MissingRight";
 import { PlainField } from "../layout/PlainField";
 import { useSettled } from "../useSettled";
 import { ImageLink } from "./ImageLink";
 import { ImageView, useImage } from "./ImageView";
+import { choiceOf, type Size } from "./srcset";
+import { Responsive } from "./Responsive";
 import { noParams, presets, queryOf, queryText, savedBy, wrongWith, type Params } from "./params";
 
 /** The delay after typing before the image is requested, in milliseconds. */
@@ -22,6 +25,9 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   const asked = useSettled(path, rest);
   const query = useSettled(queryOf(params).toString(), rest);
   const wrong = wrongWith(path);
+  /** The size of the original at a path, once it is loaded. */
+  const [original, setOriginal] = useState<Size & { path: string }>();
+  const choice = original?.path === path ? choiceOf(params, original) : undefined;
   useEffect(() => attempt(() => sessionStorage.setItem(remembered(darkroom), asked)), [darkroom, asked]);
   return (
     <Grid hasGutter>
@@ -67,9 +73,14 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
             {wrong ? (
               <p className="dr-quiet">Enter the path of an image.</p>
             ) : (
-              <ImageLink darkroom={darkroom} path={path} query={queryText(params)} />
+              <ImageLink darkroom={darkroom} path={path} query={queryText(params)} choice={choice} />
             )}
-            {mayFetch && !wrongWith(asked) && <BeforeAndAfter darkroom={darkroom} path={asked} query={query} />}
+            {mayFetch && choice && query === queryOf(params).toString() && (
+              <Folded title="Measure a responsive image">
+                <Responsive darkroom={darkroom} path={path} params={params} choice={choice} />
+              </Folded>
+            )}
+            {mayFetch && !wrongWith(asked) && <BeforeAndAfter darkroom={darkroom} path={asked} query={query} onSize={(size) => setOriginal({ path: asked, ...size })} />}
           </CardBody>
         </Card>
       </GridItem>
@@ -77,7 +88,7 @@ export function Playground({ darkroom, mayFetch }: { darkroom: Darkroom; mayFetc
   );
 }
 
-function BeforeAndAfter({ darkroom, path, query }: { darkroom: Darkroom; path: string; query: string }) {
+function BeforeAndAfter({ darkroom, path, query, onSize }: { darkroom: Darkroom; path: string; query: string; onSize: (original: Size) => void }) {
   const before = useImage(darkroom, path, "");
   const after = useImage(darkroom, path, query);
   return (
@@ -85,7 +96,7 @@ function BeforeAndAfter({ darkroom, path, query }: { darkroom: Darkroom; path: s
       {before.value && after.value && <Alert component="p" isInline isPlain variant="info" title={savedBy(before.value.blob.size, after.value.blob.size)} />}
       <Grid hasGutter>
         <GridItem md={6}>
-          <ImageView image={before} namespace={darkroom.namespace} title="Before" alt={`${path}, original`} />
+          <ImageView image={before} namespace={darkroom.namespace} title="Before" alt={`${path}, original`} onSize={onSize} />
         </GridItem>
         <GridItem md={6}>
           <ImageView image={after} namespace={darkroom.namespace} title="After" alt={`${path}, result`} />
