@@ -21,7 +21,7 @@ const perSecond = setting("cmd/apiserver.go", /"requests-per-second", (\d+)/);
 const burst = setting("cmd/apiserver.go", /"burst", (\d+)/);
 const patience = setting("apiserver/limits.go", /rateTimeout = (\d+) \* time\.Second/) * 1_000;
 
-const names = Array.from({ length: 200 }, (_, i) => `cats-${String(i).padStart(3, "0")}`);
+const names = Array.from({ length: 100 }, (_, i) => `cats-${String(i).padStart(3, "0")}`);
 const conditions = [{ type: "SourceReady", status: "True", reason: "Served", message: "served", lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
 const all = names.map((name) => darkroom({ name, probe: { path: "/cat.jpg" }, gate: {}, status: { ...darkroom().status, conditions } } as Parameters<typeof darkroom>[0]));
 
@@ -107,7 +107,7 @@ async function minute(): Promise<number> {
 }
 
 test("an open list and an open detail of one user stay within the limits of the server", async () => {
-  history.replaceState(null, "", "/?per=200");
+  history.replaceState(null, "", "/?per=100");
   render(<App />);
   const opening = await minute();
   expect(screen.getByRole("link", { name: names[0] ?? "" })).toBeTruthy();
