@@ -17,7 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	validation "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
@@ -116,7 +116,7 @@ func count(slices *discoveryv1.EndpointSliceList) (out Endpoints, pod string) {
 func (c Cluster) variables(ctx context.Context, namespace, name string) Read[map[string]string] {
 	out := Read[map[string]string]{}
 	get := func(resource, name string, into any) Access {
-		if len(validation.IsValidPathSegmentName(name)) > 0 {
+		if len(content.IsPathSegmentName(name)) > 0 {
 			return Missing
 		}
 		return c.read(ctx, fmt.Sprintf("/api/v1/namespaces/%s/%s/%s", namespace, resource, name), nil, into)
