@@ -284,7 +284,12 @@ test.each<[string, string[], object | undefined]>([
 /** Opens the YAML tab. */
 async function openYaml(user: UserEvent): Promise<EditorView> {
   await user.click(screen.getByRole("tab", { name: "YAML" }));
-  return waitFor(() => {
+  return yamlView();
+}
+
+/** The editor in the YAML tab, once it is shown. */
+const yamlView = (): Promise<EditorView> =>
+  waitFor(() => {
     const content = document.querySelector("#part-yaml .dr-yaml")?.shadowRoot?.querySelector<HTMLElement>("[aria-label=Resource]");
     const view = content && EditorView.findFromDOM(content);
     if (!view) {
@@ -292,7 +297,6 @@ async function openYaml(user: UserEvent): Promise<EditorView> {
     }
     return view;
   });
-}
 
 /** Replaces the text of the editor. */
 const type = (view: EditorView, insert: string) => act(() => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } }));
@@ -475,6 +479,15 @@ test("in the YAML tab, errors lead to their lines", async () => {
   await user.click(screen.getByRole("button", { name: "version" }));
   await waitFor(() => expect(selected()).toBe('"9"'));
   expect(screen.getByRole("tab", { name: "YAML" }).getAttribute("aria-selected")).toBe("true");
+});
+
+test("a link to a field that only the YAML has selects it there", async () => {
+  stored = darkroom({ gate: {}, additionalSources: [{ name: "old", fallback: true, type: "CloudFront", host: "d1.cloudfront.net" }] });
+  history.replaceState(null, "", "/?field=additionalSources.0.host");
+  edit();
+  const view = await yamlView();
+  await waitFor(() => expect(view.state.sliceDoc(view.state.selection.main.from, view.state.selection.main.to)).toBe("d1.cloudfront.net"));
+  history.replaceState(null, "", "/");
 });
 
 test("three questions lead to a new Darkroom; the rest is folded, and its name is its host", async () => {

@@ -58,11 +58,18 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
   const shown = own.filter(({ location }) => attempted || tab === "yaml" || [...touched].some((field) => location === field || location.startsWith(`${field}.`)));
   const errors = [...shown, ...without(saving.errors, shown)];
   useEffect(() => {
-    if (target !== undefined && tab === "form") {
-      elementOf(target)?.focus();
-      // eslint-disable-next-line react-hooks/set-state-in-effect -- the focus can be set only after the tab is rendered
-      setTarget(undefined);
+    if (target === undefined || tab !== "form") {
+      return;
     }
+    /* eslint-disable react-hooks/set-state-in-effect -- which fields the form has is known only after it is rendered */
+    const found = elementOf(target);
+    if (found) {
+      found.focus();
+      setTarget(undefined);
+    } else {
+      setTab("yaml"); // it selects the target
+    }
+    /* eslint-enable react-hooks/set-state-in-effect */
   }, [target, tab]);
   const form: FormState = {
     input,
