@@ -27,8 +27,6 @@ import (
 const (
 	// namespaces is the number of namespaces that contain Darkrooms.
 	namespaces = 40
-	// home is the namespace of the accounts of users.
-	home = "default"
 	// sentAnnotation contains the number of a change and its time.
 	sentAnnotation = "load.example.com/sent"
 )
@@ -61,10 +59,13 @@ func (c *cluster) stop() {
 	}
 }
 
+// team returns a namespace for an object with a number.
+func team(number int) string { return fmt.Sprintf("team-%02d", number%namespaces) }
+
 // fill creates Darkrooms with a status, as an operator would.
 func (c *cluster) fill(ctx context.Context, n int) error {
 	for i := range namespaces {
-		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: team(i)}}
 		if err := c.kube.Create(ctx, namespace); err != nil {
 			return fmt.Errorf("create namespace: %w", err)
 		}
@@ -72,7 +73,7 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for i := range n {
-		key := client.ObjectKey{Namespace: fmt.Sprintf("team-%02d", i%namespaces), Name: fmt.Sprintf("darkroom-%04d", i)}
+		key := client.ObjectKey{Namespace: team(i), Name: fmt.Sprintf("darkroom-%04d", i)}
 		c.names = append(c.names, key)
 		group.Go(func() error {
 			darkroom := darkrooms.New(key.Name, key.Namespace).Label("team", key.Namespace).
@@ -104,7 +105,8 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return group.Wait()
 }
 
-// people creates accounts that may read all Darkrooms, and returns their tokens.
+// people creates accounts that may read all Darkrooms, and returns their tokens. Each is in another namespace, because the
+// accounts of one namespace share places for streams.
 func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	viewer := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "load-viewer"}, Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},
@@ -115,7 +117,7 @@ func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	}
 	var tokens []string
 	for i := range n {
-		account := client.ObjectKey{Namespace: home, Name: fmt.Sprintf("viewer-%02d", i)}
+		account := client.ObjectKey{Namespace: team(i), Name: fmt.Sprintf("viewer-%02d", i)}
 		if err := access.NewAccount(ctx, c.kube, account, viewer.Name); err != nil {
 			return nil, err
 		}
