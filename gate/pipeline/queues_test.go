@@ -216,7 +216,8 @@ func TestASmallImageDoesNotWaitForLargeOnes(t *testing.T) {
 				}
 				return respond(large, nil)
 			})
-			o.Rules, o.MaxSourcePixels = request.Rules{MaxWidth: 1000, MaxHeight: 1000}, 1e7
+			o.Rules, o.MaxSourcePixels = request.Rules{MaxWidth: 1000, MaxHeight: 600}, 1e7
+			o.Memory = 512 << 20 // the default; with less, fewer images are light
 			p := newPipelineWith(o, cache.Options{Memory: memory / 4})
 			defer p.failures.StopAllGoroutines()
 			end := make(chan bool)

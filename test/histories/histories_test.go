@@ -328,8 +328,9 @@ func lacks(desired, live any, path string) string {
 		}
 	case nil:
 	default:
-		if fmt.Sprint(desired) != fmt.Sprint(live) && path != ".spec.replicas" {
-			return fmt.Sprintf("%s is %v, not %v", path, live, desired)
+		// The chart has floats where the API server has integers, which are equal as JSON.
+		if encoded(desired) != encoded(live) && path != ".spec.replicas" {
+			return fmt.Sprintf("%s is %s, not %s", path, encoded(live), encoded(desired))
 		}
 	}
 	return ""
