@@ -2,10 +2,10 @@
 
 .PHONY: generate manifests fmt lint run
 
-generate: manifests ## Regenerate CRD, roles, deepcopy functions, docs/api.md, and what is told of conditions.
+generate: manifests ## Regenerate CRD, roles, deepcopy functions, docs/api.md and docs/conditions.md.
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	go run ./hack/apidocs $(CRD) > docs/api.md.new && mv docs/api.md.new docs/api.md
-	go run ./hack/advice docs/conditions.md web/src/words/advice.json
+	go run ./hack/advice docs/conditions.md
 
 manifests: $(CONTROLLER_GEN) ## Regenerate CRD and roles.
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases

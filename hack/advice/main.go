@@ -1,11 +1,10 @@
-// Command advice generates descriptions of phases, conditions, reasons and events from package advice: the tables in
-// docs/conditions.md, below their existing headings, and the texts of the page.
+// Command advice generates the tables of phases, conditions, reasons and events in docs/conditions.md, below their existing
+// headings, from package advice.
 //
-//	advice docs/conditions.md web/src/words/advice.json
+//	advice docs/conditions.md
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -21,8 +20,8 @@ func main() {
 }
 
 func run(files []string) error {
-	if len(files) != 2 {
-		return fmt.Errorf("want a page and a file of JSON, but got %q", files)
+	if len(files) != 1 {
+		return fmt.Errorf("want a page, but got %q", files)
 	}
 	page, err := os.ReadFile(files[0])
 	if err != nil {
@@ -32,14 +31,7 @@ func run(files []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", files[0], err)
 	}
-	texts, err := json.MarshalIndent(byReason(), "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(files[0], []byte(written), 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(files[1], append(texts, '\n'), 0o600)
+	return os.WriteFile(files[0], []byte(written), 0o600)
 }
 
 // withTables returns the document with its tables replaced.
@@ -62,17 +54,4 @@ func withTables(page string) (string, error) {
 		page = before + "\n## " + table.Heading + "\n" + section[:start] + rows.String() + section[end:]
 	}
 	return page, nil
-}
-
-// byReason returns the advice for each reason.
-func byReason() map[string]string {
-	texts := map[string]string{}
-	for _, table := range advice.Reasons() {
-		for _, entry := range table.Entries {
-			if remedy := advice.OfReason(entry.Name); remedy != "" {
-				texts[entry.Name] = remedy
-			}
-		}
-	}
-	return texts
 }

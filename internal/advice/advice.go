@@ -1,5 +1,5 @@
 // Package advice explains each phase, condition, reason and event of a Darkroom, and what to do about it.
-// docs/conditions.md and the page's advice are generated from it (hack/advice).
+// docs/conditions.md is generated from it (hack/advice).
 package advice
 
 import (

@@ -14,7 +14,7 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
   if (!trouble) {
     return null;
   }
-  const { title, advice, remedies, sentence } = trouble;
+  const { title, remedies, sentence } = trouble;
   const mayUpdate = access?.update !== false;
   return (
     <Alert
@@ -40,7 +40,6 @@ export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; 
       }
     >
       <p className="dr-break">{sentence}</p>
-      {advice && <p className="dr-quiet">{advice}</p>}
     </Alert>
   );
 }

@@ -1,6 +1,5 @@
 import type { Darkroom, Source } from "../api/types";
 import { typeOf } from "../model/model";
-import advice from "./advice.json";
 import { reasonOf } from "./conditions";
 import { phaseOf, sentenceOf } from "./phases";
 import { describeReason } from "./reasons";
@@ -14,9 +13,8 @@ export interface Remedy {
 /** The cause of a problem, and the remedies. */
 export interface Trouble {
   title: string;
-  advice: string | undefined;
   remedies: Remedy[];
-  /** The message of the operator. */
+  /** The message of the operator: the cause, and what to check. */
   sentence: string;
 }
 
@@ -39,7 +37,7 @@ const placeField = (source: Pick<Source, "type">): Remedy =>
 const image: Remedy = { label: "Edit image path", field: "probe.path" };
 const credentials: Remedy = { label: "Edit credentials", field: "source.credentialsSecretRef.name" };
 const domains: Remedy = { label: "Edit sub-domains", field: "subDomains" };
-const version: Remedy = { label: "Edit version", field: "version" };
+const resources: Remedy = { label: "Edit resources", field: "resources.requests.cpu" };
 
 type Ways = (Remedy | "place")[];
 
@@ -58,12 +56,17 @@ const ways: Record<string, Ways> = {
   SecretMissing: [credentials],
   SecretKeyMissing: [credentials],
   DomainConflict: [domains],
-  ImagePullFailed: [version],
-  Unschedulable: [{ label: "Edit resources", field: "resources.requests.cpu" }],
+  IngressClassMissing: [{ label: "Edit ingress class", field: "ingress.className" }],
+  RouteRefused: [{ label: "Edit gateway", field: "gateway" }],
+  ImagePullFailed: [
+    { label: "Edit version", field: "version" },
+    { label: "Edit image", field: "image.repository" },
+  ],
+  PodsFailing: [{ label: "Edit variables", field: "extraEnv" }, resources],
+  PodsRefused: [resources],
+  Unschedulable: [resources],
   Invalid: ["place"],
 };
-
-const advices: Record<string, string> = advice;
 
 /** The problem of a Darkroom that needs attention, or undefined. */
 export function troubleOf(darkroom: Darkroom): Trouble | undefined {
@@ -77,7 +80,6 @@ export function troubleOf(darkroom: Darkroom): Trouble | undefined {
   const place = ({ label, field }: Remedy): Remedy => ({ label, field: other ? field.replace(/^source\./, `additionalSources.${at}.`) : field });
   return {
     title: reason ? describeReason(reason) : "Needs attention",
-    advice: Object.hasOwn(advices, reason) ? advices[reason] : undefined,
     remedies: (Object.hasOwn(ways, reason) ? (ways[reason] ?? []) : []).map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
     sentence,
   };

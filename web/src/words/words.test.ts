@@ -8,7 +8,9 @@ import { findingOf, meanings, reasonOf, servingOf, worthTelling } from "./condit
 import { urlOf } from "./domains";
 import { sentence } from "./format";
 import { phaseNames, phaseOf } from "./phases";
+import { schemaAt } from "../yaml/schema";
 import { describeReason, reasonWords, separate } from "./reasons";
+import { troubleOf } from "./remedies";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -170,4 +172,14 @@ test.each([
 ])("with the probe %j and SourceReady %s, the list says: %s", (probe, status, want) => {
   const conditions = [{ type: "Ready", status: "True" as const }, ...(status ? [{ type: "SourceReady", status }] : [])];
   expect(servingOf(darkroom({ ...(probe ? { probe } : {}), status: { ...darkroom().status, conditions } }))).toBe(want);
+});
+
+test("every remedy leads to a field of the resource", () => {
+  const fields = Object.keys(reasonWords).flatMap((reason) => {
+    const { status, ...rest } = darkroom();
+    const conditions = [{ type: "Ready", status: "False" as const, reason }];
+    return troubleOf({ ...rest, status: { ...status, phase: "Degraded", conditions } })?.remedies.map(({ field }) => field) ?? [];
+  });
+  expect(fields).toContain("ingress.className");
+  expect(fields.filter((field) => schemaAt(["spec", ...field.split(".")]) === undefined)).toEqual([]);
 });
