@@ -4,23 +4,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
-	"github.com/darkroom-operator/darkroom-operator/internal/diagnosis"
 )
 
 // connection contains the flags by which commands for users choose a cluster.
@@ -78,40 +73,12 @@ func (s *subject) connect() (client.Client, *rest.Config, string, error) {
 	return cluster, kubeconfig, cmp.Or(s.namespace, namespace), err
 }
 
-// gather reads a Darkroom with its pods and events, and optionally with its other objects.
-func (s *subject) gather(
-	ctx context.Context, name string, withObjects bool,
-) (*diagnosis.Evidence, *rest.Config, error) {
-	cluster, kubeconfig, namespace, err := s.connect()
-	if err != nil {
-		return nil, nil, err
-	}
-	var kinds []schema.GroupVersionKind
-	if withObjects {
-		if kinds, err = kindsOfObjects(ctx, kubeconfig); err != nil {
-			return nil, nil, err
-		}
-	}
-	evidence, err := diagnosis.Gather(ctx, cluster, types.NamespacedName{Namespace: namespace, Name: name}, kinds)
-	return evidence, kubeconfig, notFound(err, name, namespace)
-}
-
 // notFound replaces a NotFound error by one that names the Darkroom; it returns other errors unchanged.
 func notFound(err error, name, namespace string) error {
 	if apierrors.IsNotFound(err) {
 		return fmt.Errorf("Darkroom %s not found in namespace %s: list all Darkrooms with kubectl get darkrooms -A", name, namespace)
 	}
 	return err
-}
-
-// kindsOfObjects returns the kinds of managed objects, except for Secrets, and ReplicaSets.
-func kindsOfObjects(ctx context.Context, kubeconfig *rest.Config) ([]schema.GroupVersionKind, error) {
-	served, err := discover(ctx, kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	kinds := slices.DeleteFunc(served.Managed(), func(kind schema.GroupVersionKind) bool { return kind.Kind == "Secret" })
-	return append(kinds, appsv1.SchemeGroupVersion.WithKind("ReplicaSet")), nil
 }
 
 // complete completes the names of Darkrooms.

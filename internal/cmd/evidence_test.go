@@ -1,4 +1,4 @@
-package diagnosis
+package cmd
 
 import (
 	"encoding/json"
@@ -28,7 +28,7 @@ var now = time.Unix(1_800_000_000, 0)
 
 // suspect is what the cluster has on a Darkroom that does not start, with credentials where users and
 // controllers put them.
-func suspect() *Evidence {
+func suspect() *evidence {
 	darkroom := darkrooms.New("photos", "team-a").S3("pictures", "eu-west-2").
 		Annotation(lastApplied, `{"spec":{"source":{"secretKey":"`+canary+`"}}}`).
 		Condition(v1alpha1.Condition{
@@ -62,18 +62,18 @@ func suspect() *Evidence {
 		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "photos-1"}, Type: "Warning", Reason: "Failed",
 		Message: "pull with " + canary + " failed", LastTimestamp: metav1.NewTime(now.Add(-time.Minute)),
 	}
-	return &Evidence{
-		Darkroom: darkroom, Pods: []corev1.Pod{pod}, Events: []corev1.Event{event},
-		Objects: []unstructured.Unstructured{deployment},
+	return &evidence{
+		darkroom: darkroom, pods: []corev1.Pod{pod}, events: []corev1.Event{event},
+		objects: []unstructured.Unstructured{deployment},
 	}
 }
 
-// written returns what is shown of the evidence: the screen and the report.
-func written(t interface{ Fatal(args ...any) }, e *Evidence) map[string]string {
+// written returns what is written of the evidence by the commands status and report.
+func written(t interface{ Fatal(args ...any) }, e *evidence) map[string]string {
 	out := map[string]string{}
 	for name, write := range map[string]func(*strings.Builder) error{
-		"screen": func(b *strings.Builder) error { return e.Screen(b, now) },
-		"report": func(b *strings.Builder) error { return e.Report(b, map[string]any{"program": "v1"}, now) },
+		"status": func(b *strings.Builder) error { return e.writeStatus(b, now) },
+		"report": func(b *strings.Builder) error { return e.writeReport(b, map[string]any{"program": "v1"}, now) },
 	} {
 		var b strings.Builder
 		if err := write(&b); err != nil {
@@ -84,39 +84,11 @@ func written(t interface{ Fatal(args ...any) }, e *Evidence) map[string]string {
 	return out
 }
 
-func TestTheScreenSaysWhyAndWhatToDo(t *testing.T) {
-	text := written(t, suspect())["screen"]
-	for _, want := range []string{
-		"Darkroom team-a/photos: Degraded", "A pod cannot pull its image",
-		"→ Check version, image.repository and image.pullSecrets.",
-		"ImagePullBackOff", "3 restarts", "Pod photos-1", "5m",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the screen lacks %q:\n%s", want, text)
-		}
-	}
-	if lines := strings.Count(text, "\n"); lines > 40 {
-		t.Errorf("%d lines are more than a screen", lines)
-	}
-}
-
-func TestAReportHasWhatABugReportNeeds(t *testing.T) {
-	text := written(t, suspect())["report"]
-	for _, want := range []string{
-		"kind: Darkroom", "kind: Deployment", "kind: Pod", "ImagePullBackOff",
-		"2027-01-15T08:00:00Z", "program: v1", "Pod/photos-1",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the report lacks %q:\n%s", want, text)
-		}
-	}
-}
-
 // spoil appends to any text that the cluster has on a Darkroom.
-func spoil(t *rapid.T, e *Evidence, with string) {
+func spoil(t *rapid.T, e *evidence, with string) {
 	places := 0
 	pick := rapid.IntRange(0, 200).Draw(t, "place")
-	for _, object := range []any{&e.Pods[0], &e.Events[0], &e.Objects[0], e.Darkroom} {
+	for _, object := range []any{&e.pods[0], &e.events[0], &e.objects[0], e.darkroom} {
 		fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 		if err != nil {
 			t.Fatal(err)
@@ -140,7 +112,7 @@ func TestTextsOfOthersDoNotControlTheTerminal(t *testing.T) {
 		e := suspect()
 		spoil(t, e, "\x1b[2J\u009b8m\u202e\r\n  forged")
 		for name, text := range written(t, e) {
-			if name == "screen" && strings.Contains(text, "\n  forged") {
+			if name == "status" && strings.Contains(text, "\n  forged") {
 				t.Errorf("the screen has a line of others:\n%s", text)
 			}
 			if strings.ContainsAny(text, "\x1b\u009b\u202e\r") {
@@ -159,7 +131,7 @@ func TestNoCredentialIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := suspect()
 		spoil(t, e, fmt.Sprintf(": %s, again %s", canary, canary))
-		e.Darkroom.Spec.Source.SecretKey, e.Darkroom.Spec.ExtraEnv[0].Value = canary, canary
+		e.darkroom.Spec.Source.SecretKey, e.darkroom.Spec.ExtraEnv[0].Value = canary, canary
 		for name, text := range written(t, e) {
 			for _, secret := range []string{canary, foreign, "AKIAKANARIE"} {
 				if strings.Contains(words(text), words(secret)) {
