@@ -57,7 +57,7 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 			if err != nil || known != nil && c.memory.objects.Unchanged(drift.DesiredOf(object), known) {
 				return err
 			}
-			if postponed, err := c.postpones(object, known); postponed || err != nil {
+			if postponed, err := c.postpone(object, known); postponed || err != nil {
 				return err
 			}
 			_, err = c.put(object, known)

@@ -81,7 +81,7 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	if err != nil || live != nil && c.memory.objects.Unchanged(desired, live) {
 		return false, err
 	}
-	if postponed, err := c.postpones(object, live); postponed || err != nil {
+	if postponed, err := c.postpone(object, live); postponed || err != nil {
 		return false, err
 	}
 	_, traced := c.memory.objects.Trace(key)

@@ -55,9 +55,9 @@ func RollsForOperator(deployment *appsv1.Deployment) bool {
 	return began != 0 && (now == began || now == began-1) && rolloutstatus.IsRolling(deployment)
 }
 
-// postpones reports whether a desired object is the Deployment and its rollout has to wait, and records the decision
-// for this reconcile. live is the cached object; nil if there is none.
-func (c *ActionClient) postpones(object *unstructured.Unstructured, live metav1.Object) (bool, error) {
+// postpone decides whether the rollout of a desired Deployment has to wait, and records the decision in Postponed and
+// mayRoll. It returns false for other objects. live is the cached object; nil if there is none.
+func (c *ActionClient) postpone(object *unstructured.Unstructured, live metav1.Object) (bool, error) {
 	deployment, found := live.(*appsv1.Deployment)
 	if c.Full == nil || !found || !c.isOperatorsChange(object, deployment) || deployment.Status.Replicas == 0 {
 		return false, nil
