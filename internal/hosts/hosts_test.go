@@ -2,14 +2,12 @@ package hosts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,39 +19,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
-
-func TestDecide(t *testing.T) {
-	darkroom := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "team", Name: "photos", UID: "uid", Generation: 2,
-	}}
-	claimed := func(holder, claimedFor string) *coordinationv1.Lease {
-		lease := leaseOf(holder)
-		lease.Annotations = map[string]string{
-			v1alpha1.AnnotationClaimedFor: claimedFor, v1alpha1.AnnotationInstallation: "ours",
-		}
-		return lease
-	}
-	movedLease := claimed("team/photos", "uid/2")
-	movedLease.Annotations[v1alpha1.AnnotationInstallation] = "theirs"
-	for name, test := range map[string]struct {
-		lease *coordinationv1.Lease
-		want  step
-	}{
-		"no Lease":                           {nil, create},
-		"its own Lease for this spec":        {claimed("team/photos", "uid/2"), keep},
-		"its own Lease for an older spec":    {claimed("team/photos", "uid/1"), renew},
-		"its name, but an earlier UID":       {claimed("team/photos", "other/2"), renew},
-		"written by another installation":    {movedLease, renew},
-		"the Lease of another Darkroom":      {claimed("team/other", "uid/2"), contend},
-		"the same name in another namespace": {claimed("other/photos", "uid/2"), contend},
-		"a holder without a namespace":       {claimed("no-slash", "uid/2"), contend},
-		"a holder of three parts":            {claimed("team/photos/x", "uid/2"), contend},
-	} {
-		if got := decide(darkroom, test.lease, "ours"); got != test.want {
-			t.Errorf("%s: got step %d, want %d", name, got, test.want)
-		}
-	}
-}
 
 // clusterModel is a cluster with two operators: fresh is the leader, and slow has outdated caches.
 type clusterModel struct {
@@ -326,83 +291,6 @@ func (m *clusterModel) isServed(keys []types.NamespacedName) {
 		routed, holder := m.routed(), HolderOf(m.lease())
 		if len(routed) != 1 || holder != routed[0] {
 			m.Fatalf("%s wants the host: routed to %v, want only the holder in the Lease, %s", key, routed, holder)
-		}
-	}
-}
-
-// TestTheHostOfAnotherIsRefusedUntilItIsGone: a refusal names the holder. The waiting Darkroom gets the host once the
-// holder and its routes are gone. The API server decides even if the caches do not show the Lease yet.
-func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
-	photos := &v1alpha1.Darkroom{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1},
-		Spec:       v1alpha1.DarkroomSpec{SubDomains: []string{host}},
-	}
-	holder := types.NamespacedName{Namespace: "b", Name: "other"}
-	wanting, dropped, route := darkroomOf(holder, host), darkroomOf(holder), routeOf(holder)
-	label := map[string]string{v1alpha1.LabelHost: "true"}
-	refused, leaving := Refusal{Host: host, Holder: holder}, Refusal{Host: host, Holder: holder, Leaving: true}
-	for name, test := range map[string]struct {
-		names   string
-		labels  map[string]string
-		objects []client.Object
-		want    []Refusal
-		err     error
-	}{
-		"the holder wants it":               {"b/other", label, []client.Object{wanting}, []Refusal{refused}, nil},
-		"the holder has dropped it":         {"b/other", label, []client.Object{dropped}, []Refusal{leaving}, nil},
-		"the holder is gone, not its route": {"b/other", label, []client.Object{route}, []Refusal{leaving}, nil},
-		"the holder is gone":                {"b/other", label, nil, nil, nil},
-		"the Lease names no Darkroom":       {"no-slash", label, nil, nil, nil},
-		"the Lease is another program's":    {"b/other", nil, nil, nil, errForeignLease},
-	} {
-		for _, cachesLag := range []bool{false, true} {
-			lease := leaseOf(test.names)
-			lease.Labels = test.labels
-			cluster := fakeCluster(append(test.objects, lease, photos)...)
-			caches := cluster
-			if cachesLag {
-				caches = fakeCluster(photos)
-			}
-			got, err := (&clusterModel{live: cluster}).operator(caches).Claim(t.Context(), photos)
-			if !errors.Is(err, test.err) || !slices.Equal(got, test.want) {
-				t.Errorf("%s (caches lag: %t): refused %+v (%v), want %+v (%v)", name, cachesLag, got, err, test.want, test.err)
-			}
-			if err := cluster.Get(t.Context(), client.ObjectKeyFromObject(lease), lease); err != nil {
-				t.Fatal(err)
-			}
-			if has := HolderOf(lease) == client.ObjectKeyFromObject(photos); has != (test.want == nil && test.err == nil) {
-				t.Errorf("%s (caches lag: %t): the Lease names %s, want refusals %+v and error %v",
-					name, cachesLag, HolderOf(lease), test.want, test.err)
-			}
-		}
-	}
-}
-
-// TestAHostIsGivenUpByTheInstallationThatClaimedIt: installations that share Leases may use different base domains. An
-// installation gives up a host that it claimed or whose Darkroom it handles, and every host whose Darkroom is gone.
-func TestAHostIsGivenUpByTheInstallationThatClaimedIt(t *testing.T) {
-	photos := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1}}
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: host}}
-	assign(lease, photos, "one")
-	for name, test := range map[string]struct {
-		objects          []client.Object
-		by               string
-		handles, givesUp bool
-	}{
-		"the claimant, after the Darkroom has moved": {[]client.Object{photos}, "one", false, true},
-		"another one": {[]client.Object{photos}, "two", false, false},
-		"another one, which handles the Darkroom": {[]client.Object{photos}, "two", true, true},
-		"any, once the Darkroom is gone":          {nil, "two", false, true},
-	} {
-		cluster := fakeCluster(append(test.objects, lease.DeepCopy())...)
-		claims := (&clusterModel{live: cluster}).operator(cluster)
-		claims.Installation, claims.Handles = test.by, func(*v1alpha1.Darkroom) bool { return test.handles }
-		if err := claims.GiveUp(t.Context(), client.ObjectKeyFromObject(photos)); err != nil {
-			t.Fatal(err)
-		}
-		err := cluster.Get(t.Context(), client.ObjectKeyFromObject(lease), &coordinationv1.Lease{})
-		if isGone := apierrors.IsNotFound(err); isGone != test.givesUp {
-			t.Errorf("%s: given up: %t, want %t (%v)", name, isGone, test.givesUp, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package hosts
 
 import (
-	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -77,28 +76,5 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 		if holder, found := got[host]; err != nil || found && holder.String() != test.want || found != hasLease {
 			t.Errorf("%s: got the holders %v (%v), want %q", name, got, err, test.want)
 		}
-	}
-}
-
-func TestRefusalsAndWaitingDarkroomsAreReadFromTheCaches(t *testing.T) {
-	inA := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "a", Name: name} }
-	holder, waiting := darkroomOf(inA("holder"), host), darkroomOf(inA("waiting"), host, "free.example.com")
-	cluster := fakeCluster(holder, waiting, darkroomOf(inA("other"), "other.example.com"), leaseOf("a/holder"))
-	claims := (&clusterModel{live: cluster}).operator(cluster)
-
-	got, err := claims.Refusals(t.Context(), waiting)
-	want := []Refusal{{Host: host, Holder: inA("holder")}}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("the waiting Darkroom: got %v (%v), want %v", got, err, want)
-	}
-	if got, err := claims.Refusals(t.Context(), holder); err != nil || len(got) != 0 {
-		t.Errorf("the holder: got %v (%v), want none", got, err)
-	}
-
-	keys, err := claims.Wanting(t.Context(), host)
-	slices.SortFunc(keys, func(a, b types.NamespacedName) int { return len(a.Name) - len(b.Name) })
-	wanted := []types.NamespacedName{inA("holder"), inA("waiting")}
-	if err != nil || !slices.Equal(keys, wanted) {
-		t.Errorf("got %v (%v), want %v", keys, err, wanted)
 	}
 }
