@@ -57,12 +57,13 @@ func (s *Server) darkroomRoutes() []route {
 		body:    &body{reply.TypeJSON, maxBody, onDarkroom("update"), wire.InputOf},
 		ifMatch: true, errors: []int{http.StatusConflict},
 	}, {
+		// Requires update, not patch, because the handler replaces the Darkroom in Kubernetes.
 		method: http.MethodPatch, path: onePath, id: "patchDarkroom", tag: ofDarkrooms, handle: by(s.patch),
 		summary: "Change some fields of a Darkroom, by JSON merge patch", description: getsToo,
 		body:    &body{reply.TypeMergePatch, maxBody, onDarkroom("update"), patch},
 		ifMatch: true, errors: []int{http.StatusConflict},
 	}, {
-		method: http.MethodDelete, path: onePath, id: "deleteDarkroom", tag: ofDarkrooms, handle: by(s.remove),
+		method: http.MethodDelete, path: onePath, id: "deleteDarkroom", tag: ofDarkrooms, handle: by(s.delete),
 		summary:     "Delete a Darkroom and all its objects",
 		description: "204: deleted. 202: the operator uninstalls the release first.",
 		errors:      []int{http.StatusPreconditionFailed},

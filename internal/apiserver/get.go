@@ -8,6 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
 // PathInput names a Darkroom in the path. It is exported because huma ignores embedded types that are not.
@@ -46,4 +47,17 @@ func (s *Server) readable(ctx context.Context, key types.NamespacedName) (*v1alp
 		return nil, reply.NotFound(key)
 	}
 	return darkroom, nil
+}
+
+// readAsCaller reads a Darkroom, including its secrets, from Kubernetes with the caller's own token.
+func (s *Server) readAsCaller(ctx context.Context, key types.NamespacedName) (*v1alpha1.Darkroom, error) {
+	if err := s.requireServed(key.Namespace); err != nil {
+		return nil, err
+	}
+	out := &v1alpha1.Darkroom{}
+	if err := s.auth.Clients.Darkrooms.Get().Namespace(key.Namespace).Resource(plural).Name(key.Name).MaxRetries(0).
+		Do(ctx).Into(out); err != nil {
+		return nil, reply.FromKubernetes(err, key, wire.AsIs)
+	}
+	return out, nil
 }
