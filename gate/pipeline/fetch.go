@@ -59,11 +59,11 @@ func (p *Pipeline) fetchOnce(ctx context.Context, asked source.Request) (f *flig
 
 // fetch reads an original when there is memory for it, and inspects it.
 func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err error) {
-	leave, err := p.queues.fetches.Acquire(ctx, 1)
+	done, err := p.queues.fetches.Acquire(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
-	defer leave(0)
+	defer done(0)
 	f = &flight{release: func(int64) {}, ctx: ctx}
 	defer func() {
 		if err != nil {

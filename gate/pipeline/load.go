@@ -35,21 +35,21 @@ func (p *Pipeline) load(
 	}
 	if err != nil {
 		if problem.Of(err).Kind.IsAboutImage() {
-			p.confirm(r, cache.Origin{Validated: time.Now()}) // invalidates other results of the original
+			p.recordVersion(r, cache.Origin{Validated: time.Now()}) // invalidates other results of the original
 		}
-		return p.fallBack(r.Original(), key, known, err)
+		return p.rememberFailure(r.Original(), key, known, err)
 	}
 	if known != nil && fetched.Original == known.Original {
 		return response{p.renew(key, r, known, fetched.Origin, true), Revalidated}, nil
 	}
-	p.confirm(r, fetched.Origin)
+	p.recordVersion(r, fetched.Origin)
 	transformed, err := p.transform(ctx, fetched, r)
 	if err != nil {
-		return p.fallBack(key, key, known, err)
+		return p.rememberFailure(key, key, known, err)
 	}
 	contentType := original.Type(transformed.body)
 	if contentType == "" {
-		return p.fallBack(key, key, known, problem.New(problem.UpstreamFailed,
+		return p.rememberFailure(key, key, known, problem.New(problem.UpstreamFailed,
 			"Darkroom returned something that is not an image"))
 	}
 	entry := cache.NewEntry(transformed.body, contentType, fetched.Origin)
@@ -64,8 +64,8 @@ func (p *Pipeline) load(
 	return response{entry, Miss}, nil
 }
 
-// confirm records the state of an original at the source; the zero value is a missing or refused original.
-func (p *Pipeline) confirm(r request.Request, of cache.Origin) {
+// recordVersion records the state of an original at the source; the zero value is a missing or refused original.
+func (p *Pipeline) recordVersion(r request.Request, of cache.Origin) {
 	of.Source = original.Validators{} // their length is unbounded
 	_, _ = p.versions.Set(r.Original(), of)
 }
@@ -81,7 +81,7 @@ func (p *Pipeline) renew(
 	if hasBody || fetched.Control != (original.Control{}) {
 		renewed.Control = fetched.Control
 	}
-	p.confirm(r, renewed.Origin)
+	p.recordVersion(r, renewed.Origin)
 	switch {
 	case renewed.Control.NoStore:
 		p.cache.Remove(key)
@@ -93,14 +93,15 @@ func (p *Pipeline) renew(
 	return &renewed
 }
 
-// fallBack remembers a failure under a name, and returns the known entry if it may be served instead. A refusal for
-// lack of capacity is remembered only if a known entry is served, because the next request may be admitted.
-func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (response, error) {
+// rememberFailure remembers a failure under the name of a request or its original, and returns the result of
+// staleOrFailure. A refusal for lack of capacity is remembered only if a known entry is served, because the next
+// request may be admitted.
+func (p *Pipeline) rememberFailure(name, key string, known *cache.Entry, err error) (response, error) {
 	if errors.Is(err, context.Canceled) {
 		return response{state: Miss}, err
 	}
 	failure := problem.Of(err)
-	stale, err := p.fail(key, known, failure)
+	stale, err := p.staleOrFailure(key, known, failure)
 	if stale.state == Stale || failure.Kind != problem.Busy {
 		_, _ = p.failures.Set(name, failure)
 	}
@@ -110,8 +111,9 @@ func (p *Pipeline) fallBack(name, key string, known *cache.Entry, err error) (re
 	return stale, err
 }
 
-// fail returns the known entry if it may be served instead of a failure, or the failure.
-func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem) (response, error) {
+// staleOrFailure returns the known entry if it may be served instead of a failure, or the failure. It removes the entry
+// if the image is gone or refused.
+func (p *Pipeline) staleOrFailure(key string, known *cache.Entry, failure *problem.Problem) (response, error) {
 	switch {
 	case failure.Kind.IsAboutImage():
 		p.cache.Remove(key)
@@ -121,8 +123,8 @@ func (p *Pipeline) fail(key string, known *cache.Entry, failure *problem.Problem
 	return response{state: Miss}, failure
 }
 
-// failed returns a recent failure of a request or its original.
-func (p *Pipeline) failed(r request.Request) *problem.Problem {
+// recentFailure returns a remembered failure of a request or its original; nil if there is none.
+func (p *Pipeline) recentFailure(r request.Request) *problem.Problem {
 	failure, ok := p.failures.GetIfPresent(r.Original())
 	if !ok {
 		failure, _ = p.failures.GetIfPresent(r.Key())

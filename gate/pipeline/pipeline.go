@@ -1,6 +1,10 @@
 // Package pipeline creates responses from the cache, or fetches, checks and transforms the original. Concurrent equal
 // requests share one response (responses). Concurrent requests for the same original share the original and its
 // decoded pixels (flights).
+//
+// Get looks the response up in the cache (freshness.go). If it is not fresh, the pipeline loads it (load.go): it fetches
+// the original (fetch.go) and transforms it (produce.go), together with other results of the original (batch.go).
+// queues.go limits the number of requests in each step, and their memory.
 package pipeline
 
 import (
@@ -13,7 +17,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
@@ -80,8 +83,6 @@ const (
 	failureLifetime = 3 * time.Second
 	// staleLifetime is the time without requests to a failing source while a known image is served.
 	staleLifetime = 10 * time.Second
-	// minLifetime is the minimum age for revalidation, whatever the source demands.
-	minLifetime = time.Second
 )
 
 // New returns a pipeline that stores results in a cache and reports to metrics.
@@ -156,8 +157,8 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 	if freshness == fresh {
 		return response{known, Hit}, nil
 	}
-	if failure := p.failed(r); failure != nil {
-		if stale, err := p.fail(key, known, failure); err == nil || failure.Kind != problem.Busy {
+	if failure := p.recentFailure(r); failure != nil {
+		if stale, err := p.staleOrFailure(key, known, failure); err == nil || failure.Kind != problem.Busy {
 			return stale, err
 		}
 	}
@@ -171,73 +172,4 @@ func (p *Pipeline) respond(ctx context.Context, key string, r request.Request) (
 		return response{known, Revalidated}, nil
 	}
 	return p.load(ctx, key, r, known)
-}
-
-// freshness is how an entry of the cache may be used.
-type freshness int
-
-const (
-	// unusable entries are too old, must not be stored, or have been replaced at the source.
-	unusable freshness = iota
-	// outdated entries are served while the source is asked for changes.
-	outdated
-	fresh
-)
-
-// lookUp returns an entry of the cache with its freshness, or nil.
-func (p *Pipeline) lookUp(r request.Request) (*cache.Entry, freshness) {
-	if found := p.cache.Get(r.Key()); found != nil {
-		return p.assess(r, found)
-	}
-	return nil, unusable
-}
-
-// assess updates an entry with the last response of the source for its original, and returns its freshness. If the
-// source no longer has the original, the entry is removed and nil is returned. Entries that this process has not
-// confirmed, such as files of an earlier process, are not fresh.
-func (p *Pipeline) assess(r request.Request, known *cache.Entry) (*cache.Entry, freshness) {
-	now, found := p.versions.GetIfPresent(r.Original())
-	switch {
-	case !found || now.Validated.Before(known.Validated):
-	case now.Original == "":
-		p.cache.Remove(r.Key())
-		return nil, unusable
-	case now.Original != known.Original:
-		replaced := *known
-		replaced.Source = original.Validators{} // the next original may have the same modification time
-		return &replaced, unusable
-	case now.Control != known.Control || !now.Validated.Equal(known.Validated):
-		confirmed := *known
-		confirmed.Validated, confirmed.Control = now.Validated, now.Control
-		known = &confirmed
-	}
-	switch {
-	case !p.servable(known):
-		return known, unusable
-	case found && p.age(known) < p.lifetime(known):
-		return known, fresh
-	}
-	return known, outdated
-}
-
-// servable reports whether an entry may be served while the source is asked for changes, or fails.
-func (p *Pipeline) servable(known *cache.Entry) bool {
-	return !known.Control.NoStore && p.age(known) < p.lifetime(known)+p.StaleIfError
-}
-
-// age returns the time since the last validation of an entry. Times in the future, from a clock that was ahead, count
-// as old.
-func (p *Pipeline) age(known *cache.Entry) time.Duration {
-	if age := time.Since(known.Validated); age >= 0 {
-		return age
-	}
-	return p.lifetime(known)
-}
-
-// lifetime returns the age from which an entry is outdated.
-func (p *Pipeline) lifetime(known *cache.Entry) time.Duration {
-	if known.Control.Bounded {
-		return min(p.Revalidate, max(known.Control.MaxAge, minLifetime))
-	}
-	return p.Revalidate
 }
