@@ -9,71 +9,93 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// What is as large as it may be is not refused, and what exceeds that by one is.
-func TestBoundsAreExact(t *testing.T) {
-	note := func(size int) *v1alpha1.Darkroom {
-		d := photos().Obj()
-		d.Spec.PodTemplate = &v1alpha1.PodTemplate{
-			Annotations: map[string]string{"note": strings.Repeat("x", size-len("note"))},
-		}
-		return d
-	}
-	host := func(size int) *v1alpha1.Darkroom {
-		d := photos().Obj()
-		label := strings.Repeat("x", 62) + "."
-		d.Spec.SubDomains = []string{(label + label + label + label)[:size-len("."+DefaultBaseDomain)]}
-		return d
-	}
-	encoded := func(spec v1alpha1.DarkroomSpec) []byte {
-		raw, err := json.Marshal(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return raw
-	}
-	// A variable adds two values, and a sub-domain one.
-	variables := func(number int) *v1alpha1.Darkroom {
-		d := photos().Obj()
-		for countValues(encoded(d.Spec)) < number-2 {
-			d.Spec.ExtraEnv = append(d.Spec.ExtraEnv, corev1.EnvVar{Name: "A"})
-		}
-		for countValues(encoded(d.Spec)) < number {
-			d.Spec.SubDomains = append(d.Spec.SubDomains, "x"+strings.Repeat("x", len(d.Spec.SubDomains)))
-		}
-		return d
-	}
-	bytes := func(size int) *v1alpha1.Darkroom {
-		d := photos().Obj()
-		d.Spec.ExtraEnv = []corev1.EnvVar{{Name: "A", Value: "x"}}
-		d.Spec.ExtraEnv[0].Value = strings.Repeat("x", size-len(encoded(d.Spec))+1)
-		return d
-	}
+// A Darkroom at a limit is translated. One more is refused, with the name of the field that is too large.
+func TestLimitsAreExact(t *testing.T) {
 	for name, test := range map[string]struct {
-		most int
-		of   func(int) *v1alpha1.Darkroom
+		limit int
+		of    func(size int) *v1alpha1.Darkroom
+		field string
 	}{
-		"annotations": {apivalidation.TotalAnnotationSizeLimitB, note},
-		"a host":      {validation.DNS1123SubdomainMaxLength, host},
-		"values":      {maxValues, variables},
-		"bytes":       {maxSpec, bytes},
+		"annotations of pods": {
+			apivalidation.TotalAnnotationSizeLimitB, withPodAnnotation, "spec.podTemplate.annotations",
+		},
+		"a host":             {validation.DNS1123SubdomainMaxLength, withHost, "spec.subDomains[0]"},
+		"values of the spec": {maxValues, withValues, "spec"},
+		"bytes of the spec":  {maxSpec, withBytes, "spec"},
 	} {
-		for size, refused := range map[int]bool{test.most: false, test.most + 1: true} {
-			b := &builder{values: map[string]any{}}
-			d := test.of(size)
-			b.size(&d.Spec)
-			b.podMetadata(&d.Spec, nil, map[string]string{}, "")
-			b.hosts(d, Options{BaseDomains: []string{DefaultBaseDomain}}, nil)
-			tooLarge := slices.DeleteFunc(b.errs, func(err *field.Error) bool {
-				return !strings.Contains(err.Error(), "too l") && !strings.Contains(err.Error(), "may not be more")
-			})
-			if (len(tooLarge) > 0) != refused {
-				t.Errorf("%s of %d: refused: %v, want %t", name, size, b.errs, refused)
+		t.Run(name, func(t *testing.T) {
+			valuesOf(t, test.of(test.limit), Options{})
+			refused := refusalOf(t, test.of(test.limit+1))
+			if len(refused.Fields) != 1 || refused.Fields[0].Field != test.field {
+				t.Errorf("one more than %d: refused by %v, want only %s", test.limit, refused.Fields, test.field)
 			}
+		})
+	}
+}
+
+// withPodAnnotation returns a Darkroom whose pods have an annotation of this size, including its key.
+func withPodAnnotation(size int) *v1alpha1.Darkroom {
+	const key = "note"
+	return photos().PodTemplate(v1alpha1.PodTemplate{
+		Annotations: map[string]string{key: strings.Repeat("x", size-len(key))},
+	}).Obj()
+}
+
+// withHost returns a Darkroom whose host has this length.
+func withHost(length int) *v1alpha1.Darkroom {
+	labels := strings.Repeat(strings.Repeat("x", 62)+".", 5)
+	return photos().SubDomains(labels[:length-len("."+DefaultBaseDomain)]).Obj()
+}
+
+// withValues returns a Darkroom whose spec has this number of values.
+func withValues(number int) *v1alpha1.Darkroom {
+	d := photos().Env("A", "").Obj()
+	// A variable is an object with a name, and its value is a third value.
+	missing := number - countValues(encoded(d.Spec))
+	d.Spec.ExtraEnv = append(d.Spec.ExtraEnv, slices.Repeat([]corev1.EnvVar{{Name: "A"}}, missing/2)...)
+	if missing%2 == 1 {
+		d.Spec.ExtraEnv[0].Value = "x"
+	}
+	return d
+}
+
+// withBytes returns a Darkroom whose spec has this size as JSON.
+func withBytes(size int) *v1alpha1.Darkroom {
+	d := photos().Env("A", "x").Obj()
+	d.Spec.ExtraEnv[0].Value += strings.Repeat("x", size-len(encoded(d.Spec)))
+	return d
+}
+
+func encoded(spec v1alpha1.DarkroomSpec) []byte {
+	raw, _ := json.Marshal(spec) // cannot fail
+	return raw
+}
+
+// TestALargeSpecIsRefused: the API server stores 1.5 MiB of tolerations.
+func TestALargeSpecIsRefused(t *testing.T) {
+	tolerating := func(n int) *v1alpha1.Darkroom {
+		return photos().PodTemplate(v1alpha1.PodTemplate{Tolerations: slices.Repeat([]corev1.Toleration{{Key: "a"}}, n)}).
+			Obj()
+	}
+	valuesOf(t, tolerating(1000), Options{})
+	large := photos().Env("NOTE", strings.Repeat("x", maxSpec)).Obj()
+	for _, darkroom := range []*v1alpha1.Darkroom{tolerating(10_000), tolerating(80_000), large} {
+		refused := refusalOf(t, darkroom)
+		if len(refused.Fields) != 1 || refused.Fields[0].Field != "spec" ||
+			!strings.Contains(refused.Error(), "is too large") || len(refused.Error()) > 200 {
+			t.Errorf("refused by %v", refused)
+		}
+	}
+}
+
+func TestValuesAreCountedOutsideOfTexts(t *testing.T) {
+	for text, want := range map[string]int{`{}`: 2, `"a,{[\"\\\","`: 1, `{"a":[1,2],"b":"x, y"}`: 5} {
+		if got := countValues([]byte(text)); got != want {
+			t.Errorf("%s has %d values, want %d", text, got, want)
 		}
 	}
 }

@@ -384,31 +384,6 @@ func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
 	expect.Equal(t, "values of the chart", want, at(valuesOf(t, photos().Obj(), Options{Proxy: proxy}), "proxy"))
 }
 
-// TestALargeSpecIsRefused: the API server stores 1.5 MiB of tolerations.
-func TestALargeSpecIsRefused(t *testing.T) {
-	tolerating := func(n int) *v1alpha1.Darkroom {
-		return photos().PodTemplate(v1alpha1.PodTemplate{Tolerations: slices.Repeat([]corev1.Toleration{{Key: "a"}}, n)}).
-			Obj()
-	}
-	valuesOf(t, tolerating(1000), Options{})
-	large := photos().Env("NOTE", strings.Repeat("x", maxSpec)).Obj()
-	for _, darkroom := range []*v1alpha1.Darkroom{tolerating(10_000), tolerating(80_000), large} {
-		refused := refusalOf(t, darkroom)
-		if len(refused.Fields) != 1 || refused.Fields[0].Field != "spec" ||
-			!strings.Contains(refused.Error(), "is too large") || len(refused.Error()) > 200 {
-			t.Errorf("refused by %v", refused)
-		}
-	}
-}
-
-func TestValuesAreCountedOutsideOfTexts(t *testing.T) {
-	for text, want := range map[string]int{`{}`: 2, `"a,{[\"\\\","`: 1, `{"a":[1,2],"b":"x, y"}`: 5} {
-		if got := countValues([]byte(text)); got != want {
-			t.Errorf("%s has %d values, want %d", text, got, want)
-		}
-	}
-}
-
 func TestBuilderRefusesToOverwrite(t *testing.T) {
 	for name, test := range map[string]struct {
 		set  func(*builder)
