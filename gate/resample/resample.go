@@ -151,7 +151,8 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 			until := int32(math.Round(done * (1 << precision)))
 			t.weights[j], before = until-before, until
 		}
-		if only := slices.Index(t.weights, 1<<precision); only >= 0 { // a copy, as in an image that is only rotated
+		only := slices.IndexFunc(t.weights, isSet)
+		if !slices.ContainsFunc(t.weights[only+1:], isSet) { // a copy, as in an image that is only rotated
 			t = tap{first: t.first + only, weights: t.weights[only : only+1]}
 		}
 		w.taps = append(w.taps, t)
@@ -159,6 +160,8 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 	}
 	return w
 }
+
+func isSet(weight int32) bool { return weight != 0 }
 
 func lanczos(x float64) float64 {
 	switch {

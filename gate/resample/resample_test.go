@@ -57,7 +57,11 @@ func TestScaledPlanesAreTheWeightedAverages(t *testing.T) {
 		for y := range to.Height {
 			for x := range to.Width {
 				for channel := range channels {
-					d := float64(to.Pix[y*to.Stride+x*channels+channel]) - reference(to, from, channel, area, x, y)
+					want, got := reference(to, from, channel, area, x, y), to.Pix[y*to.Stride+x*channels+channel]
+					d := float64(got) - want
+					if math.Abs(d) >= 2 {
+						t.Fatalf("got %d at %d, %d, want %.1f", got, x, y, want)
+					}
 					sum, n = sum+d*d, n+1
 				}
 			}
@@ -66,6 +70,13 @@ func TestScaledPlanesAreTheWeightedAverages(t *testing.T) {
 			t.Fatalf("%.1f dB", likeness)
 		}
 	})
+}
+
+// One weight of the seventh pixel is 1, and the others add up to 0.
+func TestAPixelWithSeveralWeightsIsNotCopied(t *testing.T) {
+	if got := weigh(9, 5, 1./1024, 4822.5/1024).taps[6].weights; len(got) < 2 {
+		t.Errorf("weights %v", got)
+	}
 }
 
 // A mirrored area gives the mirrored result.
