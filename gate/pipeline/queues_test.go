@@ -206,7 +206,8 @@ func TestASmallImageDoesNotWaitForLargeOnes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(rt, name) }
 		small := photo(image.Pt(draw("width", 1, 1200), draw("height", 1, 800)))
-		clients, number := draw("clients with large images", 1, 3), draw("large images of each", runtime.GOMAXPROCS(0), 5)
+		clients := draw("clients with large images", 1, 3)
+		number := runtime.GOMAXPROCS(0) + draw("large images of each beyond the places", 0, 3)
 		client, width := fmt.Sprint(draw("client", 0, 3)), draw("width of the result", 1, 300)
 		webp := rapid.Bool().Draw(rt, "WebP")
 		synctest.Test(t, func(t *testing.T) {
