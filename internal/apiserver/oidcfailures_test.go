@@ -71,7 +71,7 @@ func signedInAt(t *testing.T, own *issuer.Issuer, s *server, user string) *brows
 func (s *settingsOf) later(t *testing.T, d time.Duration) *oidc.Provider {
 	t.Helper()
 	out := *s
-	out.config.Clock = clocktesting.NewFakePassiveClock(time.Now().Add(d))
+	out.config.Clock = clocktesting.NewFakePassiveClock(s.clock.Now().Add(d))
 	return out.provider(t)
 }
 
@@ -157,7 +157,7 @@ func TestASessionIsRefreshedWhileItsIDTokenIsValid(t *testing.T) {
 	settings, as, own := ownIssuer(t, "mia")
 	s := start(t, settings.use(t), as)
 	for _, lifetime := range []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, time.Hour} {
-		own.Change("mia", func(c *issuer.Token) { c.Claims["exp"] = time.Now().Add(lifetime).Unix() })
+		own.Change("mia", func(c *issuer.Token) { c.Claims["exp"] = settings.clock.Now().Add(lifetime).Unix() })
 		b := signedInAt(t, own, s, "mia")
 		used, late := min(lifetime, oidc.CheckPeriod), min(lifetime-10*time.Second, oidc.CheckPeriod)
 		for _, after := range []time.Duration{0, used / 2, late} {

@@ -1,8 +1,12 @@
 package apiserver_test
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,19 +83,32 @@ func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.Po
 func (u *user) may(namespace string, rules []rbacv1.PolicyRule) (revoke func()) {
 	u.t.Helper()
 	revoke = grant(u.t, namespace, rbacv1.Subject{Kind: "ServiceAccount", Namespace: u.namespace, Name: u.name}, rules)
-	u.awaitRight(namespace)
+	u.awaitRights(namespace, rules)
 	return revoke
 }
 
-// awaitRight waits until Kubernetes' own authorizer has seen the binding.
-func (u *user) awaitRight(namespace string) {
+// awaitRights waits until Kubernetes' own authorizer has seen the binding.
+func (u *user) awaitRights(namespace string, rules []rbacv1.PolicyRule) {
 	u.t.Helper()
 	config := rest.AnonymousClientConfig(cluster)
 	config.BearerToken = u.token
 	own, err := client.New(config, client.Options{Scheme: kube.Scheme(), Mapper: kube.RESTMapper()})
 	expect.NoError(u.t, err)
 	eventually(u.t, "user has rights", func() error {
-		return own.List(u.t.Context(), &v1alpha1.DarkroomList{}, client.InNamespace(namespace))
+		review := &authorizationv1.SelfSubjectRulesReview{}
+		review.Spec.Namespace = cmp.Or(namespace, metav1.NamespaceDefault)
+		if err := own.Create(u.t.Context(), review); err != nil {
+			return err
+		}
+		for _, rule := range rules {
+			has := func(r authorizationv1.ResourceRule) bool {
+				return slices.Equal(r.Verbs, rule.Verbs) && slices.Equal(r.Resources, rule.Resources)
+			}
+			if len(rule.Resources) > 0 && !slices.ContainsFunc(review.Status.ResourceRules, has) {
+				return fmt.Errorf("lacks %v", rule)
+			}
+		}
+		return nil
 	})
 }
 
