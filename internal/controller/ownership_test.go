@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,19 +117,25 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 
 func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) {
 	t.Parallel()
-	namespace := newNamespace(t)
-	installByHand(t, namespace, "photos", foreignChart(t), nil)
-	startOperator(t, namespace)
-	darkroom := webFolder(namespace, "photos")
-	create(t, darkroom)
-	eventuallyStatus(t, darkroom, "refused",
-		has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
-	if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
-		t.Fatal(err)
+	// Without the deletion's event, the operator looks again thirty seconds after it has refused the Darkroom, each time.
+	const attempts, prompt = 3, 20 * time.Second
+	var waited []time.Duration
+	for len(waited) < attempts && (len(waited) == 0 || slices.Min(waited) > prompt) {
+		namespace := newNamespace(t)
+		installByHand(t, namespace, "photos", foreignChart(t), nil)
+		startOperator(t, namespace)
+		darkroom := webFolder(namespace, "photos")
+		create(t, darkroom)
+		eventuallyStatus(t, darkroom, "refused",
+			has(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease))
+		if _, err := action.NewUninstall(helmByHand(t, namespace)).Run("photos"); err != nil {
+			t.Fatal(err)
+		}
+		freed := time.Now()
+		eventually(t, "the release", installed(namespace, "photos"))
+		waited = append(waited, time.Since(freed))
 	}
-	freed := time.Now()
-	eventually(t, "the release", installed(namespace, "photos"))
-	if waited := time.Since(freed); waited > 55*time.Second {
+	if slices.Min(waited) > prompt {
 		t.Errorf("installed after %s: the deletion of the release did not trigger a reconcile", waited)
 	}
 }

@@ -111,6 +111,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 
 	// Probes continue without requests to the API server, and so do scrapes of metrics.
+	eventually(t, "rest", quiet(operator)) // the event follows the status
 	requests := len(operator.requests())
 	images.another(t)
 	var scraped strings.Builder

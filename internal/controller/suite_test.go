@@ -99,6 +99,8 @@ type operator struct {
 	// sent are the methods and paths of all requests except watches. forbidden are the requests that the API server
 	// forbade, including watches.
 	sent, forbidden []string
+	// answered is the number of the sent requests that have ended.
+	answered int
 }
 
 // settings are the settings of one operator.
@@ -233,6 +235,11 @@ func (o *operator) record(next http.RoundTripper) http.RoundTripper {
 		line := request.Method + " " + request.URL.Path
 		if request.URL.Query().Get("watch") == "" {
 			o.note(&o.sent, line)
+			defer func() {
+				o.mu.Lock()
+				defer o.mu.Unlock()
+				o.answered++
+			}()
 		}
 		response, err := next.RoundTrip(request)
 		if err == nil && response.StatusCode == http.StatusForbidden {
@@ -260,13 +267,21 @@ func (o *operator) writes() int {
 	return len(slices.DeleteFunc(o.requests(), func(line string) bool { return strings.HasPrefix(line, http.MethodGet) }))
 }
 
-// quiet returns an error if an operator sends a request within a second.
+// traffic returns the number of requests so far except watches, and of those that have ended.
+func (o *operator) traffic() (sent, answered int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.sent), o.answered
+}
+
+// quiet returns an error if a request of an operator begins, ends or continues within a second.
 func quiet(o *operator) func(context.Context) error {
 	return func(context.Context) error {
-		before := len(o.requests())
+		sent, answered := o.traffic()
 		time.Sleep(time.Second)
-		if after := len(o.requests()); after != before {
-			return fmt.Errorf("got %d requests within a second, want none", after-before)
+		if afterSent, afterAnswered := o.traffic(); afterSent != sent || afterAnswered != answered || sent != answered {
+			return fmt.Errorf("%d requests have ended of %d, and a second before %d of %d, want no change",
+				afterAnswered, afterSent, answered, sent)
 		}
 		return nil
 	}
