@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"image"
 	"image/color"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,17 +26,47 @@ func damaged() map[string][]byte {
 	opaque := asPNG(convertTo(small, image.NewRGBA(small.Rect)))
 	late := slices.Concat(opaque[:len(opaque)-12], withChunk(opaque, "tRNS", transparent)[33:33+18], opaque[len(opaque)-12:])
 	segments := bytes.Index(photo, []byte("\xff\xda"))
+	progressive, restarts := corpus()["progressive.jpg"], corpus()["restart.jpg"]
 	return map[string][]byte{
 		"crc-of-text.png": wrong, "crc-of-profile.png": profile,
 		"without-end.png":         plain[:len(plain)-12],
 		"cut-end.png":             plain[:len(plain)-5],
 		"double-transparency.png": withChunk(withChunk(opaque, "tRNS", transparent), "tRNS", transparent),
 		"late-transparency.png":   late,
+		"too-much.png":            withMore(opaque, 1000),
+		"too-much-interlaced.png": withMore(corpus()["interlaced.png"], 1000),
 		"without-end.jpg":         photo[:len(photo)-2],
 		"without-last.jpg":        photo[:len(photo)-9],
 		"cut.jpg":                 photo[:segments+(len(photo)-segments)*3/4],
-		"damaged-pixels.jpg":      slices.Concat(photo[:len(photo)/2], []byte{0xff, 0x05, 0xff, 0x07}, photo[len(photo)/2+4:]),
+		"cut-progressive.jpg":     progressive[:len(progressive)*3/4],
+		"damaged-restarts.jpg": slices.Concat(restarts[:len(restarts)/2], make([]byte, 100),
+			restarts[len(restarts)/2+100:]),
+		"damaged-pixels.jpg": slices.Concat(photo[:len(photo)/2], []byte{0xff, 0x05, 0xff, 0x07}, photo[len(photo)/2+4:]),
 	}
+}
+
+// withMore adds data beyond the last pixel of a PNG file.
+func withMore(file []byte, more int) []byte {
+	var out, packed []byte
+	for rest := file[8:]; len(rest) > 0; {
+		chunk := rest[:12+binary.BigEndian.Uint32(rest)]
+		if rest = rest[len(chunk):]; string(chunk[4:8]) == "IDAT" {
+			packed = append(packed, chunk[8:len(chunk)-4]...)
+		} else {
+			out = append(out, chunk...)
+		}
+	}
+	pixels, err := zlib.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err)
+	}
+	raw, err := io.ReadAll(pixels)
+	if err != nil {
+		panic(err)
+	}
+	end := out[len(out)-12:]
+	whole := withChunk(slices.Concat(file[:8], out[:25]), "IDAT", deflate(append(raw, make([]byte, more)...)))
+	return slices.Concat(whole[:33], out[25:len(out)-12], whole[33:], end)
 }
 
 func TestDamagedFilesThatBrowsersShowAreTransformed(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"image"
 	"image/jpeg"
 	"image/png"
@@ -60,11 +59,7 @@ func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(2+len(data))), data...)
 }
 
-func pngChunk(kind string, data []byte) []byte {
-	out := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
-	out = append(append(out, kind...), data...)
-	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
-}
+func pngChunk(kind string, data []byte) []byte { return appendChunk(nil, kind, data) }
 
 func webpChunk(kind string, data []byte) []byte {
 	out := binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(data)))

@@ -6,7 +6,6 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"image"
 	"io"
 	"slices"
@@ -83,14 +82,11 @@ func WithProfile(result, profile []byte) []byte {
 		return slices.Concat(result[:2], segment, profile, result[2:])
 	case "png":
 		const header = 33
-		data := bytes.NewBufferString("iCCPicc\x00\x00")
+		data := bytes.NewBufferString("icc\x00\x00")
 		compress := zlib.NewWriter(data)
 		_, _ = compress.Write(profile) // writes to memory do not fail
 		_ = compress.Close()
-		chunk := binary.BigEndian.AppendUint32(nil, uint32(data.Len()-4)) //nolint:gosec // at most maxProfile
-		chunk = append(chunk, data.Bytes()...)
-		chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(data.Bytes()))
-		return slices.Concat(result[:header], chunk, result[header:])
+		return slices.Concat(appendChunk(result[:header:header], "iCCP", data.Bytes()), result[header:])
 	case "webp":
 		return webpWithProfile(result, profile)
 	}

@@ -44,10 +44,13 @@ func decodeFile(body []byte, info original.Info, denominator int) (image.Image, 
 		return webp.Decode(bytes.NewReader(body))
 	}
 	img, err := png.Decode(bytes.NewReader(body))
-	if repaired := original.RepairPNG(body); err != nil && repaired != nil {
+	if err == nil {
+		return img, nil
+	}
+	if repaired := original.RepairPNG(body); repaired != nil {
 		return png.Decode(bytes.NewReader(repaired))
 	}
-	return img, err
+	return nil, err
 }
 
 // margins are the minimum sizes of decoded images relative to the result, by denominator. A pixel at an eighth is the
