@@ -72,7 +72,7 @@ func run(ctx context.Context, getenv func(string) string) error {
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
 	})
-	c.Options.Source = from
+	c.Options.Source, c.Options.Log = from, log
 	handler := &serve.Handler{
 		Pipeline: pipeline.New(c.Options, transformer, results, metrics), Rules: c.Rules, ID: c.Sources[0].Gate,
 		CacheTTL: c.CacheTTL, ServerTiming: c.ServerTiming, CrossOrigin: c.CrossOrigin, AccessLog: c.AccessLog, Log: log,

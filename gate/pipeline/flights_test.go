@@ -65,6 +65,9 @@ func newPipeline(from opening) *Pipeline {
 
 func newPipelineWith(o Options, results cache.Options) *Pipeline {
 	metrics := NewMetrics("test")
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	results.Evicted, results.Failed, results.Log = metrics.Evicted, metrics.DiskFailed, slog.New(slog.DiscardHandler)
 	return New(o, nil, cache.New(results), metrics)
 }

@@ -9,6 +9,7 @@ package pipeline
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -49,6 +50,7 @@ type Options struct {
 	OnlyDarkroom bool
 	// Memory and DarkroomMemory are the memory limits of the gate and of Darkroom, in bytes.
 	Memory, DarkroomMemory int64
+	Log                    *slog.Logger
 }
 
 // Pipeline creates responses. Its methods are safe for concurrent use.
@@ -72,6 +74,8 @@ type Pipeline struct {
 	// failures has recent problems by the keys of requests and originals. They expire after seconds, and save the
 	// source from repeated requests while it fails or has no image.
 	failures *otter.Cache[string, *problem.Problem]
+	// logged has the paths of damaged images, so that each is logged once.
+	logged *otter.Cache[string, struct{}]
 }
 
 type response struct {
@@ -94,6 +98,7 @@ func New(options Options, transformer *darkroom.Darkroom, results *cache.Cache, 
 	p := &Pipeline{
 		Options: options, transformer: transformer, cache: results, metrics: metrics, queues: newQueues(options, metrics),
 		versions: otter.Must(remembered[cache.Origin](options.Memory)), failures: otter.Must(failures),
+		logged: otter.Must(remembered[struct{}](options.Memory / 16)),
 	}
 	p.flights.Drop = func(f *flight) { f.release(0) }
 	metrics.observe(results)

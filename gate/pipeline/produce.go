@@ -16,6 +16,11 @@ func (p *Pipeline) transform(ctx context.Context, of *flight, r request.Request)
 	if problem.Is(err, problem.Invalid, problem.TooLarge) && r.Own != r.Transform {
 		transformed, err = p.apply(ctx, of, r.Own, r.WebP)
 	}
+	if problem.Is(err, problem.Untransformable) && (of.info.Format != "" || of.info.ContentType == "image/jpeg") {
+		if _, isNew := p.logged.SetIfAbsent(r.Path, struct{}{}); isNew {
+			p.Log.Warn("Image is damaged or has an unsupported encoding", "path", r.Path, "error", err)
+		}
+	}
 	if err == nil || !p.passesOn(of, r, problem.Of(err).Kind) {
 		return transformed, err
 	}

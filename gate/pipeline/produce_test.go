@@ -9,11 +9,13 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +134,30 @@ func TestAnImpossibleDefaultLeavesWhatTheClientAsksFor(t *testing.T) {
 		if info, err := original.Inspect(entry.Body); err != nil || info.Size.Width != width {
 			t.Errorf("%+v: %+v, %v", own, info.Size, err)
 		}
+	}
+}
+
+func TestADamagedImageIsLoggedOnce(t *testing.T) {
+	damaged := square()
+	damaged[len(damaged)-20]++ // in the pixels
+	var log bytes.Buffer
+	o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
+		if r.Path == "/drawing.svg" {
+			return respond([]byte("<svg></svg>"), nil)
+		}
+		return respond(damaged, nil)
+	})
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	p := newPipelineWith(o, cache.Options{Memory: memory / 4})
+	for _, path := range []string{"/a.png", "/b.png", "/drawing.svg"} {
+		for width := 10; width < 13; width++ {
+			if entry, _, err := p.Get(t.Context(), "a", resized(path, width)); err != nil || len(entry.Body) < 10 {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+	if got := log.String(); strings.Count(got, "path=/a.png") != 1 || strings.Count(got, "\n") != 2 {
+		t.Errorf("logged: %s", got)
 	}
 }
 
