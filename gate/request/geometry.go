@@ -101,12 +101,13 @@ func scaleSide(of, numerator, denominator int) int {
 	return side(float64(of) * float64(numerator) / float64(denominator))
 }
 
-// Check returns a problem for a transformation whose cost or result exceeds the limits for an original of this size.
+// Check returns a problem for a transformation whose cost or result exceeds the limits for an original of this size. A
+// plain crop costs only its result, because the gate does not scale the rest.
 func (r Rules) Check(t Transform, original Size, maxPixels int64) error {
 	scaled := t.Scaled(original)
 	resized := t.Width != 0 || t.Height != 0
 	switch {
-	case scaled.Pixels() > maxPixels,
+	case scaled.Pixels() > maxPixels && !(t.Fit == FitCrop && t.Plain()),
 		resized && t.Fit != FitCrop && (scaled.Width > r.MaxWidth || scaled.Height > r.MaxHeight):
 		return problem.New(problem.Invalid,
 			"parameters w and h enlarge an image of %dx%d pixels to %dx%d; the maximum is %dx%d",
