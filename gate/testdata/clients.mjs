@@ -1,14 +1,17 @@
 // Prints the URLs that client libraries build, for clients.txt: the name of the client, the size that it
 // expects of an image of 600x400 pixels, and the URL. Those of imgix-signed are signed with the key below.
 //
-//   npm install --no-save @imgix/js-core@3.8.0 unpic@4.2.2 && node clients.mjs > clients.txt
+//   npm install --no-save --omit=optional @imgix/js-core@3.8.0 unpic@4.2.2 @unpic/core@1.0.3 next@16.4.6 react@19 react-dom@19
+//   node clients.mjs > clients.txt
 import ImgixClient from "@imgix/js-core";
+import { transformProps } from "@unpic/core";
+import { getImageProps } from "next/image.js";
 import { transformUrl } from "unpic";
 
 const key = "the first key, 0123456789";
 const origin = "https://photos.example.com";
 const print = (client, size, url) => console.log(`${client} ${size} ${url.replace(origin, "")}`);
-const candidates = (set) => set.split(",\n").map((each) => each.split(" "));
+const candidates = (set) => set.split(/,\s+/).map((each) => each.split(" "));
 
 for (const [name, options] of [["imgix", {}], ["imgix-signed", { secureURLToken: key }]]) {
   const client = new ImgixClient({ domain: new URL(origin).host, ...options });
@@ -33,3 +36,16 @@ print("unpic", "300x200", unpic({ width: 300 }));
 print("unpic", "300x300", unpic({ width: 300, height: 300 }));
 print("unpic", "400x400", unpic({ width: 900, height: 900 }));
 print("unpic", "300x200", unpic({ width: 300, height: 200, quality: 60, format: "webp" }));
+const src = `${origin}/photo.jpg`;
+for (const layout of [{ layout: "fullWidth" }, { layout: "constrained", width: 600, height: 400 }, { layout: "fixed", width: 60, height: 40 }]) {
+  for (const [url, width] of candidates(transformProps({ src, cdn: "imgix", ...layout }).srcset)) {
+    print("unpic", `${Math.min(parseInt(width, 10), 600)}x`, url);
+  }
+}
+// The loader of docs/clients.md.
+const loader = ({ src, width }) => `${origin}${src}?w=${width}&fit=max&auto=format`;
+for (const layout of [{ fill: true, sizes: "100vw" }, { width: 200, height: 133 }]) {
+  for (const [url] of candidates(getImageProps({ src: "/photo.jpg", alt: "", loader, ...layout }).props.srcSet)) {
+    print("next", `${Math.min(new URL(url).searchParams.get("w"), 600)}x`, url);
+  }
+}
