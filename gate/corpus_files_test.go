@@ -75,6 +75,8 @@ var corpus = sync.OnceValue(func() map[string][]byte {
 	files["animated.gif"] = asGIF(paletted, paletted, paletted)
 	files["icon.svg"] = []byte("\ufeff<?xml version=\"1.0\"?>\n<!-- drawn -->\n<!DOCTYPE svg>\n" +
 		`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>`)
+	files["utf16.svg"] = []byte("\xff\xfe<\x00s\x00v\x00g\x00/\x00>\x00")
+	files["photo.jxl"] = append([]byte("\xff\x0a"), noise(100)...)
 	files["gamma.png"] = withChunk(asPNG(small), "gAMA", []byte{0, 1, 0x86, 0xa0})
 	files["film.png"] = withChunk(asPNG(small), "cICP", []byte{9, 16, 0, 1})
 	files["animated.png"] = asAPNG(asPNG(small))

@@ -182,6 +182,15 @@ func TestAnEntryThatCannotBeStoredDropsTheEarlierOne(t *testing.T) {
 	}
 }
 
+// The capacity is 80 % of the volume. Files that are being written are not in the index, and must fit into the rest.
+func TestFilesThatAreBeingWrittenFitBesideTheOthers(t *testing.T) {
+	const capacity = 1 << 20
+	c, _ := open(t, t.TempDir(), 1, capacity)
+	if most := int64(cap(c.disk.writers)) * c.disk.largest; most == 0 || most > capacity/8 {
+		t.Errorf("%d bytes at a time, for a capacity of %d", most, capacity)
+	}
+}
+
 func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
 	c, _ := open(t, t.TempDir(), 4000, 1<<20)
 	if err := store(c, "/a?", entry(900)); err != nil { // in memory, it would displace too many others

@@ -47,6 +47,19 @@ func TestColorsOfPNGFilesBecomeAProfile(t *testing.T) {
 	}
 }
 
+// Results have no chunk cICP, so only its default colors can be left out.
+func TestColorsOfFilmsAreNotTransformed(t *testing.T) {
+	for data, want := range map[string]bool{
+		"\x01\x0d\x00\x01": true, "\x01\x01\x00\x01": true, "\x09\x10\x00\x01": false, "\x0c\x0d\x00\x01": false,
+		"\x01\x08\x00\x01": false, "": false,
+	} {
+		info := Info{}
+		if got := info.add("cICP", []byte(data)); got != want {
+			t.Errorf("%x: %t", data, got)
+		}
+	}
+}
+
 func TestColorsOfSRGBAndWithoutASenseAreLeftOut(t *testing.T) {
 	usual := chromaticities(.3127, .329, .64, .33, .3, .6, .15, .06)
 	for name, test := range map[string]struct {
