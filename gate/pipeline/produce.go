@@ -77,6 +77,8 @@ func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, w
 	if err != nil {
 		return result{}, problem.New(problem.UpstreamFailed, "Darkroom returned something that is not an image")
 	}
+	// Darkroom receives and returns another format if the original is rotated.
+	webp = webp || of.info.Format == "webp"
 	return p.asWebP(ctx, &flight{body: body, info: info, ctx: of.ctx}, t.Quality, webp)
 }
 
