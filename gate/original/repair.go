@@ -30,13 +30,11 @@ func RepairPNG(body []byte) []byte {
 		if kind == "IEND" {
 			break
 		}
-		intact := crc32.ChecksumIEEE(chunk[4:8+length]) == binary.BigEndian.Uint32(chunk[8+length:])
-		isMetadata := kind[0]&0x20 != 0 // a bit of the name
-		switch {
-		case !isMetadata && !intact:
-			return nil
-		case isMetadata && (!intact || seen[kind] || kind == "tRNS" && seen["IDAT"]):
+		switch intact := crc32.ChecksumIEEE(chunk[4:8+length]) == binary.BigEndian.Uint32(chunk[8+length:]); {
+		case isIgnored(kind, intact, seen):
 			continue
+		case !intact:
+			return nil
 		case kind == "IHDR":
 			header = data
 		case kind == "IDAT":
@@ -52,8 +50,14 @@ func RepairPNG(body []byte) []byte {
 	return appendChunk(appendChunk(out, "IDAT", pixels), "IEND", nil)
 }
 
-// withoutExcess returns the compressed pixels of a PNG file without data beyond the last pixel; nil if there are too few
-// pixels, or damaged ones.
+// isIgnored reports whether browsers ignore a chunk after those that were seen.
+func isIgnored(kind string, intact bool, seen map[string]bool) bool {
+	isMetadata := kind[0]&0x20 != 0 // a bit of the name
+	return isMetadata && (!intact || seen[kind] || kind == "tRNS" && seen["IDAT"])
+}
+
+// withoutExcess returns the compressed pixels of a PNG file without data beyond the last pixel; nil if pixels are missing
+// or damaged.
 func withoutExcess(header, pixels []byte) []byte {
 	if len(header) != 13 {
 		return nil

@@ -58,7 +58,8 @@ func newHandler(t *testing.T, size int, memory int64, folder string, disk int64)
 	return &Handler{Log: log, Rules: rules, Pipeline: pipeline.New(
 		pipeline.Options{
 			Source: anything{image: append(file.Bytes(), make([]byte, size)...)}, Rules: rules,
-			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30, Log: log,
+			MaxSourcePixels: 1000, MaxSourceBytes: 64 << 20, Revalidate: time.Hour, Memory: memory, DarkroomMemory: 1 << 30,
+			Log: log,
 		}, nil,
 		cache.New(cache.Options{
 			Memory: memory / 4, Folder: folder, Disk: disk, Evicted: metrics.Evicted,
