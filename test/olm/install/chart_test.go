@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,28 @@ func TestTheChartOwnsTheLeaseOfLeaderElection(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: the lease is %q, want %q", values, got, want)
+		}
+	}
+}
+
+// Releases in one namespace share the name of the installation, and differ in their namespaces or selector.
+func TestTheNotesDeleteOnlyTheDarkroomsOfTheRelease(t *testing.T) {
+	command := regexp.MustCompile(`kubectl get darkrooms (.*) -o .*installation=="(.*?)"`)
+	for values, want := range map[string][]string{
+		"":                                   {"-A darkroom-system"},
+		"crds: {keep: false}":                nil,
+		"rbac: {namespaced: true}":           {"-n darkroom-system darkroom-system"},
+		"manager: {watchNamespaces: [b, a]}": {"-n b darkroom-system", "-n a darkroom-system"},
+		"manager: {selector: shard=a, installation: blue}": {`-A -l "shard=a" blue`},
+	} {
+		files, err := renderHelm3(t, filepath.Join(repository, "charts", "darkroom-operator"), "one", parse(t, values))
+		must(t, err)
+		var got []string
+		for _, found := range command.FindAllStringSubmatch(files["darkroom-operator/templates/NOTES.txt"], -1) {
+			got = append(got, found[1]+" "+found[2])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the notes delete %q, want %q", values, got, want)
 		}
 	}
 }
