@@ -48,9 +48,9 @@ func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmre
 
 // uninstall returns the event that reports the outcome; empty if there was nothing to uninstall.
 func (c *ActionClient) uninstall() (event, message string, err error) {
-	orphaned := fmt.Sprintf("All objects are kept, as requested by the deletion, and remain as the Helm release %s", c.key.Name)
 	if slices.Contains(c.darkroom.GetFinalizers(), metav1.FinalizerOrphanDependents) {
-		return EventOrphaned, orphaned, c.revisions.RemoveRecords(c.ctx)
+		message = fmt.Sprintf("All objects are kept, as requested by the deletion, and remain as the Helm release %s", c.key.Name)
+		return EventOrphaned, message, c.revisions.RemoveRecords(c.ctx)
 	}
 	if err := c.removeObjects(); err != nil {
 		return "", "", err
@@ -61,7 +61,9 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 	}
 	if left {
 		if isOrphaned, err := c.revisions.AreOrphaned(c.ctx); err != nil || isOrphaned {
-			return EventOrphaned, orphaned, err
+			// A user may have removed the references of some objects only. The others are deleted by now.
+			message = fmt.Sprintf("Objects without an owner reference are kept, and remain as the Helm release %s", c.key.Name)
+			return EventOrphaned, message, err
 		}
 	}
 	found, err := c.revisions.Delete(c.ctx)

@@ -75,6 +75,8 @@ func TestADeletionWaitsForRoutesAndLeavesWhatIsOrphaned(t *testing.T) {
 		case !waits && (event == EventOrphaned) != isOrphaned:
 			t.Errorf("the Deployment is orphaned: %t, with %d owned and %d orphaned revisions: got event %q",
 				isLeft, owned, disowned, event)
+		case event == EventOrphaned && strings.HasPrefix(message, "All objects are kept") && len(objects) > 0:
+			t.Errorf("%d objects were deleted: got event %q: %s", len(objects), event, message)
 		case !waits && (event == EventUninstalled) != (owned+disowned > 0 && !isOrphaned),
 			event == EventUninstalled && strings.Contains(message, "Deployment photos is kept") != isLeft:
 			t.Errorf("the Deployment is orphaned: %t, with %d revisions: got event %q: %s",
