@@ -58,6 +58,10 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 		case keep:
 			return nil, nil //nolint:nilnil // the Darkroom holds the host
 		case create:
+			var refusal *Refusal
+			if refusal, err = c.restoreToAnother(ctx, darkroom, host); refusal != nil || err != nil {
+				return refusal, err
+			}
 			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
 			assign(lease, darkroom, c.Installation)
 			err = c.Client.Create(ctx, lease)

@@ -78,16 +78,22 @@ func (c *Claims) wanted(object client.Object) []string {
 
 // Wanting returns the cached Darkrooms that want a host.
 func (c *Claims) Wanting(ctx context.Context, host string) ([]types.NamespacedName, error) {
+	found, err := c.wanting(ctx, host)
+	keys := make([]types.NamespacedName, len(found))
+	for i := range found {
+		keys[i] = client.ObjectKeyFromObject(&found[i])
+	}
+	return keys, err
+}
+
+// wanting is like Wanting. The Darkrooms are shared with the cache.
+func (c *Claims) wanting(ctx context.Context, host string) ([]v1alpha1.Darkroom, error) {
 	found := &v1alpha1.DarkroomList{}
 	err := c.Client.List(ctx, found, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list the Darkrooms that want host %s: %w", host, err)
 	}
-	keys := make([]types.NamespacedName, len(found.Items))
-	for i := range found.Items {
-		keys[i] = client.ObjectKeyFromObject(&found.Items[i])
-	}
-	return keys, nil
+	return found.Items, nil
 }
 
 // Watches reports whether the Darkrooms of a namespace are cached.

@@ -3,6 +3,7 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,6 +69,22 @@ func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host 
 		return false, err
 	}
 	return true, c.restore(ctx, holder, host)
+}
+
+// restoreToAnother recreates the Lease of a host if another Darkroom wants the host and serves images at it according
+// to the status. It returns the refusal of the host; nil if there is no such Darkroom.
+func (c *Claims) restoreToAnother(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
+	if slices.Contains(darkroom.Status.Domains, host) {
+		return nil, nil //nolint:nilnil // nil means not refused
+	}
+	wanting, err := c.wanting(ctx, host)
+	for i := range wanting {
+		holder := client.ObjectKeyFromObject(&wanting[i])
+		if holder != client.ObjectKeyFromObject(darkroom) && slices.Contains(wanting[i].Status.Domains, host) {
+			return &Refusal{Host: host, Holder: holder}, c.restore(ctx, holder, host)
+		}
+	}
+	return nil, err
 }
 
 func (c *Claims) restore(ctx context.Context, holder types.NamespacedName, host string) error {

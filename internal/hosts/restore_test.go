@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -75,6 +76,43 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 		got, err := Holders(t.Context(), cluster, leases)
 		if holder, found := got[host]; err != nil || found && holder.String() != test.want || found != hasLease {
 			t.Errorf("%s: got the holders %v (%v), want %q", name, got, err, test.want)
+		}
+	}
+}
+
+// A Lease may be lost while another Darkroom waits for its host, and be missed before it is restored.
+func TestALostHostIsNotFreeWhileADarkroomServesIt(t *testing.T) {
+	claimant, other := types.NamespacedName{Namespace: "a", Name: "photos"}, types.NamespacedName{Namespace: "b", Name: "photos"}
+	for name, test := range map[string]struct {
+		wants, serves, ownServes bool
+		holder                   types.NamespacedName
+	}{
+		"another one wants and serves it": {wants: true, serves: true, holder: other},
+		"another one has dropped it":      {serves: true, holder: claimant},
+		"another one waits for it":        {wants: true, holder: claimant},
+		"both serve it":                   {wants: true, serves: true, ownServes: true, holder: claimant},
+	} {
+		photos, rival := darkroomOf(claimant, host), darkroomOf(other)
+		if test.wants {
+			rival.Spec.SubDomains = []string{host}
+		}
+		if test.serves {
+			rival.Status.Domains = []string{host}
+		}
+		if test.ownServes {
+			photos.Status.Domains = []string{host}
+		}
+		cluster := fakeCluster(photos, rival)
+		refused, err := (&clusterModel{live: cluster}).operator(cluster).Claim(t.Context(), photos)
+		var want []Refusal
+		if test.holder == other {
+			want = []Refusal{{Host: host, Holder: other}}
+		}
+		if err != nil || !slices.Equal(refused, want) {
+			t.Errorf("%s: refused %+v (%v), want %+v", name, refused, err, want)
+		}
+		if got, err := Holders(t.Context(), cluster, leases); err != nil || got[host] != test.holder {
+			t.Errorf("%s: got the holders %v (%v), want %s", name, got, err, test.holder)
 		}
 	}
 }
