@@ -16,6 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // canary is a credential of the Darkroom. foreign is a credential that is only in a variable of a pod.
@@ -108,7 +109,7 @@ func spoil(t *rapid.T, e *evidence, with string) {
 }
 
 func TestTextsOfOthersDoNotControlTheTerminal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e := suspect()
 		spoil(t, e, "\x1b[2J\u009b8m\u202e\r\n  forged")
 		for name, text := range written(t, e) {
@@ -128,7 +129,7 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 // TestNoCredentialIsShown puts a credential of the Darkroom into the texts of its objects and events, because
 // controllers may quote it there.
 func TestNoCredentialIsShown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		e := suspect()
 		spoil(t, e, fmt.Sprintf(": %s, again %s", canary, canary))
 		e.darkroom.Spec.Source.SecretKey, e.darkroom.Spec.ExtraEnv[0].Value = canary, canary

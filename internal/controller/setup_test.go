@@ -6,12 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // A failure is retried soon after a fault ends, no matter how long the fault lasted. A success resets the back-off.
 func TestFailuresAreRetriedWithinBounds(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		limiter := workers(Options{}).RateLimiter
 		one := reconcile.Request{NamespacedName: types.NamespacedName{Name: "one"}}
 		last := retryLeast

@@ -12,6 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 func photos() *darkrooms.Builder { return darkrooms.New("photos", "team-a") }
@@ -68,7 +69,7 @@ func TestAMessageIsWithoutSecrets(t *testing.T) {
 
 // One secret can be part of another, and begin or end like it.
 func TestNoPartOfASecretIsLeft(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		secret := rapid.StringMatching("[ab]{8,12}")
 		keys := [2]string{secret.Draw(t, "access key"), secret.Draw(t, "secret key")}
 		variable := keys[rapid.IntRange(0, 1).Draw(t, "of")] + rapid.StringMatching("[ab]{0,6}").Draw(t, "end")
@@ -116,7 +117,7 @@ func TestEveryFormOfASecretIsFound(t *testing.T) {
 // A message that the API server stores differently would be reported again in each reconcile.
 func TestMessagesAreStoredAsTheyAreReported(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.OneOf(rapid.String(),
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(raw []byte) string { return string(raw) })), 1, 4)
 		text := ""

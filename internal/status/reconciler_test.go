@@ -27,6 +27,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 var photosKey = types.NamespacedName{Namespace: "team-a", Name: "photos"}
@@ -305,7 +306,7 @@ func TestAWriteThatFailsIsAnError(t *testing.T) {
 // A change is reported together with the Helm controller's report. Without that report, the status says once, after a
 // timeout, that the change is being applied.
 func TestAStatusWaitsForTheHelmControllerAfterAChange(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		written := noon.Add(-time.Duration(rapid.IntRange(-3, 10).Draw(t, "seconds since the change")) * time.Second)
 		darkroom := darkrooms.New("photos", "team-a").Generation(2).
 			Condition(condition(v1alpha1.ConditionInitialized, yes, 1)).Obj()
@@ -407,7 +408,7 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 func TestEventsCauseNoMoreListsOfPods(t *testing.T) {
 	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
 	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		b := newBench(t, pending.DeepCopy())
 		created := func(d *appsv1.Deployment) { d.CreationTimestamp = metav1.NewTime(noon.Add(-time.Minute)) }
 		passed, pauses := time.Duration(0), rapid.SliceOfN(rapid.IntRange(0, 3000), 1, 100).Draw(rt, "milliseconds")
@@ -514,7 +515,7 @@ func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 }
 
 func TestTheSoonerTimeCounts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		times := rapid.Int64Range(-3, 3)
 		a, b := time.Duration(times.Draw(t, "a")), time.Duration(times.Draw(t, "b"))
 		got, want := Sooner(a, b), max(a, b, 0)

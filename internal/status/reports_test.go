@@ -17,12 +17,13 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // Each condition belongs to exactly one report. A report is complete as long as the status contains all of its
 // conditions and its release.
 func TestAReportIsPartOfAStatusThatHasAllOfIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		all := slices.Concat(helmConditions, ownConditions)
 		var status v1alpha1.DarkroomStatus
 		for _, conditionType := range rapid.SliceOfDistinct(rapid.SampledFrom(all), rapid.ID[string]).Draw(t, "conditions") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 var domainsOfTests = []string{
@@ -57,7 +58,7 @@ func routed(t *rapid.T, options Options, darkroom *v1alpha1.Darkroom) (hosts []s
 }
 
 func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		before, after := drawOptions(t, "before"), drawOptions(t, "after")
 		darkroom := drawDarkroom(t, "Darkroom")
 		hosts, refused := routed(t, before, darkroom)
@@ -95,7 +96,7 @@ func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T)
 
 // Where each namespace has a domain, the hosts below it are reserved for its Darkrooms, and all others are free.
 func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		options, darkroom := drawOptions(t, "options"), drawDarkroom(t, "Darkroom")
 		translator, err := New(options)
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // A Darkroom is refused if and only if one of its hosts is on the list, and each refused sub-domain is named.
@@ -14,7 +16,7 @@ func TestNoDarkroomHasAReservedHost(t *testing.T) {
 	name := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(label, 1, 3).Draw(t, "labels"), ".")
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		domain := rapid.SampledFrom([]string{"example.com", "b.example.com"}).Draw(t, "domain")
 		var reserved []string
 		for _, host := range rapid.SliceOfN(name, 0, 3).Draw(t, "reserved") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
@@ -20,7 +21,7 @@ func versionOf(darkroom *v1alpha1.Darkroom) string {
 
 // TestAReaderKnowsWhatThereIs however its reads and the changes follow each other, and is told of nothing twice.
 func TestAReaderKnowsWhatThereIs(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		all, version := NewDarkrooms(), 0
 		watch := all.Watch()
 		defer watch.Stop()

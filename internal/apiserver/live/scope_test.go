@@ -15,6 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
 // rights are the namespaces in which a caller has a right; "" means all of them.
@@ -87,7 +88,7 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 // TestPagesAddUp checks that all pages have what one has, and name no Darkroom that the caller may not see,
 // whatever their limit and the caller's rights are.
 func TestPagesAddUp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-d]/[a-d]`)
 		known := darkroomsOf(rapid.SliceOf(key).Draw(t, "Darkrooms")...)
 		may := rights{"": rapid.Bool().Draw(t, "all")}
