@@ -131,14 +131,17 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, nil
 	}
 
-	if handled, err := r.installation.claim(ctx, darkroom); err != nil || !handled {
-		return r.leave(ctx, darkroom, err)
+	switch handled, err := r.installation.claim(ctx, darkroom); {
+	case err != nil:
+		return r.retryClaim(darkroom, err)
+	case !handled:
+		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 
 	if err := r.hosts.Restored(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &session{helm: r, darkroom: darkroom}
+	s := r.newSession(ctx, darkroom)
 	err = r.reconcileRelease(ctx, s)
 	giveUpErr := r.hosts.GiveUp(ctx, request.NamespacedName)
 	return r.conclude(ctx, s, err, giveUpErr)
@@ -167,11 +170,9 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 	return err
 }
 
-// leave ends the reconcile of a Darkroom that this installation does not handle or failed to claim.
-func (r *helmReconciler) leave(ctx context.Context, darkroom *v1alpha1.Darkroom, err error) (reconcile.Result, error) {
+// retryClaim schedules the next attempt to claim a Darkroom for this installation, after an error.
+func (r *helmReconciler) retryClaim(darkroom *v1alpha1.Darkroom, err error) (reconcile.Result, error) {
 	switch out := outcomeOf(err); {
-	case err == nil:
-		return reconcile.Result{}, r.forget(ctx, client.ObjectKeyFromObject(darkroom))
 	case out.waits:
 		return reconcile.Result{RequeueAfter: out.again}, nil
 	case out.refused:

@@ -35,15 +35,19 @@ type session struct {
 	// uninstalled is set when the operator's finalizer was removed from a Darkroom that is being deleted. gone is set
 	// if no other finalizer is left.
 	uninstalled, gone bool
-	// release is the action client of the Darkroom.
+	// release is the action client of the Darkroom. Its release is rendered once Translate has returned without an
+	// error.
 	release *release.ActionClient
-	// refusals are the hosts in the spec that other Darkrooms hold.
+	// refusals are the hosts in the spec that other Darkrooms hold; unknown before Translate.
 	refusals []hosts.Refusal
 }
 
+func (r *helmReconciler) newSession(ctx context.Context, darkroom *v1alpha1.Darkroom) *session {
+	return &session{helm: r, darkroom: darkroom, release: r.releases.ClientFor(ctx, darkroom)}
+}
+
 // ActionClientFor implements helmclient.ActionClientGetter.
-func (s *session) ActionClientFor(ctx context.Context, _ client.Object) (helmclient.ActionInterface, error) {
-	s.release = s.helm.releases.ClientFor(ctx, s.darkroom)
+func (s *session) ActionClientFor(context.Context, client.Object) (helmclient.ActionInterface, error) {
 	return s.release, nil
 }
 
@@ -77,7 +81,7 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 }
 
 // isPostponed reports whether the Deployment was not applied because it waits for the rollouts of other Darkrooms.
-func (s *session) isPostponed() bool { return s.release != nil && s.release.Postponed }
+func (s *session) isPostponed() bool { return s.release.Postponed }
 
 // invalidError marks an error that persists until the Darkroom or the operator is changed.
 type invalidError struct{ error }
@@ -158,7 +162,7 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 		// The Darkroom is valid, but reading the cluster failed.
 		set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, v1alpha1.ReasonReconcileError, cause.Error())
 	}
-	if cause != nil && s.release != nil && !s.release.IsDeployed() {
+	if cause != nil && !s.release.IsDeployed() {
 		// The Helm reconciler treats a failed release as deployed, even if no revision of it ever was.
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 		report.DeployedRelease = nil
