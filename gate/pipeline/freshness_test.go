@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,139 +21,144 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// step is a request. Before it, time passes and the source may change.
-type step struct {
-	passes time.Duration
-	// changes replaces the image. says has the headers of the source, unless it confirms silently that the image is
-	// unchanged.
-	changes bool
-	says    original.Control
-	silent  bool
-	webp    bool
-	// restarts replaces the process, and keeps the files.
-	restarts bool
+// process is a gate that can be restarted. Its files are kept.
+type process struct {
+	*Pipeline
+	from opening
+	kept cache.Options
 }
 
-func drawSteps() *rapid.Generator[[]step] {
-	controls := []original.Control{
-		{},
-		{NoStore: true},
-		{Bounded: true},
-		{Bounded: true, MaxAge: time.Minute},
-		{Bounded: true, MaxAge: 2 * time.Hour},
+func (p *process) start() { p.Pipeline = newPipelineWith(options(p.from), p.kept) }
+
+func (p *process) stop() { p.failures.StopAllGoroutines() }
+
+func (p *process) restart() {
+	p.stop()
+	p.start()
+}
+
+// get returns the original, or a result with a width. All of them equal the original, which has one pixel.
+func (p *process) get(ctx context.Context, width int, webp bool) (*cache.Entry, State, error) {
+	r := resized("/a.png", width)
+	if r.WebP = webp; width > 0 {
+		r.Transform.Fit, r.Own.Fit = request.FitMax, request.FitMax
 	}
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
-		return step{
-			passes: rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, time.Minute, 59 * time.Minute}).
-				Draw(t, "passes"),
-			changes: rapid.IntRange(0, 3).Draw(t, "changes") == 0, says: rapid.SampledFrom(controls).Draw(t, "says"),
-			silent:   rapid.Bool().Draw(t, "silent"),
-			webp:     rapid.Bool().Draw(t, "WebP"), // a pixel does not become smaller as WebP
-			restarts: rapid.IntRange(0, 3).Draw(t, "restarts") == 0,
-		}
-	}), 1, 10)
+	return p.Get(ctx, "a", r)
 }
 
-// filesOf opens the files of an image in a folder; none without a name. An open file keeps its inode, so that no
-// other file gets it.
-func filesOf(folder string, image []byte) (files []*os.File) {
-	entries, _ := os.ReadDir(folder)
-	for _, entry := range entries {
-		file, err := os.Open(filepath.Join(folder, entry.Name()))
-		if err != nil {
-			continue
-		}
-		if content, err := io.ReadAll(file); err != nil || !bytes.HasSuffix(content, image) {
-			file.Close()
-			continue
-		}
-		files = append(files, file)
+func onDisk(t *testing.T) cache.Options { return cache.Options{Folder: t.TempDir(), Disk: 1 << 20} }
+
+func drawCache(t *testing.T, rt *rapid.T) cache.Options {
+	if rapid.Bool().Draw(rt, "on disk only") {
+		return onDisk(t)
 	}
-	return files
+	return cache.Options{Memory: memory / 4}
 }
 
-// replaced closes files, and reports whether one of them was replaced.
-func replaced(files []*os.File) (found bool) {
-	for _, file := range files {
-		was, wasErr := file.Stat()
-		is, isErr := os.Stat(file.Name())
-		found = found || wasErr != nil || isErr != nil || !os.SameFile(was, is)
-		file.Close()
-	}
-	return found
+// turn is a request, and what happens before it.
+type turn struct {
+	passes   time.Duration
+	changes  bool // the source has another image, which was modified this much later
+	later    int
+	restarts bool // another process follows, with the same files
+	says     original.Control
+	silent   bool
+	webp     bool
+	width    int
 }
 
-// toldSource is a source of one image, with the headers of each step.
+func drawTurns(rt *rapid.T) []turn {
+	oneInFour := func(rt *rapid.T, what string) bool { return rapid.IntRange(0, 3).Draw(rt, what) == 0 }
+	pauses := []time.Duration{time.Millisecond, time.Second, time.Minute, 59 * time.Minute}
+	return rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) turn {
+		return turn{
+			passes:  rapid.SampledFrom(pauses).Draw(rt, "passes"),
+			changes: oneInFour(rt, "changes"), later: rapid.IntRange(-1, 1).Draw(rt, "later"),
+			restarts: oneInFour(rt, "restarts"),
+			says:     rapid.SampledFrom(headers).Draw(rt, "says"), silent: rapid.Bool().Draw(rt, "silent"),
+			webp:  rapid.Bool().Draw(rt, "WebP"), // a pixel does not become smaller as WebP
+			width: rapid.IntRange(1, 3).Draw(rt, "width"),
+		}
+	}), 1, 10).Draw(rt, "turns")
+}
+
+// headers are the caching rules that a source may send.
+var headers = []original.Control{
+	{},
+	{NoStore: true},
+	{Bounded: true},
+	{Bounded: true, MaxAge: time.Minute},
+	{Bounded: true, MaxAge: 2 * time.Hour},
+}
+
+// toldSource has one image and sends the headers that it is told to.
 type toldSource struct {
 	hasETags bool
-	now      step
 	// shade is the color of the image; another shade is another image.
 	shade uint8
-	// said has the last headers, and all headers so far.
+	// says has the headers of the next response, unless it is silent: it confirms the image without headers.
+	says   original.Control
+	silent bool
+
+	// said has the last headers, and ever all headers so far.
 	said original.Control
 	ever []original.Control
-	// asked is the number of requests to the source, and at the time of the last one. confirmed is set if it
-	// confirmed that the image is unchanged.
+	// asked is the number of requests, and at the time of the last one. confirmed is set if the last response confirmed
+	// the image.
 	asked     int
 	at        time.Time
 	confirmed bool
+	// forgotten is set if the gate was restarted after the last request.
+	forgotten bool
 }
 
 func (s *toldSource) respond(_ context.Context, r source.Request) (*source.Response, error) {
-	s.asked, s.at = s.asked+1, time.Now()
+	s.asked, s.at, s.forgotten = s.asked+1, time.Now(), false
+	defer func() { s.ever = append(s.ever, s.said) }()
 	var validators original.Validators
 	if s.hasETags {
 		validators.ETag = fmt.Sprint(s.shade)
 	}
 	if s.confirmed = s.hasETags && r.Known == validators; s.confirmed {
 		response := &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}
-		if !s.now.silent && s.now.says != (original.Control{}) {
-			response.Control, s.said = s.now.says, s.now.says
+		if !s.silent && s.says != (original.Control{}) {
+			response.Control, s.said = s.says, s.says
 		}
-		s.ever = append(s.ever, s.said)
 		return response, nil
 	}
-	s.said = s.now.says
-	s.ever = append(s.ever, s.said)
+	s.said = s.says
 	return respond(pixel(s.shade), func(r *source.Response) { r.Validators, r.Control = validators, s.said })
 }
 
-// isFresh reports whether the source need not be asked.
+// isFresh reports whether the gate need not ask the source.
 func (s *toldSource) isFresh(revalidate time.Duration) bool {
 	lifetime := revalidate
 	if s.said.Bounded {
 		lifetime = min(lifetime, max(s.said.MaxAge, minLifetime))
 	}
-	return s.asked > 0 && !s.said.NoStore && time.Since(s.at) < lifetime
+	return s.asked > 0 && !s.forgotten && !s.said.NoStore && time.Since(s.at) < lifetime
 }
 
-// observed is the outcome of one request.
-type observed struct {
-	before   toldSource // the source before the request
-	wasFresh bool
-	entry    *cache.Entry
-	state    State
-	served   time.Time
-	// rewritten is set if a file of the image was replaced.
-	rewritten bool
-}
-
-// fault returns the error in a response, after the refresh in the background.
-func (o observed) fault(s *toldSource) string {
-	isAsked := s.asked > o.before.asked
+// fault returns what is wrong with a response. before is the source before the request; the receiver is the source
+// after the refresh in the background.
+func (s *toldSource) fault(before toldSource, wasFresh bool, entry *cache.Entry, state State, at time.Time) string {
+	isAsked := s.asked > before.asked
+	isOld := state != Miss && !(state == Revalidated && entry.Validated.Equal(at))
 	switch {
-	case !o.wasFresh && !isAsked:
+	case !wasFresh && !isAsked:
 		return "the source is not asked"
-	case o.state == Hit && !o.wasFresh:
-		return "a hit of what is not fresh"
-	case o.before.said.NoStore && o.state != Miss && (o.state != Revalidated || o.entry.Validated != o.served):
-		return "an image that must not be kept is served again"
-	case o.state == Revalidated && o.wasFresh:
+	case wasFresh && state == Revalidated:
 		return "the source is asked behind a fresh image"
-	case isAsked && s.confirmed && !s.said.NoStore && o.rewritten:
-		return "the file of an image that has not changed is replaced"
-	case o.entry.Control != s.said && (o.entry.Control != o.before.said || o.state == Miss):
-		return fmt.Sprintf("the response has %+v", o.entry.Control)
+	case !wasFresh && state == Hit:
+		return "an outdated image is a hit"
+	case before.forgotten && state == Revalidated: // a file of the earlier process, which may have any headers
+		if !slices.Contains(s.ever, entry.Control) {
+			return "the source has never sent these headers"
+		}
+	case before.said.NoStore && isOld:
+		return "an image that must not be kept is served again"
+	case entry.Control != s.said && (entry.Control != before.said || state == Miss):
+		return "these headers are not the last ones of the source"
 	}
 	return ""
 }
@@ -163,196 +167,209 @@ func (o observed) fault(s *toldSource) string {
 // with a body or as a confirmation. The source is asked unless the result is fresh.
 func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		told, steps := &toldSource{hasETags: rapid.Bool().Draw(rt, "the source has ETags")}, drawSteps().Draw(rt, "steps")
-		kept := cache.Options{Memory: memory / 4}
-		if rapid.Bool().Draw(rt, "on disk only") {
-			kept = cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
-		}
-		o := options(told.respond)
-		var failure string
+		told := &toldSource{hasETags: rapid.Bool().Draw(rt, "the source has ETags")}
+		gate := &process{from: told.respond, kept: drawCache(t, rt)}
+		turns := drawTurns(rt)
 		synctest.Test(t, func(t *testing.T) {
-			p, restarted := newPipelineWith(o, kept), false
-			defer func() { p.failures.StopAllGoroutines() }()
-			for i, next := range steps {
+			gate.start()
+			defer func() { gate.stop() }()
+			for i, next := range turns {
 				time.Sleep(next.passes)
-				if told.now = next; next.changes {
+				if told.says, told.silent = next.says, next.silent; next.changes {
 					told.shade++
 				}
 				if next.restarts {
-					p.failures.StopAllGoroutines()
-					p, restarted = newPipelineWith(o, kept), true
+					gate.restart()
+					told.forgotten = true
 				}
-				seen := observed{before: *told, wasFresh: told.isFresh(o.Revalidate)}
-				files := filesOf(kept.Folder, pixel(told.shade))
-				var err error
-				seen.entry, seen.state, err = p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: next.webp})
-				seen.served = time.Now()
+				before, wasFresh := *told, told.isFresh(gate.Revalidate)
+				entry, state, err := gate.get(t.Context(), 0, next.webp)
+				at := time.Now()
 				synctest.Wait() // for a refresh behind the response
-				seen.rewritten = replaced(files)
-				switch {
-				case err != nil:
-					failure = err.Error()
-				case restarted && seen.state == Revalidated:
-					// The files of the earlier process are valid once the source has responded.
-					if last, _ := p.versions.GetIfPresent("/a.png"); told.confirmed {
-						told.said = last.Control
-					}
-					if !slices.Contains(told.ever, told.said) {
-						failure = "the source has never said this"
-					}
-				default:
-					failure = seen.fault(told)
-				}
-				restarted = restarted && told.asked == seen.before.asked
-				if failure != "" {
-					failure = fmt.Sprintf("step %d: %s; %s, the source has said %+v", i, failure, seen.state, told.said)
+				if err != nil {
+					rt.Errorf("turn %d: %v", i, err)
 					return
+				}
+				if fault := told.fault(before, wasFresh, entry, state, at); fault != "" {
+					rt.Errorf("turn %d: %s: %s with %+v, the source has said %+v", i, fault, state, entry.Control, told.said)
+					return
+				}
+				if before.forgotten && state == Revalidated && told.confirmed && (told.silent || told.says == original.Control{}) {
+					told.said = entry.Control // a silent confirmation is about the file
 				}
 			}
 		})
-		if failure != "" {
-			rt.Fatal(failure)
-		}
 	})
+}
+
+// A source that confirms an image may change its headers. The file of the image is not written again, because there may
+// be millions. It is removed if the image must not be kept any more.
+func TestTheFileOfAConfirmedImageStaysUnlessItMustNotBeKept(t *testing.T) {
+	for _, first := range []original.Control{{}, {Bounded: true, MaxAge: 2 * time.Hour}} {
+		for _, then := range headers {
+			told := &toldSource{hasETags: true, says: first}
+			gate := &process{from: told.respond, kept: onDisk(t)}
+			files := func(t *testing.T) []os.FileInfo {
+				if _, _, err := gate.get(t.Context(), 0, false); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait() // for the file, and a refresh behind the response
+				return openFiles(t, gate.kept.Folder)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				gate.start()
+				defer gate.stop()
+				before := files(t)
+				told.says = then
+				time.Sleep(gate.Revalidate)
+				after := files(t)
+				isKept := len(before) == 1 && len(after) == 1 && os.SameFile(before[0], after[0])
+				if !told.confirmed || isKept == then.NoStore || then.NoStore && len(after) > 0 {
+					t.Errorf("%+v, then %+v: %d files, then %d; kept: %t", first, then, len(before), len(after), isKept)
+				}
+			})
+		}
+	}
+}
+
+// openFiles returns the files in a folder. They stay open until the end of the test, so that no other file gets their
+// inodes.
+func openFiles(t *testing.T, folder string) (files []os.FileInfo) {
+	t.Helper()
+	names, _ := filepath.Glob(filepath.Join(folder, "*"))
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { file.Close() })
+		info, err := file.Stat()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, info)
+	}
+	return files
+}
+
+// slowSource takes a second for each response, and confirms its image by an ETag.
+type slowSource struct {
+	shade uint8
+	// open is the number of requests at this time, most its maximum, and read the number of responses with an image.
+	open, most, read int
+}
+
+func (s *slowSource) respond(_ context.Context, r source.Request) (*source.Response, error) {
+	s.open++
+	s.most = max(s.most, s.open)
+	defer func() { s.open-- }()
+	time.Sleep(time.Second)
+	validators := original.Validators{ETag: fmt.Sprint(s.shade)}
+	if r.Known == validators {
+		return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
+	}
+	s.read++
+	return respond(pixel(s.shade), func(r *source.Response) { r.Validators = validators })
 }
 
 // Requests for results of one original at the same time, known or not, read the original once at most, and never ask the
 // source twice at a time. After a restart the known results may be of different versions.
 func TestRefreshesOfOneOriginalShareOneFetch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		draw := func(name string, most int) int { return rapid.IntRange(0, most).Draw(rt, name) }
-		versions := rapid.SliceOfN(rapid.Uint8Range(0, 2), 3, 3).Draw(rt, "versions of known results")
-		known, now := draw("known results", 3), uint8(draw("version at the source", 2))
+		slow := &slowSource{}
+		gate := &process{from: slow.respond, kept: onDisk(t)}
+		known := rapid.SliceOfN(rapid.Uint8Range(0, 2), 0, 3).Draw(rt, "versions of known results")
 		age := rapid.SampledFrom([]time.Duration{time.Hour, 3 * time.Hour}).Draw(rt, "age")
-		type asking struct {
-			width  int
-			pauses bool
-		}
-		asked := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
-			return asking{rapid.IntRange(1, 5).Draw(rt, "width"), rapid.Bool().Draw(rt, "pauses")}
-		}), 2, 6).Draw(rt, "asked")
-		kept := cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
-		var shade uint8
-		var open, most, read int
-		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
-			open++
-			most = max(most, open)
-			defer func() { open-- }()
-			time.Sleep(time.Second)
-			validators := original.Validators{ETag: fmt.Sprint(shade)}
-			if r.Known == validators {
-				return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
-			}
-			read++
-			return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
-		})
-		ask := func(ctx context.Context, p *Pipeline, width int) (*cache.Entry, error) {
-			r := resized("/a.png", width)
-			r.Transform.Fit, r.Own.Fit = request.FitMax, request.FitMax // unchanged, because it has one pixel
-			entry, _, err := p.Get(ctx, "a", r)
-			return entry, err
-		}
+		now := rapid.Uint8Range(0, 2).Draw(rt, "version at the source")
+		widths := rapid.SliceOfN(rapid.IntRange(0, 4), 2, 6).Draw(rt, "widths")
+		pauses := rapid.SliceOfN(rapid.Bool(), len(widths), len(widths)).Draw(rt, "pauses")
 		synctest.Test(t, func(t *testing.T) {
-			for width := range known {
-				p := newPipelineWith(o, kept) // does not know the other results
-				shade = versions[width]
-				if _, err := ask(t.Context(), p, width+1); err != nil {
-					rt.Errorf("a new image: %v", err)
+			for width, version := range known {
+				gate.start() // a process that knows no other results
+				slow.shade = version
+				if _, _, err := gate.get(t.Context(), width, false); err != nil {
+					rt.Errorf("width %d, first: %v", width, err)
 				}
-				p.failures.StopAllGoroutines()
+				gate.stop()
 			}
 			time.Sleep(age)
-			shade, most, read = now, 0, 0
-			p := newPipelineWith(o, kept)
-			defer p.failures.StopAllGoroutines()
-			for _, next := range asked {
+			*slow = slowSource{shade: now}
+			gate.start()
+			defer gate.stop()
+			for i, width := range widths {
 				go func() {
-					if _, err := ask(t.Context(), p, next.width); err != nil {
-						rt.Errorf("%+v: %v", next, err)
+					if _, _, err := gate.get(t.Context(), width, false); err != nil {
+						rt.Errorf("width %d: %v", width, err)
 					}
 				}()
-				if next.pauses {
+				if pauses[i] {
 					synctest.Wait()
 				}
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if most > 1 || read > 1 {
-				rt.Errorf("%d requests to the source at a time, which was read %d times", most, read)
+			if slow.most > 1 || slow.read > 1 {
+				rt.Errorf("%d requests to the source at a time, which was read %d times; want one", slow.most, slow.read)
 			}
-			for _, next := range asked {
-				if entry, err := ask(t.Context(), p, next.width); err != nil || !bytes.Equal(entry.Body, pixel(now)) {
-					rt.Errorf("%+v is old: %v", next, err)
+			for _, width := range widths {
+				if entry, _, err := gate.get(t.Context(), width, false); err != nil || !bytes.Equal(entry.Body, pixel(now)) {
+					rt.Errorf("width %d is old (%v)", width, err)
 				}
 			}
 		})
 	})
 }
 
+// fileServer has one image. It confirms a known image unless its own was modified later, as file servers do.
+type fileServer struct {
+	shade    uint8
+	modified int
+	// read is the last image that the gate has read since its start.
+	read uint8
+}
+
+func (s *fileServer) respond(_ context.Context, r source.Request) (*source.Response, error) {
+	if known, err := strconv.Atoi(r.Known.LastModified); err == nil && s.modified <= known {
+		return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
+	}
+	s.read = s.shade
+	validators := original.Validators{LastModified: fmt.Sprint(s.modified)}
+	return respond(pixel(s.shade), func(r *source.Response) { r.Validators = validators })
+}
+
 // When an original has been read, no results of previous originals are served, even if the source confirms them: the
 // next image may have the same modification time, or an earlier one.
 func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		kept := cache.Options{Memory: memory / 4}
-		if rapid.Bool().Draw(rt, "on disk only") {
-			kept = cache.Options{Folder: t.TempDir(), Disk: 1 << 20}
-		}
-		type asking struct {
-			passes   time.Duration
-			restarts bool // another process follows, with the same files
-			changes  bool
-			later    int // the next image is modified this much later
-			width    int
-		}
-		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
-			return asking{
-				passes:   rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 59 * time.Minute}).Draw(rt, "passes"),
-				restarts: rapid.IntRange(0, 3).Draw(rt, "restarts") == 0, changes: rapid.Bool().Draw(rt, "changes"),
-				later: rapid.IntRange(-1, 1).Draw(rt, "later"),
-				width: rapid.IntRange(1, 3).Draw(rt, "width"),
-			}
-		}), 1, 10).Draw(rt, "steps")
-		var shade, read uint8
-		modified := 50
-		o := options(func(_ context.Context, r source.Request) (*source.Response, error) {
-			validators := original.Validators{LastModified: fmt.Sprint(modified)}
-			if known, err := strconv.Atoi(r.Known.LastModified); err == nil && modified <= known { // as in file servers
-				return &source.Response{Unchanged: true, Validators: r.Known, Body: http.NoBody}, nil
-			}
-			read = shade
-			return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
-		})
-		var failure string
+		server := &fileServer{modified: 50}
+		gate := &process{from: server.respond, kept: drawCache(t, rt)}
+		turns := drawTurns(rt)
 		synctest.Test(t, func(t *testing.T) {
-			p := newPipelineWith(o, kept)
-			defer func() { p.failures.StopAllGoroutines() }()
-			for i, next := range steps {
+			gate.start()
+			defer func() { gate.stop() }()
+			for i, next := range turns {
 				time.Sleep(next.passes)
 				if next.changes {
-					shade, modified = shade+1, modified+next.later
+					server.shade, server.modified = server.shade+1, server.modified+next.later
 				}
 				if next.restarts {
-					p.failures.StopAllGoroutines()
-					p, read = newPipelineWith(o, kept), 0
+					gate.restart()
+					server.read = 0
 				}
-				last, r := read, resized("/a.png", next.width)
-				r.Transform.Fit = request.FitMax // unchanged, because it has one pixel
-				entry, state, err := p.Get(t.Context(), "a", r)
+				last := server.read
+				entry, state, err := gate.get(t.Context(), next.width, false)
 				if err != nil {
-					failure = err.Error()
+					rt.Errorf("turn %d: %v", i, err)
 					return
 				}
-				for former := range last {
-					if bytes.Equal(entry.Body, pixel(former)) {
-						failure = fmt.Sprintf("step %d: %s of image %d after %d was read", i, state, former, last)
+				for previous := range last {
+					if bytes.Equal(entry.Body, pixel(previous)) {
+						rt.Errorf("turn %d: %s of image %d after %d was read", i, state, previous, last)
 						return
 					}
 				}
 				synctest.Wait() // for a refresh behind the response
 			}
 		})
-		if failure != "" {
-			rt.Fatal(failure)
-		}
 	})
 }
