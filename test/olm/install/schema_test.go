@@ -208,7 +208,7 @@ func TestAMisspelledValueIsRefused(t *testing.T) {
 var absent = map[string][]string{
 	"charts/darkroom-operator": {"autoscaling", "httpRoute", "livenessProbe", "readinessProbe", "volumes", "volumeMounts"},
 	"helm-charts/darkroom": {
-		"livenessProbe.httpGet", "readinessProbe.httpGet", "service.type", "serviceAccount.automount", "volumes", "volumeMounts",
+		"livenessProbe.httpGet", "readinessProbe.httpGet", "serviceAccount.automount", "volumes", "volumeMounts",
 	},
 }
 
