@@ -21,7 +21,8 @@ var (
 // command for roles that are recreated, as docs/install.md says.
 func groupsRolesAreLeft(ctx context.Context, e *environment) error {
 	return until(ctx, "only roles of groups are left", func(ctx context.Context) error {
-		_, err := e.kubectl(ctx, "delete", "clusterrole,clusterrolebinding", "-l", "olm.owner=darkroom-operator.v0.1.0")
+		_, err := e.kubectl(ctx, "delete", "clusterrole,clusterrolebinding", "-l",
+			"olm.owner=darkroom-operator.v0.1.0,olm.owner.namespace=operators")
 		if err != nil {
 			return err
 		}
