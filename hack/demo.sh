@@ -154,7 +154,7 @@ find_engine() {
   return 1
 }
 
-# The project's CI runs neither kind nor k3d.
+# Neither kind nor k3d was run.
 kind_up() {
   have kubectl || die "kubectl is not installed"
   KUBECONFIG=$demo/kubeconfig
