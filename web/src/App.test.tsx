@@ -258,6 +258,14 @@ test("a user who signs in in another tab is the user of this one", async () => {
   tab.close();
 });
 
+/** Goes back, as by the button of the browser. */
+const back = () =>
+  act(async () => {
+    const gone = new Promise((resolve) => window.addEventListener("popstate", resolve, { once: true }));
+    history.back();
+    await gone;
+  });
+
 test("a new view has the focus on its heading; Back restores where the list was scrolled to", async () => {
   navigate("/");
   render(<App />);
@@ -270,13 +278,27 @@ test("a new view has the focus on its heading; Back restores where the list was 
   await user.click(link);
   expect(document.activeElement).toBe(await screen.findByRole("heading", { name: "cats", level: 1 }));
   expect(main.scrollTop).toBe(0);
-  await act(async () => {
-    const gone = new Promise((resolve) => window.addEventListener("popstate", resolve, { once: true }));
-    history.back();
-    await gone;
-  });
+  await back();
   expect(document.activeElement).toBe(await screen.findByRole("heading", { name: "Darkrooms", level: 1 }));
   expect(main.scrollTop).toBe(700);
+});
+
+test("Back goes through the tabs before it leaves the Darkroom", async () => {
+  navigate("/");
+  navigate("/ui/photos/cats");
+  render(<App />);
+  const user = userEvent.setup();
+  const selected = () => screen.getByRole("tab", { selected: true }).textContent;
+  for (const name of ["Playground", "History"]) {
+    await user.click(await screen.findByRole("tab", { name }));
+  }
+  expect(selected()).toBe("History");
+  await back();
+  expect(selected()).toBe("Playground");
+  await back();
+  expect(selected()).toBe("Overview");
+  await back();
+  expect(await screen.findByRole("heading", { name: "Darkrooms", level: 1 })).toBeTruthy();
 });
 
 test("a dialog focuses its first field, and restores the focus when it closes", async () => {
@@ -438,8 +460,8 @@ test("the history names who changed what, and shows what differs from now", asyn
   history.replaceState(null, "", "/ui/photos/cats?tab=history");
   render(<App />);
   const [, second, first] = await screen.findAllByRole("row");
-  expect(second?.textContent).toContain("replicas 1 → 3alice · page");
-  expect(first?.textContent).toContain("Installedkubectl-create");
+  expect(second?.textContent).toMatch(/replicas 1 → 3.*alice · page/);
+  expect(first?.textContent).toMatch(/Installed.*kubectl-create/);
   await userEvent.setup().click(screen.getByRole("button", { name: "2 lines differ: compare revision 2 with now" }));
   expect(within(await screen.findByRole("dialog", { name: "Revision 2 and now" })).getByText("replicas: 3")).toBeTruthy();
 });

@@ -53,10 +53,14 @@ export default function History({ darkroom, access }: Props) {
         {describeStatus(status)}
       </StatusText>,
       changeOf(revision, before) || (number === 1 ? "Installed" : "–"),
-      <span title={changedBy}>
-        {authorOf(changedBy)}
-      </span>,
-      <Age since={createdAt} text={ago} />,
+      <>
+        <Age since={createdAt} text={ago} />
+        {changedBy && (
+          <div className="dr-quiet dr-break" title={changedBy}>
+            {authorOf(changedBy)}
+          </div>
+        )}
+      </>,
       changed > 0 ? (
         <Button variant="link" isInline aria-label={`${comparison}: compare revision ${number} with now`} onClick={() => setCompared(revision)}>
           {comparison}
@@ -75,7 +79,7 @@ export default function History({ darkroom, access }: Props) {
     <>
       <DataTable
         label="Revisions"
-        columns={{ Revision: {}, Status: {}, Change: { width: 25, breaks: true }, By: { breaks: true }, Created: {}, "Compared with now": {}, "Roll back": { isUntitled: true } }}
+        columns={{ Revision: {}, Status: {}, Change: { width: 25, breaks: true }, Created: { width: 20 }, "Since then": {}, "Roll back": { isUntitled: true } }}
         rows={revisions.map((revision, at) => ({ key: String(revision.revision), cells: cellsOf(revision, revisions[at + 1]) }))}
       />
       {chosen && <RollBackDialog darkroom={darkroom} revision={chosen} onClose={() => setChosen(undefined)} />}
@@ -104,5 +108,5 @@ function Comparison({ darkroom, revision, onClose }: { darkroom: Darkroom; revis
 }
 
 /** The author of a change and the client. Only field managers of the page and the API contain the user. */
-const authorOf = (manager = "–"): string =>
+const authorOf = (manager: string): string =>
   manager.replace(/^darkroom-(page|apiserver)(?::(.*))?$/, (_, way: string, user?: string) => (user ? `${shortName(user)} · ` : "") + (way === "page" ? "page" : "API"));

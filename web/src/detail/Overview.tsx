@@ -1,5 +1,5 @@
-import { Card, CardBody, DescriptionList, DescriptionListDescription, DescriptionListGroup, DescriptionListTerm, List, ListItem } from "@patternfly/react-core";
-import { useState, type ComponentProps, type ReactNode } from "react";
+import { DescriptionList, DescriptionListDescription, DescriptionListGroup, DescriptionListTerm, List, ListItem } from "@patternfly/react-core";
+import { useState, type ReactNode } from "react";
 import type { Access, Darkroom } from "../api/types";
 import { Age, ago } from "../words/AgeText";
 import { Breakable } from "../words/Breakable";
@@ -38,26 +38,18 @@ export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Acc
           <Progress darkroom={darkroom} />
         </div>
       </div>
-      <Fold id="conditions" title="Conditions">
+      <Folded title="Conditions">
         <Conditions conditions={status.conditions ?? []} />
-      </Fold>
-      <Fold id="pods" title={`Pods: ${(status.pods ?? "0/0").replace("/", " of ")} ready`} isOpen={phaseOf(darkroom) !== "Ready" && status.replicas > 0}>
+      </Folded>
+      <Folded title={`Pods: ${(status.pods ?? "0/0").replace("/", " of ")} ready`} isOpen={phaseOf(darkroom) !== "Ready" && status.replicas > 0}>
         <Pods darkroom={darkroom} mayReadLogs={access?.log !== false} />
-      </Fold>
-      <Fold id="details" title="Details">
+      </Folded>
+      <Folded title="Details">
         <Details darkroom={darkroom} />
-      </Fold>
+      </Folded>
     </div>
   );
 }
-
-const Fold = ({ id, ...rest }: { id: string } & ComponentProps<typeof Folded>) => (
-  <Card id={`card-${id}`} isCompact>
-    <CardBody>
-      <Folded {...rest} />
-    </CardBody>
-  </Card>
-);
 
 /** Phase, URL and source. */
 function Summary({ darkroom }: { darkroom: Darkroom }) {

@@ -30,8 +30,8 @@ test.each([
 test.each([
   [200_000, 20_000, "90 % lighter"],
   [100, 150, "50 % heavier"],
-  [100, 100, "as large as the original"],
-  [1000, 1004, "as large as the original"],
+  [100, 100, "As large as the original"],
+  [1000, 1004, "As large as the original"],
 ])("%i bytes that became %i are %s", (before, after, want) => {
   expect(savedBy(before, after)).toBe(want);
 });

@@ -26,7 +26,7 @@ export const presets = {
 export function savedBy(before: number, after: number): string {
   const percent = Math.round((1 - after / before) * 100);
   if (percent === 0) {
-    return "as large as the original";
+    return "As large as the original";
   }
   return percent > 0 ? `${percent} % lighter` : `${-percent} % heavier`;
 }

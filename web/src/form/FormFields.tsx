@@ -62,7 +62,7 @@ export function FormFields({ loaded }: { loaded?: Darkroom }) {
           <TextField path={["image", "repository"]} label="Image" placeholder="gojektech/darkroom" help />
           {!input.gateway && (
             <div className="dr-pair">
-              <TextField path={["ingress", "className"]} label="Ingress class" help />
+              <TextField path={["ingress", "className"]} label="Ingress class" />
               <TextField path={["ingress", "tlsSecretName"]} label="TLS Secret" help />
             </div>
           )}
