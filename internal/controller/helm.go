@@ -1,8 +1,8 @@
 // Package controller wires the controllers of the operator.
 //
 // The Helm controller (helm.go) drives the reconciler of helm-operator-plugins, which turns a Darkroom into a release.
-// That reconciler gets a restricted client (helmclient.go). The controller writes its part of the status by server-side
-// apply.
+// That reconciler gets a restricted client (helmclient.go). outcome.go decides what follows from an error, and report.go
+// writes the controller's part of the status by server-side apply.
 //
 // The status controller (package status) reports the observed state. A third controller recreates deleted Leases of
 // hosts (hosts.go).

@@ -40,8 +40,8 @@ type outcome struct {
 	event string
 }
 
-// outcomeOf decides on the retry and the event for the error of a reconcile. session.complete decides on the
-// conditions.
+// outcomeOf decides on the retry and the event for the error of a reconcile. session.complete (report.go) decides on
+// the conditions.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:
@@ -64,3 +64,16 @@ func outcomeOf(err error) outcome {
 	}
 	return outcome{event: release.EventFailed}
 }
+
+// isRefusal reports whether the API server will reject a write until a user changes a policy, a quota, permissions or
+// the Darkroom.
+func isRefusal(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+}
+
+// invalidError marks an error that persists until the Darkroom or the operator is changed.
+type invalidError struct{ error }
+
+func (e invalidError) Unwrap() error { return e.error }
+
+func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }

@@ -50,9 +50,3 @@ func (p patcher) patch(
 	}
 	return nil, refusal
 }
-
-// isRefusal reports whether the API server will reject a write until a user changes a policy, a quota, permissions or
-// the Darkroom.
-func isRefusal(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
-}

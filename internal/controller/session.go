@@ -2,22 +2,15 @@ package controller
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
-	"time"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/chartutil"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
-	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -82,111 +75,3 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 
 // isPostponed reports whether the Deployment was not applied because it waits for the rollouts of other Darkrooms.
 func (s *session) isPostponed() bool { return s.release.Postponed }
-
-// invalidError marks an error that persists until the Darkroom or the operator is changed.
-type invalidError struct{ error }
-
-func (e invalidError) Unwrap() error { return e.error }
-
-func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }
-
-// report writes the Helm reconciler's report and the generation into the status, if they differ from it.
-func (s *session) report(ctx context.Context, cause error, now time.Time) error {
-	if s.gone {
-		return nil
-	}
-	current := status.HelmReportOf(s.darkroom.Status)
-	report := current
-	switch {
-	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
-		// The Helm reconciler reported success before the finalizer could not be removed, so its report is not used.
-	case s.reported != nil:
-		report = *s.reported
-	case cause != nil:
-		// The reconcile failed before it had a report. The report in the status is kept.
-		return nil
-	}
-	report = s.complete(report, cause)
-	for i := range report.Conditions {
-		condition := &report.Conditions[i]
-		condition.ObservedGeneration = s.darkroom.Generation
-		condition.Message = redact.Quote(s.darkroom, condition.Message)
-		if condition.Type == v1alpha1.ConditionDeployed {
-			// Only the first line: the Helm reconciler appends the chart's notes.
-			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
-		}
-	}
-	if report.DeployedRelease != nil {
-		report.DeployedRelease = s.deployedRelease()
-	}
-	status.WithTransitionTimes(report.Conditions, current.Conditions, now)
-	if report.Equal(current) {
-		return nil
-	}
-	return report.Apply(ctx, s.helm.client, s.darkroom)
-}
-
-// deployedRelease describes the release for the status, including what a restarted operator needs. If this process has
-// not applied the Deployment, the entry of an earlier process is kept.
-func (s *session) deployedRelease() *v1alpha1.DeployedRelease {
-	deployed := &v1alpha1.DeployedRelease{
-		Name: s.darkroom.Name, Digest: s.helm.releases.Digest(s.darkroom),
-		Deployment: s.helm.releases.AppliedDeployment(s.darkroom),
-	}
-	if before := s.darkroom.Status.DeployedRelease; deployed.Deployment == nil && before != nil {
-		deployed.Deployment = before.Deployment
-	}
-	return deployed
-}
-
-// complete adds what the Helm reconciler does not know, and corrects conditions that are wrong.
-func (s *session) complete(report status.HelmReport, cause error) status.HelmReport {
-	conditions := slices.DeleteFunc(slices.Clone(report.Conditions), func(condition v1alpha1.Condition) bool {
-		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
-	})
-	set := func(conditionType string, value metav1.ConditionStatus, reason, message string) {
-		conditions = slices.DeleteFunc(conditions,
-			func(condition v1alpha1.Condition) bool { return condition.Type == conditionType })
-		conditions = append(conditions, v1alpha1.Condition{
-			Type: conditionType, Status: value,
-			Reason: reason, Message: message,
-		})
-	}
-	failed := v1alpha1.FindCondition(conditions, v1alpha1.ConditionIrreconcilable)
-	switch {
-	case errors.Is(cause, storage.ErrForeignRelease):
-		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease, cause.Error())
-	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
-		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
-	case failed != nil && failed.Reason == v1alpha1.ReasonErrorGettingValues && cause != nil && !isInvalid(cause):
-		// The Darkroom is valid, but reading the cluster failed.
-		set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, v1alpha1.ReasonReconcileError, cause.Error())
-	}
-	if cause != nil && !s.release.IsDeployed() {
-		// The Helm reconciler treats a failed release as deployed, even if no revision of it ever was.
-		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
-		report.DeployedRelease = nil
-	}
-	if s.isPostponed() {
-		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit,
-			postponedMessage(s.helm.maxRollouts))
-	}
-	if contests := s.contests(); contests != "" {
-		set(v1alpha1.ConditionContested, metav1.ConditionTrue, v1alpha1.ReasonForeignWriter, contests)
-	}
-	report.Conditions = conditions
-	return status.HelmReportOf(v1alpha1.DarkroomStatus{
-		DeployedRelease: report.DeployedRelease, Conditions: conditions,
-	})
-}
-
-// contests describes the managed objects that other writers keep changing.
-func (s *session) contests() string {
-	var contests []string
-	for _, hold := range s.helm.releases.Holds(client.ObjectKeyFromObject(s.darkroom)) {
-		if hold.Contested {
-			contests = append(contests, release.ContestMessage(hold))
-		}
-	}
-	return strings.Join(contests, " ")
-}
