@@ -209,7 +209,7 @@ func TestSlowClientsAreDisconnected(t *testing.T) {
 	})
 }
 
-func (l *ledger) kept() int64 {
+func (l *responseMemory) kept() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.total

@@ -43,7 +43,7 @@ type Handler struct {
 	AccessLog bool
 	Log       *slog.Logger
 
-	sending ledger
+	sending responseMemory
 }
 
 const (

@@ -142,7 +142,7 @@ func TestTheLogHasFailuresOfTheGateAndNotOfClients(t *testing.T) {
 // errFull is the refusal of a client that uses all memory for responses.
 func errFull(t *testing.T) error {
 	t.Helper()
-	var l ledger
+	var l responseMemory
 	if _, err := l.add("a", &cache.Entry{Body: make([]byte, 10)}, 10, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestTheServerWaitsForNobodyForever(t *testing.T) {
 func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 	const budget = 10
 	rapid.Check(t, func(rt *rapid.T) {
-		var l ledger
+		var l responseMemory
 		entries := make([]*cache.Entry, 6)
 		for i := range entries {
 			entries[i] = &cache.Entry{Body: make([]byte, rapid.SampledFrom([]int{1, 2, 5, 9, 10, 11}).Draw(rt, "size"))}
@@ -282,7 +282,7 @@ func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 // Entries with the same body and different caching rules count once. A body counts with its capacity, so body[:0]
 // counts as six bytes; bodies without memory count as zero.
 func TestABodyThatSeveralEntriesHaveCountsOnce(t *testing.T) {
-	var l ledger
+	var l responseMemory
 	body := make([]byte, 6)
 	for range 2 {
 		for _, e := range []*cache.Entry{{Body: body}, {Body: body[:0]}, {Body: []byte{}}, {}} {
