@@ -11,9 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// withAllErrors adds the remaining errors of a Darkroom to a refusal of Kubernetes, which skips rules after other errors.
-// Errors that the stored Darkroom has too (nil when
-// creating) are left out, because Kubernetes accepts them. Other kinds of errors are returned unchanged.
+// withAllErrors adds the remaining errors of a Darkroom to a refusal of Kubernetes, which skips rules after other
+// errors. Errors that the stored Darkroom, before, has too are left out, because Kubernetes accepts them; before is nil
+// when creating. Other kinds of errors are returned unchanged.
 func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v1alpha1.Darkroom) error {
 	var refusal, more, older *problem.Details
 	if !errors.As(err, &refusal) || refusal.Status != http.StatusUnprocessableEntity || len(refusal.Errors) == 0 ||

@@ -53,7 +53,7 @@ of Secrets are omitted, but names of hosts, buckets and images are not. Review t
 }
 
 // writeReport writes the data for a bug report as YAML documents: the Darkroom, its objects, pods and events. It omits
-// the values of variables and all credentials. Of Secrets, it contains only the names in other objects.
+// the values of variables and all credentials. Secrets appear only by name, where other objects refer to them.
 func (e *evidence) writeReport(out io.Writer, versions map[string]any, now time.Time) error {
 	// The original is kept for the redaction of texts, which needs the concealed values.
 	original := e.darkroom.DeepCopy()

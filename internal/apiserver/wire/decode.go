@@ -122,8 +122,8 @@ const (
 	maxDepth = 64
 )
 
-// CheckShape refuses small bodies that are expensive to decode, and duplicate keys, of which decoders keep only the
-// last. It ignores syntax errors, which the decoder reports.
+// CheckShape refuses small bodies that are expensive to decode, and duplicate keys, because decoders keep only the
+// last one. It ignores syntax errors, which the decoder reports.
 func CheckShape(body []byte) error {
 	in := json.NewDecoder(bytes.NewReader(body))
 	in.UseNumber() // numbers beyond float64 would end the check
