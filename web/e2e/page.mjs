@@ -122,7 +122,7 @@ export async function rest(method, path, body, headers = {}) {
 
 /** What a view must be fine as. */
 const looks = /** @type {const} */ ([
-  { scheme: "light", width: 1280 },
+  { scheme: "light", width: 1024 },
   { scheme: "dark", width: 360 },
 ]);
 
