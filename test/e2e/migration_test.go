@@ -7,8 +7,16 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/action"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
@@ -91,4 +99,60 @@ func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) 
 		waitRequests(t, load, 2*migrating)
 	})
 	waitStatus(t, hostOf(m.darkrooms[0]), http.StatusNotFound)
+}
+
+// Not parallel, because the load of other tests would distort the measurement.
+//
+// The steps come from docs/operations.md.
+func TestNoRequestFailsWhileADarkroomReplacesAHelmRelease(t *testing.T) {
+	namespace := newNamespace(t)
+	helm := helmByHand(t, namespace)
+	moving := "moving." + namespace
+	chrt, err := charts.Darkroom()
+	must(t, err)
+	install := action.NewInstall(helm)
+	install.ReleaseName, install.Namespace, install.Wait, install.Timeout = "photos", namespace, true, waitTimeout
+	_, err = install.Run(chrt, map[string]any{
+		"hosts":     []any{moving + "." + baseDomain},
+		"source":    map[string]any{"type": "WebFolder", "baseUrl": theSources.webFolder().BaseURL},
+		"resources": map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "32Mi"}},
+	})
+	must(t, err)
+	waitStatus(t, moving+"."+baseDomain, http.StatusOK)
+
+	load := startLoad(moving + "." + baseDomain)
+	defer load.end(t)
+	darkroom := newDarkroom(namespace, "images").Obj()
+	load.during(t, "a Darkroom is added", func() {
+		create(t, darkroom)
+		waitReady(t, darkroom)
+		waitServing(t, darkroom)
+	})
+	load.during(t, "it gets the host", func() {
+		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = append(d.Spec.SubDomains, moving) })
+		waitHosts(t, darkroom)
+		waitReady(t, darkroom)
+	})
+	load.during(t, "both serve", func() { waitRequests(t, load, 20) })
+	load.during(t, "the Ingress is deleted", func() {
+		must(t, kube.Delete(t.Context(),
+			&networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos-darkroom"}}))
+		time.Sleep(5 * time.Second) // until its pods get no requests
+	})
+	load.during(t, "the release is uninstalled", func() {
+		_, err := action.NewUninstall(helm).Run("photos")
+		must(t, err)
+		waitRequests(t, load, 20)
+	})
+}
+
+// helmByHand returns Helm for a namespace, as people use it.
+func helmByHand(t *testing.T, namespace string) *action.Configuration {
+	t.Helper()
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(admin) }
+	flags.Namespace = &namespace
+	helm := &action.Configuration{}
+	must(t, helm.Init(flags, namespace, "secret", func(string, ...any) {}))
+	return helm
 }
