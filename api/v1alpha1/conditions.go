@@ -41,8 +41,8 @@ const (
 	ConditionPaused = "Paused"
 )
 
-// ConditionContested is True while another writer keeps changing an object of the Darkroom and the operator has
-// suspended its repair for a while. It is absent otherwise.
+// ConditionContested is True while another writer keeps changing an object of the Darkroom and the operator
+// repairs it less often. It is absent otherwise.
 const ConditionContested = "Contested"
 
 // ReasonForeignWriter is the reason of the condition Contested.

@@ -95,8 +95,8 @@ var conditions = Table{
 		},
 		{
 			v1alpha1.ConditionContested,
-			"True: another writer keeps changing an object of the Darkroom, and the operator has suspended " +
-				"its repair for a while. Otherwise absent.",
+			"True: another writer keeps changing an object of the Darkroom, and the operator repairs it less " +
+				"often. Otherwise absent.",
 			"Find the other writer. The message names it if it is known.",
 		},
 		{
