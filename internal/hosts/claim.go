@@ -45,48 +45,48 @@ func (c *Claims) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]Refu
 	return refusals, nil
 }
 
-// claim claims one host. It returns nil if the Darkroom now holds the host.
-func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
+// claim claims one host, and tries again if another writer was faster. It returns nil if the Darkroom now holds the host.
+func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (refusal *Refusal, err error) {
 	reader := client.Reader(c.Client)
-	var err error
 	for range attempts {
-		var lease *coordinationv1.Lease
-		if lease, err = c.lease(ctx, reader, host); err != nil {
-			return nil, err
-		}
-		switch decide(darkroom, lease, c.Installation) {
-		case keep:
-			return nil, nil //nolint:nilnil // the Darkroom holds the host
-		case create:
-			var refusal *Refusal
-			if refusal, err = c.restoreToAnother(ctx, darkroom, host); refusal != nil || err != nil {
-				return refusal, err
-			}
-			lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
-			assign(lease, darkroom, c.Installation)
-			err = c.Client.Create(ctx, lease)
-		case contend:
-			if !isOfHost(lease) {
-				return nil, fmt.Errorf("%w: %s/%s", errForeignLease, lease.Namespace, lease.Name)
-			}
-			refusal, err := c.contest(ctx, host, HolderOf(lease))
-			if refusal != nil || err != nil {
-				return refusal, err
-			}
-			fallthrough
-		case renew:
-			assign(lease, darkroom, c.Installation)
-			err = c.Client.Update(ctx, lease)
-		}
-		if err == nil {
-			return nil, nil //nolint:nilnil // as above
-		}
+		refusal, err = c.claimOnce(ctx, reader, darkroom, host)
 		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			return nil, err
+			return refusal, err
 		}
-		reader = c.Uncached // another writer was faster
+		reader = c.Uncached
 	}
 	return nil, err
+}
+
+// claimOnce is one attempt of claim, with the Lease as the reader has it.
+func (c *Claims) claimOnce(
+	ctx context.Context, reader client.Reader, darkroom *v1alpha1.Darkroom, host string,
+) (*Refusal, error) {
+	lease, err := c.lease(ctx, reader, host)
+	if err != nil {
+		return nil, err
+	}
+	switch decide(darkroom, lease, c.Installation) {
+	case keep:
+		return nil, nil //nolint:nilnil // the Darkroom holds the host
+	case create:
+		if refusal, err := c.restoreToAnother(ctx, darkroom, host); refusal != nil || err != nil {
+			return refusal, err
+		}
+		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
+		assign(lease, darkroom, c.Installation)
+		return nil, c.Client.Create(ctx, lease)
+	case contend:
+		if !isOfHost(lease) {
+			return nil, fmt.Errorf("%w: %s/%s", errForeignLease, lease.Namespace, lease.Name)
+		}
+		if refusal, err := c.contest(ctx, host, HolderOf(lease)); refusal != nil || err != nil {
+			return refusal, err
+		}
+	case renew:
+	}
+	assign(lease, darkroom, c.Installation)
+	return nil, c.Client.Update(ctx, lease)
 }
 
 // step is the next action on the Lease of a host in a Darkroom's spec.
