@@ -106,7 +106,7 @@ func (d *Darkroom) get(ctx context.Context, target *url.URL) (int, []byte, error
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, d.maxResult+1))
 	if err != nil {
-		return 0, nil, fmt.Errorf("read response of Darkroom: %w", err)
+		return 0, nil, fmt.Errorf("read response from Darkroom: %w", err)
 	}
 	return response.StatusCode, body, nil
 }

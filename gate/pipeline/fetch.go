@@ -89,7 +89,7 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err 
 	}
 	if size := f.info.Size; size.Pixels() > p.MaxSourcePixels {
 		return f, problem.New(problem.TooLarge,
-			"the original has %dx%d pixels; the maximum is %d pixels", size.Width, size.Height, p.MaxSourcePixels)
+			"the original is %dx%d pixels; the maximum is %d pixels in total", size.Width, size.Height, p.MaxSourcePixels)
 	}
 	sum := sha256.Sum256(f.body)
 	f.Original, f.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(f.body))

@@ -44,7 +44,7 @@ func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
 
 func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 	const ttl = time.Hour
-	minute := original.Control{Bounded: true, MaxAge: 30 * time.Second, BrowserAge: 30 * time.Second}
+	short := original.Control{Bounded: true, MaxAge: 30 * time.Second, BrowserAge: 30 * time.Second}
 	cdn := original.Control{Bounded: true, MaxAge: 2 * ttl, BrowserAge: 30 * time.Second}
 	for _, test := range []struct {
 		control original.Control
@@ -54,13 +54,13 @@ func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
 	}{
 		{state: pipeline.Hit, want: "public, max-age=3600"},
 		{age: 2 * ttl, state: pipeline.Hit, want: "public, max-age=3600"},
-		{control: minute, age: 9500 * time.Millisecond, state: pipeline.Hit, want: "public, max-age=21"},
-		{control: minute, age: ttl, state: pipeline.Revalidated, want: "public, max-age=0"},
-		{control: minute, age: -ttl, state: pipeline.Revalidated, want: "public, max-age=30"},
+		{control: short, age: 9500 * time.Millisecond, state: pipeline.Hit, want: "public, max-age=21"},
+		{control: short, age: ttl, state: pipeline.Revalidated, want: "public, max-age=0"},
+		{control: short, age: -ttl, state: pipeline.Revalidated, want: "public, max-age=30"},
 		{state: pipeline.Stale, want: "public, max-age=60"},
 		{state: pipeline.Revalidated, want: "public, max-age=60"},
-		{control: minute, state: pipeline.Miss, want: "public, max-age=30"},
-		{control: minute, state: pipeline.Stale, want: "public, max-age=30"},
+		{control: short, state: pipeline.Miss, want: "public, max-age=30"},
+		{control: short, state: pipeline.Stale, want: "public, max-age=30"},
 		{control: original.Control{Bounded: true}, state: pipeline.Hit, want: "public, max-age=0"},
 		{
 			control: original.Control{Bounded: true, MaxAge: 2 * ttl, BrowserAge: 2 * ttl}, state: pipeline.Hit,

@@ -43,9 +43,8 @@ func inNamespace(group, resource string) rightOf {
 	}
 }
 
-// admit reads the body, authorizes the caller, and only then takes a shared place for the request, so that slow clients
-// and callers without permission do not block others. Size, duration and number of the bodies are limited; see
-// limit.Shares.
+// admit reads the body within the limits of bodies, authorizes the caller, and only then takes a place for the request,
+// so that slow clients and callers without permission do not block others.
 func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		_, w := humago.Unwrap(ctx)

@@ -14,7 +14,8 @@ type limits struct {
 
 	// bodies limits the request bodies in memory.
 	bodies *limit.Shares
-	// requests limits concurrent requests other than streams and logs, and writes the ones that change something.
+	// requests limits concurrent requests other than streams and logs, and writes those with a body that requires a
+	// permission: changes and their reviews.
 	requests, writes *limit.Shares
 	// renderings limits concurrent manifests and histories, images the images in memory, and reads the lists that use
 	// the server's own identity.

@@ -36,7 +36,7 @@ type logInput struct {
 	PodInput
 
 	Lines      int64  `query:"lines" minimum:"1" maximum:"10000" default:"500" doc:"Number of lines from the end of the log"`
-	Follow     bool   `query:"follow" doc:"Stay open, and send new lines"`
+	Follow     bool   `query:"follow" doc:"Keep the stream open and send new lines as they are written"`
 	Previous   bool   `query:"previous" doc:"The log before the last restart of the container"`
 	Container  string `query:"container" enum:"darkroom,gate" default:"darkroom" doc:"Whose log; others may be injected"`
 	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`

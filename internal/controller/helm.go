@@ -58,8 +58,7 @@ type helmReconciler struct {
 	// installation claims Darkrooms for this operator's installation.
 	installation *installation
 	releases     *release.Releases
-	// maxRollouts is the maximum number of Darkrooms that replace their pods at once because of the operator; 0 means
-	// no limit.
+	// maxRollouts limits the concurrent rollouts that the operator itself causes; 0 means no limit.
 	maxRollouts int
 	recorder    release.Recorder
 	metrics     *metrics.Metrics

@@ -360,10 +360,11 @@ func TestNoMoreThanTheLimitIsReadOfABody(t *testing.T) {
 			}
 		}
 	}))
-	if got := NewClient().Probe(t.Context(), address, cat()); got.Reason != v1alpha1.ReasonNotAnImage {
-		t.Errorf("got %+v", got)
+	got := NewClient().Probe(t.Context(), address, cat())
+	if got.Reason != v1alpha1.ReasonNotAnImage || !strings.Contains(got.Message, "more than") {
+		t.Errorf("got %+v, want %s because of the size", got, v1alpha1.ReasonNotAnImage)
 	}
-	<-ended // the endless body was not waited for
+	<-ended // the client has closed the connection
 }
 
 // A connection that is kept leads to the old pod after a rollout.

@@ -56,7 +56,7 @@ const descriptionPending = "In progress (Darkroom Operator)"
 // ErrBusy is returned while another Helm client is changing the release.
 var ErrBusy = errors.New("another Helm client is changing the release")
 
-// Recorder records an event on a Darkroom.
+// Recorder records events on Darkrooms.
 type Recorder interface {
 	// Event records an event; warning is set for failures.
 	Event(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)

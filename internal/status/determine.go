@@ -132,7 +132,8 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 	return report
 }
 
-// determineVerdict checks deletion and pause first, then the conditions of the Helm reconciler, and then the pods.
+// determineVerdict checks deletion and pause first, then the conditions of the Helm reconciler, the credentials, the
+// domains, and the pods. The first problem that it finds is the verdict.
 func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1alpha1.Condition) verdict {
 	darkroom := o.Darkroom
 	if darkroom.DeletionTimestamp != nil {

@@ -39,7 +39,7 @@ type Places struct {
 	All, Each int
 	// PerNamespace is the limit of all ServiceAccounts of a namespace; 0 means All.
 	PerNamespace int
-	// Queue is the number of further requests of a caller that may wait, and Wait how long.
+	// Queue is the maximum number of waiting requests of each caller, and Wait their maximum waiting time.
 	Queue int
 	Wait  time.Duration
 }

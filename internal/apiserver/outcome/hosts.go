@@ -18,7 +18,7 @@ const (
 // HostOutcome is whether a Darkroom would get a host.
 type HostOutcome struct {
 	Host  string `json:"host"`
-	State string `json:"state" enum:"free,own,taken,unknown" doc:"free: no Darkroom has it. own: this Darkroom has it. taken: another Darkroom has it and keeps it. unknown: it cannot be checked who has it"`
+	State string `json:"state" enum:"free,own,taken,unknown" doc:"free: no Darkroom has it. own: this Darkroom has it. taken: another Darkroom has it and keeps it. unknown: the Lease cannot be read"`
 	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that has it, if the caller may get that one"`
 }
 
@@ -62,7 +62,7 @@ func Host(host string, holder Holder, darkroom types.NamespacedName) HostOutcome
 func (h HostOutcome) Warning() string {
 	switch {
 	case h.State == hostUnknown:
-		return "it cannot be checked who has host " + h.Host
+		return "cannot determine which Darkroom holds host " + h.Host
 	case h.State != hostTaken:
 		return ""
 	case h.Owner == "":

@@ -30,7 +30,7 @@ func TestWhoHasAHostKeepsIt(t *testing.T) {
 		"its own Lease":                 {Holder{Known: true, Darkroom: &darkroom}, hostOwn, ""},
 		"the Lease of another Darkroom": {Holder{Known: true, Darkroom: &other}, hostTaken, held},
 		"the Lease of another program":  {Holder{Known: true, Darkroom: &types.NamespacedName{}}, hostTaken, held},
-		"a Lease that cannot be read":   {Holder{}, hostUnknown, "it cannot be checked who has host cats"},
+		"a Lease that cannot be read":   {Holder{}, hostUnknown, "cannot determine which Darkroom holds host cats"},
 	} {
 		got := Host("cats", c.holder, darkroom)
 		expect.Equal(t, name, HostOutcome{Host: "cats", State: c.want}, got)

@@ -11,7 +11,7 @@ type Outcome struct {
 	Pods    string          `json:"pods" enum:"create,keep,roll,unknown" doc:"create: there are none yet. keep: the pod template does not change. roll: it changes, and the pods are replaced. unknown: write-only values were sent, and may differ from the stored ones"`
 }
 
-// Change is a change of a Darkroom, reviewed or stored. It may contain secrets.
+// Change is a reviewed or stored change to a Darkroom. It may contain secrets.
 type Change struct {
 	// Before is the Darkroom before the change; nil when creating.
 	Before *v1alpha1.Darkroom

@@ -25,7 +25,7 @@ func desired(darkroom *v1alpha1.Darkroom) string {
 	annotations := maps.Clone(shownAnnotations(darkroom.Annotations))
 	// Written by the operator.
 	delete(annotations, v1alpha1.AnnotationInstallation)
-	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // the cache has no keys
+	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // which has no keys, as the cache
 	if err != nil {
 		panic(err) // the spec was decoded from JSON
 	}

@@ -43,7 +43,7 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
   }
   const unknown = hosts.filter(({ state }) => state === "unknown").map(({ host }) => host);
   if (unknown.length > 0) {
-    findings.push({ tone: "warning", title: "It cannot be checked who has the hosts", detail: `${list(unknown)}. The API server may not read the Leases of hosts.` });
+    findings.push({ tone: "warning", title: "Cannot determine which Darkroom holds the hosts", detail: `${list(unknown)}. The API server may not read the Leases of hosts.` });
   }
   for (const { name, state, keys } of secrets) {
     const missing = list(keys.filter((key) => key.state === "missing").map((key) => key.name));
