@@ -508,6 +508,23 @@ test("three questions lead to a new Darkroom; the rest is folded, and its name i
   expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", subDomains: ["dogs"], probe: { path: "/cat.jpg" } });
 });
 
+test("while an input rests, the form says that its name is in use, and the review leads to the other Darkroom", async () => {
+  render(
+    <LiveContext value={new Store()}>
+      <Editor initial={{ ...emptyInput("photos"), source: { type: "WebFolder", baseUrl: "https://example.com" } }} />
+    </LiveContext>,
+  );
+  refusal = { title: "Conflict", status: 409, detail: "it already exists" };
+  fill("field-name", "cats");
+  fireEvent.blur(field("field-name"));
+  await waitFor(() => expect(field("field-name-help").textContent).toContain("Already in use in this namespace"));
+  await userEvent.click(button(/^Review/));
+  expect((await screen.findByRole("link", { name: "Open the existing Darkroom" })).getAttribute("href")).toBe("/ui/photos/cats");
+  refusal = undefined;
+  fill("field-name", "dogs");
+  expect(field("field-name-help").textContent).not.toContain("Already in use");
+});
+
 test("an error in a folded setting unfolds it", async () => {
   render(
     <LiveContext value={new Store()}>

@@ -14,7 +14,7 @@ import { FormFields } from "./FormFields";
 import { same } from "../model/merge";
 import { takesKeys, toInput, valueAt } from "../model/model";
 import { Review } from "./Review";
-import { useChecked } from "./useChecked";
+import { nameInUse, useChecked } from "./useChecked";
 import { useSaving } from "./useSaving";
 import { validate, type FieldError } from "./validate";
 
@@ -87,7 +87,7 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
   };
   const review = () => {
     setAttempted(true);
-    const first = own[0];
+    const first = own.find(({ message }) => message !== nameInUse.message);
     if (first) {
       goTo(first.location);
       return;

@@ -9,6 +9,9 @@ import { fromServer, type FieldError } from "./validate";
 /** The delay after typing before the dry run, in milliseconds. */
 const rest = 500;
 
+/** The error of a name that another Darkroom has. It does not prevent a review: the other one may be the result of this form. */
+export const nameInUse: FieldError = { location: "name", message: "Already in use in this namespace" };
+
 /** What a dry run found: errors of fields, and warnings, which are about hosts. */
 interface Found {
   errors: FieldError[];
@@ -26,7 +29,8 @@ export function useChecked(input: DarkroomInput, base: Darkroom | undefined, ena
       return { of: rested, errors: [], warnings: await api.check(base, rested, signal) };
     } catch (thrown) {
       signal.throwIfAborted();
-      return { of: rested, errors: fromServer(asProblem(thrown).errors).filter(({ location }) => location !== ""), warnings: [] };
+      const { status, errors } = asProblem(thrown);
+      return { of: rested, errors: !base && status === 409 ? [nameInUse] : fromServer(errors).filter(({ location }) => location !== ""), warnings: [] };
     }
   };
   const { value: found } = useLoaded(`checked ${JSON.stringify([base?.etag, rested])}`, check, { enabled: enabled && rested === input, once: true, keep: true });

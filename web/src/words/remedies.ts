@@ -77,10 +77,11 @@ export function troubleOf(darkroom: Darkroom): Trouble | undefined {
   const sentence = sentenceOf(darkroom);
   const at = additionalIn(sentence, darkroom);
   const other = darkroom.additionalSources?.[at];
+  const [, named] = / (?:change|in) ((?:source|additionalSources|gate)\b\S*)\.$/.exec(sentence) ?? [];
   const place = ({ label, field }: Remedy): Remedy => ({ label, field: other ? field.replace(/^source\./, `additionalSources.${at}.`) : field });
   return {
     title: reason ? describeReason(reason) : "Needs attention",
-    remedies: (Object.hasOwn(ways, reason) ? (ways[reason] ?? []) : []).map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
+    remedies: named ? [{ label: `Edit ${named}`, field: named.replace(/\[(\d+)\]/g, ".$1") }] : (Object.hasOwn(ways, reason) ? (ways[reason] ?? []) : []).map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
     sentence,
   };
 }

@@ -174,6 +174,21 @@ test.each([
   expect(servingOf(darkroom({ ...(probe ? { probe } : {}), status: { ...darkroom().status, conditions } }))).toBe(want);
 });
 
+test("a file that pods lack is remedied by the field that names it", () => {
+  const { status, ...rest } = darkroom();
+  const remedies = (message: string) => {
+    const conditions = [{ type: "Ready", status: "False" as const, reason: "PodsFailing", message }];
+    return troubleOf({ ...rest, status: { ...status, phase: "Degraded", message, conditions } })?.remedies;
+  };
+  expect(remedies('Secret sign has no key "keys". Add the key, or name another key in gate.signing.secretRef.')).toEqual([
+    { label: "Edit gate.signing.secretRef", field: "gate.signing.secretRef" },
+  ]);
+  expect(remedies('ConfigMap ca does not exist in namespace photos. Create it with the key "ca.crt", or change additionalSources[0].caBundleRef.')).toEqual([
+    { label: "Edit additionalSources[0].caBundleRef", field: "additionalSources.0.caBundleRef" },
+  ]);
+  expect(remedies("Pod cats-1: CrashLoopBackOff: exit code 1 (Error), restarted 3 times.")?.map(({ field }) => field)).toEqual(["extraEnv", "resources.requests.cpu"]);
+});
+
 test("every remedy leads to a field of the resource", () => {
   const fields = Object.keys(reasonWords).flatMap((reason) => {
     const { status, ...rest } = darkroom();
