@@ -1,5 +1,5 @@
-// Command advice generates the tables of phases, conditions, reasons and events in docs/conditions.md, below their existing
-// headings, from package advice.
+// Command advice generates the tables of phases, conditions, reasons and events in docs/conditions.md from package
+// advice, below their existing headings.
 //
 //	advice docs/conditions.md
 package main
