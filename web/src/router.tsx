@@ -1,7 +1,10 @@
 import { useLayoutEffect, useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent, type RefObject } from "react";
 import type { Key } from "./api/types";
 
-/** The views of the page. All but the list are below /ui/, where the API has no route. */
+/**
+ * The views of the page. All but the list are below /ui/, where the API has no route. wouter has routes and links, but
+ * neither the focus nor the scroll position of a view, which need the entry of the history.
+ */
 export type Route =
   | { view: "list" }
   | { view: "create" }

@@ -7,7 +7,10 @@ type Path = (string | typeof item)[];
 /** A key in a line of block style: its column, and the columns of the dashes before it. */
 const keyLine = /^(\s*(?:-\s+)*)(["']?)([\w./-]+)\2\s*:(?:\s|$)/;
 
-/** Completes the names and the values of fields in block style, as kubectl writes it. */
+/**
+ * Completes the names and the values of fields in block style, as kubectl writes it. codemirror-json-schema brings a
+ * validator, a Markdown renderer and a highlighter for it; here the server validates.
+ */
 export function complete(context: CompletionContext): CompletionResult | null {
   const { doc } = context.state;
   const line = doc.lineAt(context.pos);
