@@ -11,8 +11,9 @@
 //  3. Reads are served from a cache, which an informer feeds (package live), or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
 //  4. A change (update.go) has the ETag of the version that it changes (ifmatch.go, package
-//     wire); a deletion (delete.go) may have one, and a new Darkroom (create.go) has none. It is authorized once its body is read, by the permission
-//     that its route declares (admit.go).
+//     wire); a deletion (delete.go) may have one, and a new Darkroom (create.go) has none. A
+//     write is authorized once its body is read, by the permission that its route declares
+//     (admit.go).
 //  5. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //

@@ -14,7 +14,8 @@ import (
 )
 
 // warnOfStrays records an event that lists strays: objects of the last revision that are not desired and have no owner,
-// because a user created them with `helm upgrade`. (surplus.go deletes owned objects.) Revisions of the operator have no strays and cause no request.
+// because a user created them with `helm upgrade`. (surplus.go deletes owned objects.) Revisions of the operator have
+// no strays and cause no request.
 func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstructured.Unstructured) error {
 	before, err := manifest.Parse(last.Manifest, c.key.Namespace)
 	if err != nil {
