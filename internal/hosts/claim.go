@@ -70,8 +70,8 @@ func (c *Claims) claimOnce(
 	case keep:
 		return nil, nil //nolint:nilnil // the Darkroom holds the host
 	case create:
-		if refusal, err := c.restoreToAnother(ctx, darkroom, host); refusal != nil || err != nil {
-			return refusal, err
+		if err := c.restoreToAnother(ctx, darkroom, host); err != nil {
+			return nil, err
 		}
 		lease = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
 		assign(lease, darkroom, c.Installation)

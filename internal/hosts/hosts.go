@@ -8,6 +8,7 @@ package hosts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,10 +23,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/gateway"
 )
 
-// indexHolder indexes Leases by the holder, and indexHost indexes Darkrooms by the hosts in their spec.
+// indexHolder indexes Leases by the holder, indexHost Darkrooms by the hosts in their spec, and indexDomain Darkrooms by
+// the domains in their status.
 const (
 	indexHolder = "holder"
 	indexHost   = "host"
+	indexDomain = "domain"
 )
 
 // Claims reads and writes the Leases of hosts.
@@ -51,17 +54,27 @@ type Claims struct {
 
 // Index adds the indexes to the caches. It must be called before the caches start.
 func (c *Claims) Index(ctx context.Context, in client.FieldIndexer) error {
-	err := in.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.wanted)
-	if err == nil {
-		err = in.IndexField(ctx, &coordinationv1.Lease{}, indexHolder, func(object client.Object) []string {
-			lease, _ := object.(*coordinationv1.Lease)
-			return []string{HolderOf(lease).String()}
-		})
-	}
+	err := errors.Join(
+		in.IndexField(ctx, &v1alpha1.Darkroom{}, indexHost, c.wanted),
+		in.IndexField(ctx, &v1alpha1.Darkroom{}, indexDomain, domains),
+		in.IndexField(ctx, &coordinationv1.Lease{}, indexHolder, holder),
+	)
 	if err != nil {
 		return fmt.Errorf("index hosts: %w", err)
 	}
 	return nil
+}
+
+// domains returns the hosts at which a Darkroom serves images according to its status.
+func domains(object client.Object) []string {
+	darkroom, _ := object.(*v1alpha1.Darkroom)
+	return darkroom.Status.Domains
+}
+
+// holder returns the holder of a Lease as the key of the index.
+func holder(object client.Object) []string {
+	lease, _ := object.(*coordinationv1.Lease)
+	return []string{HolderOf(lease).String()}
 }
 
 // wanted returns the hosts in the spec of a Darkroom, sorted; none if it is being deleted or handled by another
@@ -78,22 +91,16 @@ func (c *Claims) wanted(object client.Object) []string {
 
 // Wanting returns the cached Darkrooms that want a host.
 func (c *Claims) Wanting(ctx context.Context, host string) ([]types.NamespacedName, error) {
-	found, err := c.wanting(ctx, host)
-	keys := make([]types.NamespacedName, len(found))
-	for i := range found {
-		keys[i] = client.ObjectKeyFromObject(&found[i])
-	}
-	return keys, err
-}
-
-// wanting is like Wanting. The Darkrooms are shared with the cache.
-func (c *Claims) wanting(ctx context.Context, host string) ([]v1alpha1.Darkroom, error) {
 	found := &v1alpha1.DarkroomList{}
 	err := c.Client.List(ctx, found, client.MatchingFields{indexHost: host}, client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return nil, fmt.Errorf("list the Darkrooms that want host %s: %w", host, err)
 	}
-	return found.Items, nil
+	keys := make([]types.NamespacedName, len(found.Items))
+	for i := range found.Items {
+		keys[i] = client.ObjectKeyFromObject(&found.Items[i])
+	}
+	return keys, nil
 }
 
 // Watches reports whether the Darkrooms of a namespace are cached.

@@ -44,10 +44,7 @@ func fakeCluster(objects ...client.Object) client.Client {
 	scheme := runtime.NewScheme()
 	_, _ = clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithIndex(&coordinationv1.Lease{}, indexHolder, func(object client.Object) []string {
-			lease, _ := object.(*coordinationv1.Lease)
-			return []string{HolderOf(lease).String()}
-		}).
+		WithIndex(&coordinationv1.Lease{}, indexHolder, holder).WithIndex(&v1alpha1.Darkroom{}, indexDomain, domains).
 		WithIndex(&v1alpha1.Darkroom{}, indexHost, func(object client.Object) []string {
 			darkroom, _ := object.(*v1alpha1.Darkroom)
 			return darkroom.Spec.SubDomains
@@ -141,6 +138,9 @@ func (m *clusterModel) edit(key types.NamespacedName) {
 		}, Spec: v1alpha1.DarkroomSpec{SubDomains: wanted}}
 		m.must(m.live.Create(m.Context(), darkroom))
 	case rapid.IntRange(0, 4).Draw(m.T, "delete") == 0:
+		if m.lease().Name == "" {
+			m.route(key, false) // by the finalizer: without Lease and Darkroom, nothing tells whose the route is
+		}
 		m.must(m.live.Delete(m.Context(), darkroom))
 	default:
 		darkroom.Spec.SubDomains, darkroom.Generation = wanted, darkroom.Generation+1
@@ -164,10 +164,27 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	_ = by.GiveUp(m.Context(), key)
 }
 
+// route writes or deletes the Ingress of a Darkroom, and the status follows.
 func (m *clusterModel) route(key types.NamespacedName, given bool) {
 	m.must(client.IgnoreNotFound(m.live.Delete(m.Context(), routeOf(key))))
+	var domains []string
 	if given {
 		m.must(m.live.Create(m.Context(), routeOf(key)))
+		domains = []string{host}
+	}
+	darkroom := &v1alpha1.Darkroom{}
+	if m.live.Get(m.Context(), key, darkroom) == nil {
+		darkroom.Status.Domains = domains
+		m.must(m.live.Update(m.Context(), darkroom))
+	}
+}
+
+// loseLease deletes the Lease, as with its namespace, while its holder exists and all caches are up to date.
+func (m *clusterModel) loseLease() {
+	lease := m.lease()
+	if m.live.Get(m.Context(), HolderOf(lease), &v1alpha1.Darkroom{}) == nil {
+		m.remember()
+		m.must(m.live.Delete(m.Context(), lease))
 	}
 }
 
@@ -182,7 +199,7 @@ func (m *clusterModel) routed() (keys []types.NamespacedName) {
 }
 
 // A host is never in two routes. A Darkroom that has the host keeps it as long as it wants it, whatever is done by
-// other Darkrooms, an operator with outdated caches and another installation.
+// other Darkrooms, an operator with outdated caches and another installation, and if the Lease is lost.
 func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		m := newClusterModel(t)
@@ -190,7 +207,7 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			key := rapid.SampledFrom(keys).Draw(t, "darkroom")
 			before := m.routed()
-			switch rapid.IntRange(0, 6).Draw(t, "step") {
+			switch rapid.IntRange(0, 7).Draw(t, "step") {
 			case 0, 1:
 				m.edit(key)
 			case 2, 3:
@@ -206,6 +223,8 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 					m.claimOnly(key)
 				}
 				m.reconcileByAnother(key)
+			case 7:
+				m.loseLease()
 			}
 			after := m.routed()
 			if len(after) > 1 {

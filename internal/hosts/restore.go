@@ -71,20 +71,27 @@ func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host 
 	return true, c.restore(ctx, holder, host)
 }
 
-// restoreToAnother recreates the Lease of a host if another Darkroom wants the host and serves images at it according
-// to the status. It returns the refusal of the host; nil if there is no such Darkroom.
-func (c *Claims) restoreToAnother(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) (*Refusal, error) {
+// restoreToAnother restores a Lease, which a Darkroom is about to create, for another Darkroom that serves images at the
+// host according to its status. It returns an AlreadyExists error if the Lease exists now.
+func (c *Claims) restoreToAnother(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) error {
 	if slices.Contains(darkroom.Status.Domains, host) {
-		return nil, nil //nolint:nilnil // nil means not refused
+		return nil
 	}
-	wanting, err := c.wanting(ctx, host)
-	for i := range wanting {
-		holder := client.ObjectKeyFromObject(&wanting[i])
-		if holder != client.ObjectKeyFromObject(darkroom) && slices.Contains(wanting[i].Status.Domains, host) {
-			return &Refusal{Host: host, Holder: holder}, c.restore(ctx, holder, host)
+	serving := &v1alpha1.DarkroomList{}
+	err := c.Client.List(ctx, serving, client.MatchingFields{indexDomain: host}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("list the Darkrooms that serve host %s: %w", host, err)
+	}
+	for i := range serving.Items {
+		exists, err := c.Restore(ctx, client.ObjectKeyFromObject(&serving.Items[i]), host)
+		switch {
+		case err != nil:
+			return err
+		case exists:
+			return apierrors.NewAlreadyExists(coordinationv1.Resource("leases"), host)
 		}
 	}
-	return nil, err
+	return nil
 }
 
 func (c *Claims) restore(ctx context.Context, holder types.NamespacedName, host string) error {

@@ -84,11 +84,13 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 func TestALostHostIsNotFreeWhileADarkroomServesIt(t *testing.T) {
 	claimant, other := types.NamespacedName{Namespace: "a", Name: "photos"}, types.NamespacedName{Namespace: "b", Name: "photos"}
 	for name, test := range map[string]struct {
-		wants, serves, ownServes bool
-		holder                   types.NamespacedName
+		wants, serves, routes, ownServes bool
+		holder                           types.NamespacedName
+		leaving                          bool
 	}{
 		"another one wants and serves it": {wants: true, serves: true, holder: other},
 		"another one has dropped it":      {serves: true, holder: claimant},
+		"another one drops it":            {serves: true, routes: true, holder: other, leaving: true},
 		"another one waits for it":        {wants: true, holder: claimant},
 		"both serve it":                   {wants: true, serves: true, ownServes: true, holder: claimant},
 	} {
@@ -103,10 +105,15 @@ func TestALostHostIsNotFreeWhileADarkroomServesIt(t *testing.T) {
 			photos.Status.Domains = []string{host}
 		}
 		cluster := fakeCluster(photos, rival)
+		if test.routes {
+			if err := cluster.Create(t.Context(), routeOf(other)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		refused, err := (&clusterModel{live: cluster}).operator(cluster).Claim(t.Context(), photos)
 		var want []Refusal
 		if test.holder == other {
-			want = []Refusal{{Host: host, Holder: other}}
+			want = []Refusal{{Host: host, Holder: other, Leaving: test.leaving}}
 		}
 		if err != nil || !slices.Equal(refused, want) {
 			t.Errorf("%s: refused %+v (%v), want %+v", name, refused, err, want)
