@@ -15,24 +15,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm3"
 )
 
 // helmByHand returns the configuration of the helm command for a namespace.
 func helmByHand(t *testing.T, namespace string) *action.Configuration {
 	t.Helper()
-	flags := genericclioptions.NewConfigFlags(false)
-	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(cluster) }
-	flags.Namespace = &namespace
-	configuration := &action.Configuration{}
-	if err := configuration.Init(flags, namespace, "secret", func(string, ...any) {}); err != nil {
+	configuration, err := helm3.Configuration(cluster, namespace)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return configuration

@@ -12,11 +12,10 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm3"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
@@ -106,8 +105,9 @@ func TestNoRequestFailsWhileManyDarkroomsMoveFromIngressToGateway(t *testing.T) 
 // The steps come from docs/operations.md.
 func TestNoRequestFailsWhileADarkroomReplacesAHelmRelease(t *testing.T) {
 	namespace := newNamespace(t)
-	helm := helmByHand(t, namespace)
 	moving := "moving." + namespace
+	helm, err := helm3.Configuration(admin, namespace)
+	must(t, err)
 	chrt, err := charts.Darkroom()
 	must(t, err)
 	install := action.NewInstall(helm)
@@ -144,15 +144,4 @@ func TestNoRequestFailsWhileADarkroomReplacesAHelmRelease(t *testing.T) {
 		must(t, err)
 		waitRequests(t, load, 20)
 	})
-}
-
-// helmByHand returns Helm for a namespace, as people use it.
-func helmByHand(t *testing.T, namespace string) *action.Configuration {
-	t.Helper()
-	flags := genericclioptions.NewConfigFlags(false)
-	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(admin) }
-	flags.Namespace = &namespace
-	helm := &action.Configuration{}
-	must(t, helm.Init(flags, namespace, "secret", func(string, ...any) {}))
-	return helm
 }

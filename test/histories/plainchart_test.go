@@ -5,12 +5,11 @@ import (
 
 	"helm.sh/helm/v3/pkg/action"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm3"
 )
 
 // plainChartSteps are actions of users with Helm releases of the plain chart.
@@ -40,11 +39,7 @@ func (w *world) installPlainChart(key types.NamespacedName) error {
 
 // helm returns a Helm configuration for a namespace.
 func (w *world) helm(namespace string) (*action.Configuration, error) {
-	flags := genericclioptions.NewConfigFlags(false)
-	flags.WrapConfigFn = func(*rest.Config) *rest.Config { return rest.CopyConfig(w.administrator) }
-	flags.Namespace = &namespace
-	helm := &action.Configuration{}
-	return helm, helm.Init(flags, namespace, "secret", func(string, ...any) {})
+	return helm3.Configuration(w.administrator, namespace)
 }
 
 // releaseOf returns the Helm release to which an object or revision belongs; none if there is none.
