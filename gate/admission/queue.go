@@ -27,7 +27,7 @@ type Queue struct {
 	used int64
 	// admitted is the weight of the admitted work of each client.
 	admitted map[string]int64
-	// turn is the current round of the queue: that of the last admitted waiter.
+	// turn is the current round of the queue, the one in which the last waiter was admitted.
 	turn int
 	// waiters are sorted by turn, and within a turn by the weight of the admitted work of their clients. A client has
 	// at most one waiter in a turn.

@@ -50,7 +50,8 @@ type Options struct {
 	OnlyDarkroom bool
 	// Memory and DarkroomMemory are the memory limits of the gate and of Darkroom, in bytes.
 	Memory, DarkroomMemory int64
-	Log                    *slog.Logger
+	// Log gets a warning for each damaged image.
+	Log *slog.Logger
 }
 
 // Pipeline creates responses. Its methods are safe for concurrent use.

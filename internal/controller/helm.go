@@ -241,7 +241,7 @@ func (r *helmReconciler) nextReconcile(s *session) time.Duration {
 		next = status.Sooner(next, max(hold.Until.Sub(r.clock.Now()), 0)+time.Millisecond)
 	}
 	isLeaving := func(refusal hosts.Refusal) bool { return refusal.Leaving }
-	if s.isPostponed() || slices.ContainsFunc(s.refusals, isLeaving) {
+	if s.release.Postponed || slices.ContainsFunc(s.refusals, isLeaving) {
 		next = status.Sooner(next, wait.Jitter(checkPeriod, jitter))
 	}
 	return next

@@ -94,7 +94,7 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 		report.DeployedRelease = nil
 	}
-	if s.isPostponed() {
+	if s.release.Postponed {
 		set(v1alpha1.ConditionRolloutQueued, metav1.ConditionTrue, v1alpha1.ReasonRolloutLimit,
 			postponedMessage(s.helm.maxRollouts))
 	}

@@ -72,6 +72,3 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 	s.release.Inputs = inputsOf(s.darkroom, version)
 	return vals, nil
 }
-
-// isPostponed reports whether the Deployment was not applied because it waits for the rollouts of other Darkrooms.
-func (s *session) isPostponed() bool { return s.release.Postponed }

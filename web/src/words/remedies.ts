@@ -68,6 +68,12 @@ const ways: Record<string, Ways> = {
   Invalid: ["place"],
 };
 
+/** The remedy of a message that ends with a field to change, such as "…, or change gate.signing.secretRef.". */
+function namedIn(sentence: string): Remedy[] | undefined {
+  const [, name] = / (?:change|in) ((?:source|additionalSources|gate)\b\S*)\.$/.exec(sentence) ?? [];
+  return name === undefined ? undefined : [{ label: `Edit ${name}`, field: name.replace(/\[(\d+)\]/g, ".$1") }];
+}
+
 /** The problem of a Darkroom that needs attention, or undefined. */
 export function troubleOf(darkroom: Darkroom): Trouble | undefined {
   if (!["Failed", "Degraded"].includes(phaseOf(darkroom))) {
@@ -77,11 +83,11 @@ export function troubleOf(darkroom: Darkroom): Trouble | undefined {
   const sentence = sentenceOf(darkroom);
   const at = additionalIn(sentence, darkroom);
   const other = darkroom.additionalSources?.[at];
-  const [, named] = / (?:change|in) ((?:source|additionalSources|gate)\b\S*)\.$/.exec(sentence) ?? [];
   const place = ({ label, field }: Remedy): Remedy => ({ label, field: other ? field.replace(/^source\./, `additionalSources.${at}.`) : field });
+  const usual = Object.hasOwn(ways, reason) ? (ways[reason] ?? []) : [];
   return {
     title: reason ? describeReason(reason) : "Needs attention",
-    remedies: named ? [{ label: `Edit ${named}`, field: named.replace(/\[(\d+)\]/g, ".$1") }] : (Object.hasOwn(ways, reason) ? (ways[reason] ?? []) : []).map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
+    remedies: namedIn(sentence) ?? usual.map((remedy) => place(remedy === "place" ? placeField(other ?? darkroom.source) : remedy)),
     sentence,
   };
 }
