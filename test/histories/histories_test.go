@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -189,15 +190,17 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 	if rests, err := w.rests(limits.Timeout, quietPeriod, w.isTold); !rests {
 		return errors.Join(err, fmt.Errorf("the operator does not come to rest within %s", limits.Timeout))
 	}
-	// The statuses are read after they were found to be true, because a slow process may have reported only now.
-	if _, err := w.judge(atRest); err != nil {
-		return nil //nolint:nilerr // what had failed is tried again at this moment
-	}
 	before, err := w.said()
 	if err != nil {
 		return err
 	}
+	// What had failed may be tried again at any moment. Then something has changed, and there is nothing to compare.
+	_, isUntrue := w.judge(atRest)
 	w.stop(mainInstallation)
+	last, err := w.said()
+	if err != nil || isUntrue != nil || !maps.Equal(before, last) {
+		return err
+	}
 	if err := benign(w.start(mainInstallation)); err != nil {
 		return err
 	}
