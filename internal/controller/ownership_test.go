@@ -407,7 +407,7 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 	if err != nil || len(history) != 2 || history[0].Info.Status != "deployed" {
 		t.Errorf("got history %v (%v), want the deployed and one failed revision", history, err)
 	}
-	// Objects of the failed revision are surplus, although they are not part of any deployed revision.
+	// Objects of the failed revision are pruned, although they are not part of any deployed revision.
 	mustGet(t, &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos")
 	upgrade(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Autoscaling, d.Spec.PodTemplate = nil, nil })
 	eventually(t, "the end of the autoscaler", absent(&autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos"))

@@ -87,7 +87,7 @@ func notOwnClaim(by *installation) predicate.Predicate {
 }
 
 // objectTouched passes managed objects that were deleted or changed outside their status. It also passes Deployments
-// and routes that begin to serve, because surplus objects can be deleted then. New objects are dropped, except for
+// and routes that begin to serve, because objects can be pruned then. New objects are dropped, except for
 // HTTPRoutes, which may replace an Ingress, and revisions that another Helm client created.
 func objectTouched() predicate.Predicate {
 	return predicate.Funcs{

@@ -41,7 +41,7 @@ const absent = "1"
 // Every write proves that the object belongs to the Darkroom. Either the object must not exist yet, or it must have the
 // UID of an object that belongs to the Darkroom.
 
-// apply writes the desired objects in the order of manifest.Waves, and then deletes surplus objects. It skips:
+// apply writes the desired objects in the order of manifest.Waves, and then prunes. It skips:
 //   - objects that were already applied in their desired state and have not changed since, according to the caches. If
 //     the caches lag behind another client's change, the event of that change triggers a repair;
 //   - the Deployment, while its rollout is postponed (postpone.go).
@@ -68,7 +68,7 @@ func (c *ActionClient) apply(objects []*unstructured.Unstructured) error {
 		}
 	}
 	// Objects needed until the end of the rollout are deleted by a later reconcile, once the caches show this apply.
-	return c.removeSurplus()
+	return c.prune()
 }
 
 // put writes an object and retries on conflicts. known is the cached object; nil if there is none. put removes fields
@@ -232,52 +232,6 @@ func (c *ActionClient) reclaim(live *unstructured.Unstructured) (bool, error) {
 		return false, fmt.Errorf("reclaim fields of %s: %w", manifest.KeyOf(live), err)
 	}
 	return true, nil
-}
-
-// remove deletes an object if it still belongs to the Darkroom. The precondition is the cached version, or after a
-// conflict the version read from the API server. An object that waits for finalizers counts as deleted.
-func (c *ActionClient) remove(object owned) error {
-	live := object.live
-	if live != nil && live.GetDeletionTimestamp() != nil {
-		c.memory.objects.Removed(object.key())
-		return nil
-	}
-	for range applyAttempts {
-		if live == nil {
-			existing, err := c.readOwned(object.Kind, object.Name)
-			if err != nil {
-				return err
-			}
-			if existing == nil || existing.UID != object.UID {
-				c.memory.objects.Removed(object.key())
-				return nil
-			}
-			live = existing
-		}
-		version := live.GetResourceVersion()
-		err := c.Client.Delete(c.ctx, c.metadataOf(object.Kind, object.Name),
-			client.Preconditions{UID: &object.UID, ResourceVersion: &version},
-			client.PropagationPolicy(metav1.DeletePropagationBackground))
-		switch {
-		case err == nil, isGone(err):
-			c.memory.objects.Removed(object.key())
-			return nil
-		case !apierrors.IsConflict(err):
-			return fmt.Errorf("delete %s: %w", object, err)
-		}
-		live = nil
-	}
-	return fmt.Errorf("delete %s: %w", object, errContended)
-}
-
-// readOwned reads the metadata of an object of the Darkroom from the API server; nil if the object does not exist or
-// belongs to others.
-func (c *ActionClient) readOwned(kind schema.GroupVersionKind, name string) (*metav1.PartialObjectMetadata, error) {
-	existing, err := c.readMetadata(kind, name)
-	if existing != nil && !ownership.Owns(c.darkroom, existing) {
-		return nil, nil //nolint:nilnil // see above
-	}
-	return existing, err
 }
 
 // readMetadata reads the metadata of an object from the API server; nil if the object does not exist.

@@ -11,7 +11,7 @@
 //     added when an object is applied and are not part of the stored manifest, which
 //     therefore equals the output of `helm template`.
 //   - The inventory is the set of objects that the Darkroom owns in the cluster, not Helm's
-//     history. Owned objects that are not part of the release are deleted (surplus.go).
+//     history. Owned objects that are not part of the release are deleted (prune.go).
 //   - Drift is detected by comparing the caches with the last applied state of each object
 //     (package drift), and repaired by applying only objects that differ (drift.go).
 //   - Stored releases are listed from a metadata cache and decoded once (package storage).

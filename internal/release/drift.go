@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// Reconcile restores objects that drifted from the deployed release, and deletes surplus objects. The desired objects
-// were rendered in this reconcile; the stored manifest, whose summary Reconcile receives, is never applied. It sends no
+// Reconcile restores objects that drifted from the deployed release, and prunes. The desired objects were
+// rendered in this reconcile; the stored manifest, whose summary Reconcile receives, is never applied. It sends no
 // request if nothing differs.
 func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	defer func() {
@@ -29,7 +29,7 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	if inSync, err := c.inSync(); err != nil {
 		return err
 	} else if inSync {
-		return c.removeSurplus()
+		return c.prune()
 	}
 	next, err := c.rendered()
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 		}
 	}
 	if len(errs) == 0 {
-		errs = append(errs, c.removeSurplus())
+		errs = append(errs, c.prune())
 	}
 	if len(repaired) > 0 {
 		c.Metrics.Repaired()

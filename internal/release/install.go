@@ -119,7 +119,7 @@ func isRetry(last, next *helmrelease.Release) bool {
 		manifest.Digest(last.Config) == manifest.Digest(next.Config)
 }
 
-// deploy stores a revision as pending, applies its objects, deletes surplus objects, and stores the outcome. A retry of
+// deploy stores a revision as pending, applies its objects, prunes, and stores the outcome. A retry of
 // a failed revision is stored only if its outcome differs, so repeated failures with the same cause are written once.
 // history contains the newest revision and the deployed ones, newest first, without the retried revision.
 func (c *ActionClient) deploy(

@@ -27,16 +27,16 @@ var (
 
 func isRoute(kind schema.GroupKind) bool { return kind == ingresses || kind == httpRoutes }
 
-// neededRoutes returns the surplus routes that must be kept for now. When a Darkroom moves from an Ingress to an
+// neededRoutes returns the routes that are not desired and must be kept for now. When a Darkroom moves from an Ingress to an
 // HTTPRoute, or back, the old route is kept until the new one is accepted. An old route without any host of the new one
 // is not kept.
-func (c *ActionClient) neededRoutes(desired []manifest.Key, surplus []owned) ([]manifest.Key, error) {
+func (c *ActionClient) neededRoutes(desired []manifest.Key, unused []owned) ([]manifest.Key, error) {
 	successor, found, err := c.successor(desired)
 	if err != nil || !found || successor != nil && isAccepted(successor) {
 		return nil, err
 	}
 	var needed []manifest.Key
-	for _, object := range surplus {
+	for _, object := range unused {
 		if !isRoute(object.Kind.GroupKind()) || object.live == nil {
 			continue
 		}
@@ -62,7 +62,7 @@ func (c *ActionClient) successor(desired []manifest.Key) (metav1.Object, bool, e
 	return live, true, nil
 }
 
-// trim removes hosts that the successor lacks from a surplus Ingress that is kept for now, because these hosts may
+// trim removes hosts that the successor lacks from an Ingress that is not desired and is kept for now, because these hosts may
 // belong to another Darkroom.
 func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 	ingress, isIngress := object.live.(*networkingv1.Ingress)

@@ -79,7 +79,7 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 
 // removeObjects deletes the objects of the Darkroom. It returns ErrLeaving until the routes are gone.
 func (c *ActionClient) removeObjects() error {
-	objects, err := c.inventory(nil)
+	objects, err := c.ownedExcept(nil)
 	if err != nil {
 		return err
 	}

@@ -107,8 +107,8 @@ func (m *Memory) Desired() []Desired {
 	return m.desired
 }
 
-// Surplus returns the traces of applied objects that are not in desired. The caches may not show these objects yet.
-func (m *Memory) Surplus(desired []manifest.Key) []Trace {
+// TracesExcept returns the traces of applied objects that are not in desired. The caches may not show these objects yet.
+func (m *Memory) TracesExcept(desired []manifest.Key) []Trace {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(m.traces),

@@ -171,7 +171,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 			}
 		}
 		if known == len(applied) && (next.Digest() != memoryOf(applied, live).Digest() ||
-			len(next.Surplus(manifest.Keys(applied[1:]))) != 1) {
+			len(next.TracesExcept(manifest.Keys(applied[1:]))) != 1) {
 			t.Fatal("the next process recalls another state")
 		}
 		if got := len(strings.Fields(next.Digest())); got != known {
@@ -208,23 +208,22 @@ func memoryOf(applied []*unstructured.Unstructured, live map[string]*stored) *Me
 	return memory
 }
 
-// Surplus includes an applied object that the caches do not show yet, but not a removed one.
-func TestSurplusIsWhatIsNotDesired(t *testing.T) {
+func TestTracesExceptTheDesiredOnesLackRemovedObjects(t *testing.T) {
 	memory, first, second := &Memory{}, newStored("v1", "Service", "first"), newStored("v1", "Service", "second")
 	memory.Applied(first.Unstructured, first)
 	memory.Applied(second.Unstructured, second)
 	memory.Applied(second.Unstructured, second)
-	surplus := func() (names []string) {
-		for _, trace := range memory.Surplus(manifest.Keys([]*unstructured.Unstructured{first.Unstructured})) {
+	undesired := func() (names []string) {
+		for _, trace := range memory.TracesExcept(manifest.Keys([]*unstructured.Unstructured{first.Unstructured})) {
 			names = append(names, trace.Name)
 		}
 		return names
 	}
-	if got := surplus(); len(got) != 1 || got[0] != "second" {
-		t.Errorf("got surplus %q", got)
+	if got := undesired(); !slices.Equal(got, []string{"second"}) {
+		t.Errorf("got traces of %q, want only second", got)
 	}
 	memory.Removed(manifest.KeyOf(second.Unstructured))
-	if got := surplus(); len(got) != 0 {
-		t.Errorf("after the removal: got surplus %q", got)
+	if got := undesired(); len(got) != 0 {
+		t.Errorf("after the removal: got traces of %q, want none", got)
 	}
 }

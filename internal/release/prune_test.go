@@ -93,9 +93,9 @@ func keyOf(kind schema.GroupVersionKind, name string) manifest.Key {
 	return manifest.Key{GroupKind: kind.GroupKind(), Name: name}
 }
 
-func surplusOf(t *testing.T, c *ActionClient, desired ...manifest.Key) []string {
+func ownedObjects(t *testing.T, c *ActionClient, desired ...manifest.Key) []string {
 	t.Helper()
-	found, err := c.inventory(desired)
+	found, err := c.ownedExcept(desired)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func metadata(name string, change func(*metav1.ObjectMeta)) metav1.Object {
 	return object
 }
 
-func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
+func TestOnlyObjectsThatTheDarkroomOwnsArePruned(t *testing.T) {
 	c := clientWith(cached{
 		services: {
 			metadata("photos", nil),
@@ -139,13 +139,13 @@ func TestTheInventoryHasWhatTheDarkroomOwnsAndNothingElse(t *testing.T) {
 	// This object was applied in a new API version and deleted right after. It must have the same key as before.
 	next := autoscalers
 	next.Version = "v3"
-	got := surplusOf(t, c, keyOf(services, "photos"), keyOf(next, "photos"))
+	got := ownedObjects(t, c, keyOf(services, "photos"), keyOf(next, "photos"))
 	if !slices.Equal(got, []string{"Service old"}) {
-		t.Errorf("got surplus %q, want only Service old", got)
+		t.Errorf("got %q, want only Service old", got)
 	}
 }
 
-func TestTheInventoryHasEachSurplusObjectOnce(t *testing.T) {
+func TestEachObjectIsPrunedOnce(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		shown := cached{}
 		var applied, want []string
@@ -168,23 +168,23 @@ func TestTheInventoryHasEachSurplusObjectOnce(t *testing.T) {
 		for _, name := range applied {
 			c.hasApplied(services, name)
 		}
-		if got := surplusOf(t, c, desired...); !slices.Equal(got, want) {
-			rt.Errorf("got surplus %q, want %q", got, want)
+		if got := ownedObjects(t, c, desired...); !slices.Equal(got, want) {
+			rt.Errorf("got %q, want %q", got, want)
 		}
 	})
 }
 
 // An upgrade right after an install must find objects that the caches do not show yet.
-func TestTheInventoryHasAppliedObjectsThatNoCacheShowsYet(t *testing.T) {
+func TestAppliedObjectsThatNoCacheShowsYetArePruned(t *testing.T) {
 	c := clientWith(cached{})
 	c.hasApplied(autoscalers, "photos")
-	found, err := c.inventory([]manifest.Key{keyOf(services, "photos")})
+	found, err := c.ownedExcept([]manifest.Key{keyOf(services, "photos")})
 	if err != nil || len(found) != 1 || found[0].UID != "uid-of-photos" || found[0].Kind != autoscalers {
-		t.Fatalf("got inventory %+v (%v)", found, err)
+		t.Fatalf("got %+v (error: %v), want only the applied autoscaler", found, err)
 	}
 	c.memory.objects.Removed(found[0].key())
-	if got := surplusOf(t, c); len(got) > 0 {
-		t.Errorf("after the deletion: got inventory %q", got)
+	if got := ownedObjects(t, c); len(got) > 0 {
+		t.Errorf("after the deletion: got %q, want none", got)
 	}
 }
 
@@ -226,10 +226,10 @@ func routeOf(accepted bool, hosts ...gatewayv1.Hostname) *gatewayv1.HTTPRoute {
 	return route
 }
 
-func TestNothingIsSurplusOfAReleaseThatWasNotRendered(t *testing.T) {
+func TestNothingIsPrunedWithoutARendering(t *testing.T) {
 	kind := appsv1.SchemeGroupVersion.WithKind("Deployment")
 	c := clientWith(cached{kind: {&appsv1.Deployment{ObjectMeta: ownedMeta("photos")}}})
-	if err := c.removeSurplus(); !errors.Is(err, errNotRendered) { // without a client, a delete would panic
+	if err := c.prune(); !errors.Is(err, errNotRendered) { // without a client, a delete would panic
 		t.Errorf("got error %v, want %v", err, errNotRendered)
 	}
 }
@@ -291,19 +291,19 @@ func TestServingObjectsStayUntilTheirReplacementServes(t *testing.T) {
 			}
 			c := clientWith(test.cached)
 			desired := []manifest.Key{keyOf(test.desired, "photos"), keyOf(deployments, "photos")}
-			surplus, err := c.inventory(desired)
+			unused, err := c.ownedExcept(desired)
 			if err != nil {
 				t.Fatal(err)
 			}
-			needed, err := c.neededStill(desired, surplus)
+			needed, err := c.neededStill(desired, unused)
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := slices.IndexFunc(surplus, func(o owned) bool { return o.Kind == test.object })
+			at := slices.IndexFunc(unused, func(o owned) bool { return o.Kind == test.object })
 			if at < 0 {
-				t.Fatalf("the object is not in the surplus: %v", surplus)
+				t.Fatalf("the object is not among those that are not desired: %v", unused)
 			}
-			if got := needed(surplus[at]); got != test.needed {
+			if got := needed(unused[at]); got != test.needed {
 				t.Errorf("needed: got %t, want %t", got, test.needed)
 			}
 		})
@@ -332,7 +332,7 @@ func TestAnObjectThatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
 		desired.SetGroupVersionKind(services)
 		desired.SetName("photos")
 		c.memory.objects.Desire([]*unstructured.Unstructured{desired})
-		if err := c.removeSurplus(); err != nil || deletions != want {
+		if err := c.prune(); err != nil || deletions != want {
 			t.Errorf("got %d deletions of %d objects (%v), want %d", deletions, len(objects[autoscalers]), err, want)
 		}
 	})
@@ -363,7 +363,7 @@ func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
 	}
 }
 
-// Without a rendering there are no desired objects, so every object of the Darkroom would be surplus.
+// Without a rendering there are no desired objects, so every object of the Darkroom would be pruned.
 func TestNothingIsWrittenWithoutARendering(t *testing.T) {
 	c := clientWith(cached{services: {metadata("photos", nil)}})
 	c.Metrics = metrics.New(nil, "", "")
