@@ -14,16 +14,17 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
-// desiredChanged passes changes to a Darkroom's spec, annotations, labels and deletion timestamp. It ignores the
+// changedOutsideStatus passes changes to a Darkroom's spec, annotations, labels and deletion timestamp. It ignores the
 // status.
-func desiredChanged() predicate.Predicate {
+func changedOutsideStatus() predicate.Predicate {
 	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool { return isDesiredChanged(e, e.ObjectOld.GetAnnotations()) },
+		UpdateFunc: func(e event.UpdateEvent) bool { return isChangedOutsideStatus(e, e.ObjectOld.GetAnnotations()) },
 	}
 }
 
-// isDesiredChanged reports whether the desired state of a Darkroom changed. The old annotations are passed separately.
-func isDesiredChanged(e event.UpdateEvent, annotations map[string]string) bool {
+// isChangedOutsideStatus reports whether a Darkroom changed outside its status. The old annotations are passed
+// separately.
+func isChangedOutsideStatus(e event.UpdateEvent, annotations map[string]string) bool {
 	before, after := e.ObjectOld, e.ObjectNew
 	return before.GetGeneration() != after.GetGeneration() ||
 		!maps.Equal(annotations, after.GetAnnotations()) ||
@@ -81,7 +82,7 @@ func notOwnClaim(by *installation) predicate.Predicate {
 				claimed = map[string]string{}
 			}
 			claimed[v1alpha1.AnnotationInstallation] = by.name
-			return isDesiredChanged(e, claimed)
+			return isChangedOutsideStatus(e, claimed)
 		},
 	}
 }

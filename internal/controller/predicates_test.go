@@ -100,7 +100,7 @@ func TestChangesOfTheDesiredStateAreReconciledAtOnce(t *testing.T) {
 		before.Annotations = map[string]string{v1alpha1.AnnotationPaused: "true", v1alpha1.AnnotationRequestedAt: "before"}
 		after := before.DeepCopy()
 		c.change(after)
-		if got := desiredChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
+		if got := changedOutsideStatus().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != c.want {
 			t.Errorf("%s: reconciled: %t, want %t", name, got, c.want)
 		}
 	}

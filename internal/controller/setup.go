@@ -275,7 +275,7 @@ func addHelm(mgr manager.Manager, parts *components, options Options) (runtimeco
 		Named("darkroom-helm").
 		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(
-			predicate.Or(predicate.And(desiredChanged(), notOwnClaim(reconciler.installation)), helmReportLost())))
+			predicate.Or(predicate.And(changedOutsideStatus(), notOwnClaim(reconciler.installation)), helmReportLost())))
 	watchLeases(controller, reconciler.hosts, mgr.GetCache(), false)
 	watchSecrets(controller, reconciler.credentials, parts.others, mgr.GetCache())
 	controller.WatchesRawSource(wakeBy(othersDelay, func(wake func(...types.NamespacedName)) {
@@ -303,7 +303,7 @@ func addStatus(mgr manager.Manager, parts *components, options Options) (runtime
 		Named("darkroom-status").
 		WithOptions(workers(options)).
 		For(&v1alpha1.Darkroom{}, builder.WithPredicates(
-			predicate.Or(desiredChanged(), helmReportChanged()), isClaimed(parts.helm.installation)))
+			predicate.Or(changedOutsideStatus(), helmReportChanged()), isClaimed(parts.helm.installation)))
 	if len(options.Namespaces) == 0 {
 		reconciler.HasClass = caches.HasClass(mgr.GetClient())
 		watchClasses(controller, mgr.GetClient())

@@ -23,7 +23,7 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 			c.Metrics.RepairFailed()
 		}
 	}()
-	if c.desired == nil {
+	if c.rendering == nil {
 		return fmt.Errorf("release %s: %w", c.key, errNotRendered)
 	}
 	if inSync, err := c.inSync(); err != nil {

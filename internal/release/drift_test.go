@@ -3,8 +3,10 @@ package release
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 )
 
 // refusing is an API server that rejects applies of some kinds, and records other writes and events.
@@ -70,11 +73,23 @@ func TestNothingIsDeletedWhileAnObjectCannotBeRestored(t *testing.T) {
 		c := clientWith(cached{autoscalers: {metadata("old", nil)}})
 		c.Client, c.Metrics, c.Recorder = server, metrics.New(nil, "", ""), server
 		objects := []*unstructured.Unstructured{objectOf(services), objectOf(configMaps)}
-		c.desired = &desired{release: &helmrelease.Release{}, objects: objects}
+		c.rendering = &rendering{release: &helmrelease.Release{}, objects: objects}
 		c.memory.objects.Desire(objects)
 		err := c.Reconcile(nil)
 		if apierrors.IsForbidden(err) != (test.refused != nil) || !slices.Equal(server.writes, test.want) {
 			t.Errorf("%s: got %q, want %q (%v)", name, server.writes, test.want, err)
+		}
+	}
+}
+
+func TestContestsAreDescribed(t *testing.T) {
+	message := ContestMessage(drift.Hold{
+		Object: keyOf(services, "photos"), Writer: "rival",
+		Repairs: 4, Until: time.Unix(0, 0),
+	})
+	for _, part := range []string{"Service photos", `"rival"`, "4 times", "00:00:00 UTC"} {
+		if !strings.Contains(message, part) {
+			t.Errorf("%q lacks %q", message, part)
 		}
 	}
 }

@@ -24,12 +24,12 @@ func (c *ActionClient) Install(
 	string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption,
 ) (_ *helmrelease.Release, err error) {
 	defer c.measure(metrics.Install, &err)()
-	desired, err := c.rendered()
+	rendering, err := c.rendered()
 	if err != nil {
 		return nil, err
 	}
-	desired.release.Info.FirstDeployed.Time = c.Clock.Now()
-	return c.deploy(desired, nil, nil)
+	rendering.release.Info.FirstDeployed.Time = c.Clock.Now()
+	return c.deploy(rendering, nil, nil)
 }
 
 // Upgrade deploys a new revision of the release. With the option DryRun it only returns the summary of the revision.
@@ -37,17 +37,17 @@ func (c *ActionClient) Upgrade(
 	_, _ string, _ *chart.Chart, _ map[string]any, opts ...helmclient.UpgradeOption,
 ) (_ *helmrelease.Release, err error) {
 	if isDryRun(opts) {
-		if c.desired == nil {
+		if c.rendering == nil {
 			return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
 		}
-		return &helmrelease.Release{Manifest: c.desired.manifest, Info: &helmrelease.Info{}}, nil
+		return &helmrelease.Release{Manifest: c.rendering.manifest, Info: &helmrelease.Info{}}, nil
 	}
 	defer c.measure(metrics.Upgrade, &err)()
-	desired, err := c.rendered()
+	rendering, err := c.rendered()
 	if err != nil {
 		return nil, err
 	}
-	next := desired.release
+	next := rendering.release
 	history, err := c.revisions.Current(c.ctx)
 	if errors.Is(err, driver.ErrReleaseNotFound) {
 		err = storage.ErrDeleted // the Helm reconciler has just read a revision
@@ -59,16 +59,16 @@ func (c *ActionClient) Upgrade(
 	if err := c.recover(last); err != nil {
 		return nil, err
 	}
-	if err := c.warnOfStrays(last, desired.objects); err != nil {
+	if err := c.warnOfStrays(last, rendering.objects); err != nil {
 		return nil, err
 	}
 	next.Info.FirstDeployed = last.Info.FirstDeployed
 	if isRetry(last, next) {
 		next.Version = last.Version
-		return c.deploy(desired, last, history[1:])
+		return c.deploy(rendering, last, history[1:])
 	}
 	next.Version = last.Version + 1
-	return c.deploy(desired, nil, history)
+	return c.deploy(rendering, nil, history)
 }
 
 // recover marks the last revision as failed if an interrupted operation left it pending.
@@ -119,20 +119,20 @@ func isRetry(last, next *helmrelease.Release) bool {
 		manifest.Digest(last.Config) == manifest.Digest(next.Config)
 }
 
-// deploy stores a revision as pending, applies its objects, prunes, and stores the outcome. A retry of
-// a failed revision is stored only if its outcome differs, so repeated failures with the same cause are written once.
-// history contains the newest revision and the deployed ones, newest first, without the retried revision.
+// deploy stores a revision as pending, applies its objects, prunes, and stores the outcome. A retry of a failed
+// revision is stored only if its outcome differs, so repeated failures with the same cause are written once. history
+// contains the newest revision and the deployed ones, newest first, without the retried revision.
 func (c *ActionClient) deploy(
-	desired *desired, failed *helmrelease.Release, history []*helmrelease.Release,
+	rendering *rendering, failed *helmrelease.Release, history []*helmrelease.Release,
 ) (*helmrelease.Release, error) {
-	next := desired.release
+	next := rendering.release
 	next.Info.LastDeployed.Time = c.Clock.Now()
 	if failed == nil {
 		if err := c.begin(next); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.apply(desired.objects); err != nil {
+	if err := c.apply(rendering.objects); err != nil {
 		return next, c.fail(next, failed, err)
 	}
 	return next, c.succeed(next, failed, history)

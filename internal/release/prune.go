@@ -137,7 +137,7 @@ func (c *ActionClient) readOwned(kind schema.GroupVersionKind, name string) (*me
 	return existing, err
 }
 
-// neededStill returns a function that reports whether an object that is not desired is still needed by serving pods or routes.
+// neededStill returns a function that reports whether serving pods or routes still need an object that is not desired.
 func (c *ActionClient) neededStill(desired []manifest.Key, unused []owned) (func(owned) bool, error) {
 	rolledOut, err := c.rolledOut()
 	if err != nil {

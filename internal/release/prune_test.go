@@ -1,128 +1,23 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
-	"helm.sh/helm/v3/pkg/action"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/metrics"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
-
-// cached is the content of a cache.
-type cached map[schema.GroupVersionKind][]metav1.Object
-
-func photos() *v1alpha1.Darkroom {
-	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "photos", UID: "uid-1"}}
-}
-
-// ownedMeta returns the metadata of an object of the Darkroom photos.
-func ownedMeta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: "shop", Name: name, UID: types.UID("uid-of-" + name), ResourceVersion: "5",
-		Labels:          map[string]string{v1alpha1.LabelDarkroom: "photos"},
-		OwnerReferences: []metav1.OwnerReference{ownership.Reference(photos())},
-	}
-}
-
-func clientWith(objects cached) *ActionClient {
-	clock := clocktesting.NewFakePassiveClock(time.Unix(1_000_000, 0))
-	config := Config{
-		Clock: clock,
-		Cached: func(_ context.Context, kind schema.GroupKind, key types.NamespacedName) (metav1.Object, error) {
-			for have, list := range objects {
-				for _, object := range list {
-					if have.GroupKind() == kind && object.GetName() == key.Name {
-						return object, nil
-					}
-				}
-			}
-			return nil, apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
-		},
-		Owned: func(_ context.Context, _ client.Object, visit func(schema.GroupVersionKind, metav1.Object)) error {
-			for kind, list := range objects {
-				for _, object := range list {
-					visit(kind, object)
-				}
-			}
-			return nil
-		},
-	}
-	releases := New(config)
-	return &ActionClient{
-		Releases: releases, memory: releases.of(photos()),
-		ctx: context.Background(), darkroom: photos(), key: types.NamespacedName{Namespace: "shop", Name: "photos"},
-	}
-}
-
-// hasApplied records that a client applied an object. The caches may not show the object.
-func (c *ActionClient) hasApplied(kind schema.GroupVersionKind, name string) {
-	applied := &unstructured.Unstructured{}
-	applied.SetGroupVersionKind(kind)
-	applied.SetName(name)
-	live := applied.DeepCopy()
-	live.SetUID(types.UID("uid-of-" + name))
-	live.SetGeneration(9)
-	c.memory.objects.Applied(applied, live)
-}
-
-func keyOf(kind schema.GroupVersionKind, name string) manifest.Key {
-	return manifest.Key{GroupKind: kind.GroupKind(), Name: name}
-}
-
-func ownedObjects(t *testing.T, c *ActionClient, desired ...manifest.Key) []string {
-	t.Helper()
-	found, err := c.ownedExcept(desired)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, object := range found {
-		names = append(names, object.String())
-	}
-	return names
-}
-
-var (
-	services    = corev1.SchemeGroupVersion.WithKind("Service")
-	configMaps  = corev1.SchemeGroupVersion.WithKind("ConfigMap")
-	accounts    = corev1.SchemeGroupVersion.WithKind("ServiceAccount")
-	secretsKind = corev1.SchemeGroupVersion.WithKind("Secret")
-	autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
-	ingressKind = networkingv1.SchemeGroupVersion.WithKind("Ingress")
-	routeKind   = schema.GroupVersion(gatewayv1.GroupVersion).WithKind("HTTPRoute")
-)
-
-func metadata(name string, change func(*metav1.ObjectMeta)) metav1.Object {
-	object := &metav1.PartialObjectMetadata{ObjectMeta: ownedMeta(name)}
-	if change != nil {
-		change(&object.ObjectMeta)
-	}
-	return object
-}
 
 func TestOnlyObjectsThatTheDarkroomOwnsArePruned(t *testing.T) {
 	c := clientWith(cached{
@@ -345,53 +240,5 @@ func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	done, err := c.rolledOut()
 	if err != nil || done {
 		t.Errorf("rolled out: got %t, want false (%v)", done, err)
-	}
-}
-
-// Whatever the translation returns, the operator must not render a release of another name.
-func TestValuesWithoutTheNameOrLabelOfTheDarkroomAreNotRendered(t *testing.T) {
-	labels := map[string]any{v1alpha1.LabelDarkroom: "photos"}
-	for name, values := range map[string]map[string]any{
-		"none": nil, "no label": {"fullnameOverride": "photos"}, "no name": {"commonLabels": labels},
-		"another name":  {"fullnameOverride": "cats", "commonLabels": labels},
-		"another label": {"fullnameOverride": "photos", "commonLabels": map[string]any{v1alpha1.LabelDarkroom: "cats"}},
-	} {
-		c := clientWith(nil)
-		if err := c.Render(values); err == nil || c.desired != nil {
-			t.Errorf("%s: rendered %+v (%v)", name, c.desired, err)
-		}
-	}
-}
-
-// Without a rendering there are no desired objects, so every object of the Darkroom would be pruned.
-func TestNothingIsWrittenWithoutARendering(t *testing.T) {
-	c := clientWith(cached{services: {metadata("photos", nil)}})
-	c.Metrics = metrics.New(nil, "", "")
-	for name, write := range map[string]func() error{
-		"Install":      func() error { _, err := c.Install("", "", nil, nil); return err },
-		"Upgrade":      func() error { _, err := c.Upgrade("", "", nil, nil); return err },
-		"Upgrade, dry": func() error { _, err := c.Upgrade("", "", nil, nil, asDryRun); return err },
-		"Reconcile":    func() error { return c.Reconcile(nil) },
-	} {
-		if err := write(); !errors.Is(err, errNotRendered) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func asDryRun(upgrade *action.Upgrade) error {
-	upgrade.DryRun = true
-	return nil
-}
-
-func TestContestsAreDescribed(t *testing.T) {
-	message := ContestMessage(drift.Hold{
-		Object: keyOf(services, "photos"), Writer: "rival",
-		Repairs: 4, Until: time.Unix(0, 0),
-	})
-	for _, part := range []string{"Service photos", `"rival"`, "4 times", "00:00:00 UTC"} {
-		if !strings.Contains(message, part) {
-			t.Errorf("%q lacks %q", message, part)
-		}
 	}
 }

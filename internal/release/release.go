@@ -108,10 +108,10 @@ type Releases struct {
 // revision, render the chart and apply every object.
 type memory struct {
 	uid types.UID
-	// revisions and rendering are used only by the reconcile of the Darkroom, and reconciles of one Darkroom never
+	// revisions and rendered are used only by the reconcile of the Darkroom, and reconciles of one Darkroom never
 	// overlap.
 	revisions storage.Memory
-	rendering rendering
+	rendered  digests
 	// objects is also used by the status controller, concurrently.
 	objects drift.Memory
 }
@@ -201,8 +201,8 @@ type ActionClient struct {
 	key       types.NamespacedName
 	memory    *memory
 	revisions *storage.Revisions
-	// desired is the rendered release; nil before Render.
-	desired *desired
+	// rendering is nil before Render.
+	rendering *rendering
 	// mayRoll is set if the operator may start a rollout of the Deployment now.
 	mayRoll bool
 	// last is the revision that Get has returned; nil before the first call.

@@ -27,9 +27,9 @@ var (
 
 func isRoute(kind schema.GroupKind) bool { return kind == ingresses || kind == httpRoutes }
 
-// neededRoutes returns the routes that are not desired and must be kept for now. When a Darkroom moves from an Ingress to an
-// HTTPRoute, or back, the old route is kept until the new one is accepted. An old route without any host of the new one
-// is not kept.
+// neededRoutes returns the routes that are not desired and must be kept for now. When a Darkroom moves from an Ingress to
+// an HTTPRoute, or back, the old route is kept until the new one is accepted. An old route without any host of the new
+// one is not kept.
 func (c *ActionClient) neededRoutes(desired []manifest.Key, unused []owned) ([]manifest.Key, error) {
 	successor, found, err := c.successor(desired)
 	if err != nil || !found || successor != nil && isAccepted(successor) {
@@ -62,8 +62,8 @@ func (c *ActionClient) successor(desired []manifest.Key) (metav1.Object, bool, e
 	return live, true, nil
 }
 
-// trim removes hosts that the successor lacks from an Ingress that is not desired and is kept for now, because these hosts may
-// belong to another Darkroom.
+// trim removes hosts that the successor lacks from an Ingress that is kept for now, because these hosts may belong to
+// another Darkroom.
 func (c *ActionClient) trim(desired []manifest.Key, object owned) error {
 	ingress, isIngress := object.live.(*networkingv1.Ingress)
 	if !isIngress {

@@ -11,9 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 )
 
-// desired is the desired release of a Darkroom: the chart rendered with the values of one translation. Nothing else is
-// ever applied.
-type desired struct {
+// rendering is the chart rendered with the values of one translation. Nothing else is ever applied.
+type rendering struct {
 	values map[string]any
 	// manifest is the digest of the manifest (manifest.Identity).
 	manifest string
@@ -23,23 +22,23 @@ type desired struct {
 	objects []*unstructured.Unstructured
 }
 
-// rendering identifies the last rendering of a release by the digests of its values and manifest. The manifest itself
-// is large and is needed only for writes, so it is not kept.
-type rendering struct{ values, manifest string }
+// digests identify the last rendering of a release. The manifest itself is large and is needed only for writes, so it is
+// not kept.
+type digests struct{ values, manifest string }
 
 // errNotRendered is returned for a write of a release that was not rendered in this reconcile.
 var errNotRendered = errors.New("the release was not rendered in this reconcile")
 
-// Render renders the desired release of the Darkroom unless the values are unchanged. It refuses values without the
+// Render renders the release of the Darkroom unless the values are unchanged. It refuses values without the
 // name or the label of the Darkroom, because they would render the objects of another release.
 func (c *ActionClient) Render(values map[string]any) error {
 	labels, _ := values["commonLabels"].(map[string]any)
 	if values["fullnameOverride"] != c.key.Name || labels[v1alpha1.LabelDarkroom] != c.key.Name {
 		return fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", c.key)
 	}
-	last, sum := &c.memory.rendering, manifest.Digest(values)
+	last, sum := &c.memory.rendered, manifest.Digest(values)
 	if last.values == sum {
-		c.desired = &desired{values: values, manifest: last.manifest}
+		c.rendering = &rendering{values: values, manifest: last.manifest}
 		return nil
 	}
 	next, err := c.render(values)
@@ -47,8 +46,8 @@ func (c *ActionClient) Render(values map[string]any) error {
 		return err
 	}
 	isFirst := last.values == ""
-	*last = rendering{sum, next.manifest}
-	c.desired = next
+	*last = digests{sum, next.manifest}
+	c.rendering = next
 	c.memory.objects.Desire(next.objects)
 	if deployed := c.darkroom.Status.DeployedRelease; isFirst && deployed != nil {
 		// A restarted operator would otherwise have to apply every object of every release to find out which ones are
@@ -59,7 +58,7 @@ func (c *ActionClient) Render(values map[string]any) error {
 }
 
 // render renders the release with the given values.
-func (c *ActionClient) render(values map[string]any) (*desired, error) {
+func (c *ActionClient) render(values map[string]any) (*rendering, error) {
 	rendered, err := c.Renderer.Render(c.key, values)
 	if err != nil {
 		return nil, err
@@ -68,16 +67,16 @@ func (c *ActionClient) render(values map[string]any) (*desired, error) {
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", c.key, err)
 	}
-	return &desired{values, manifest.Identity(rendered.Manifest), rendered, objects}, nil
+	return &rendering{values, manifest.Identity(rendered.Manifest), rendered, objects}, nil
 }
 
-// rendered returns the desired release with its objects.
-func (c *ActionClient) rendered() (*desired, error) {
+// rendered returns the rendering of this reconcile with its objects.
+func (c *ActionClient) rendered() (*rendering, error) {
 	switch {
-	case c.desired == nil:
+	case c.rendering == nil:
 		return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
-	case c.desired.release != nil:
-		return c.desired, nil
+	case c.rendering.release != nil:
+		return c.rendering, nil
 	}
-	return c.render(c.desired.values)
+	return c.render(c.rendering.values)
 }
