@@ -123,6 +123,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 		`darkroom_status_condition` + labels + `,type="Ready",status="True"} 1`,
 		`darkroom_rollout_ready_replicas` + labels + `} 1`,
 		`darkroom_probe_success` + labels + `} 1`,
+		`darkroom_host` + labels + `,host="` + hostIn("photos") + `"} 1`,
 	} {
 		if !strings.Contains(scraped.String(), want) {
 			t.Errorf("the metrics lack %s:\n%s", want, scraped.String())

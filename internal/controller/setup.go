@@ -264,7 +264,8 @@ func newMetrics(mgr manager.Manager, options Options) *metrics.Metrics {
 		}
 	}
 	if darkrooms := options.Darkrooms; darkrooms != nil {
-		darkrooms.Cache, darkrooms.Leads, darkrooms.Installation = mgr.GetClient(), leads, options.Installation
+		darkrooms.Cache, darkrooms.Leads = mgr.GetClient(), leads
+		darkrooms.Installation, darkrooms.LeaseNamespace = options.Installation, options.LeaseNamespace
 	}
 	return metrics.New(options.Metrics, options.Version, options.Chart.Metadata.Version)
 }

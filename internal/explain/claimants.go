@@ -8,23 +8,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Claimants returns the Darkrooms that hold or want a host, holders first, each group ordered by name.
+// Claimants returns the Darkrooms that serve or want a host, ordered by name. The Lease decides which of them holds it.
 func Claimants(all []*v1alpha1.Darkroom, host string, hostsOf func(*v1alpha1.Darkroom) []string) []*v1alpha1.Darkroom {
-	var holders, others []*v1alpha1.Darkroom
+	var claimants []*v1alpha1.Darkroom
 	for _, darkroom := range all {
-		switch {
-		case slices.Contains(darkroom.Status.Domains, host):
-			holders = append(holders, darkroom)
-		case slices.Contains(hostsOf(darkroom), host):
-			others = append(others, darkroom)
+		if slices.Contains(darkroom.Status.Domains, host) || slices.Contains(hostsOf(darkroom), host) {
+			claimants = append(claimants, darkroom)
 		}
 	}
-	byName := func(a, b *v1alpha1.Darkroom) int {
+	slices.SortFunc(claimants, func(a, b *v1alpha1.Darkroom) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	}
-	slices.SortFunc(holders, byName)
-	slices.SortFunc(others, byName)
-	return append(holders, others...)
+	})
+	return claimants
 }
 
 // HostsOf returns the hosts of a Darkroom according to the base domain in its status.

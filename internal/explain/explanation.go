@@ -67,7 +67,7 @@ type Evidence struct {
 	URL URL
 	// BaseDomains are the operator's base domains; empty if unknown.
 	BaseDomains []string
-	// Claimants are the Darkrooms visible to the caller that hold or want the host, in the order of the function
+	// Claimants are the Darkrooms visible to the caller that serve or want the host, in the order of the function
 	// Claimants.
 	Claimants []*v1alpha1.Darkroom
 	// Holder is the Darkroom that holds the host, according to the Lease; empty if none does. It is valid if HolderKnown.

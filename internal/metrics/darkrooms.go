@@ -10,12 +10,14 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 )
 
@@ -28,7 +30,7 @@ const scrapeTimeout = 5 * time.Second
 // It is not a collector, because a registry checks and sorts each metric. That takes a few microseconds per metric, which
 // adds up to half a second for 10,000 Darkrooms.
 type Darkrooms struct {
-	// Cache reads Darkrooms and their Deployments.
+	// Cache reads Darkrooms, their Deployments and the Leases of hosts.
 	Cache client.Reader
 	// Leads reports whether this process is the leader. Standby processes cache the same Darkrooms, and report nothing so
 	// that sums over all processes do not count Darkrooms twice.
@@ -36,6 +38,8 @@ type Darkrooms struct {
 	// Installation is the name of the operator's installation. Darkrooms of other installations are counted but not
 	// reported individually.
 	Installation string
+	// LeaseNamespace is the namespace of the Leases of hosts.
+	LeaseNamespace string
 	// Probe returns the last probe of a Darkroom, and false if there was none. nil means that probes are disabled.
 	Probe func(types.NamespacedName) (probe.Sample, bool)
 	// TotalsOnly omits the metrics of each Darkroom.
@@ -66,6 +70,7 @@ func (d *Darkrooms) Write(ctx context.Context, writer io.Writer) error {
 			family.write(out, &observed[i])
 		}
 	}
+	d.writeHosts(ctx, out)
 	return out.Flush()
 }
 
@@ -186,14 +191,6 @@ var families = []struct {
 		},
 	},
 	{
-		"darkroom_host", "Always 1, with a host at which a Darkroom serves images as a label.",
-		func(out *text, o *observation) {
-			for _, host := range o.Status.Domains {
-				out.sample(1, "namespace", o.Namespace, "name", o.Name, "host", host)
-			}
-		},
-	},
-	{
 		"darkroom_rollout_desired_replicas", "Number of pods that the Deployment of a Darkroom requests.",
 		func(out *text, o *observation) { out.sampleOf(o, o.deployed, float64(o.desired)) },
 	},
@@ -219,6 +216,25 @@ var families = []struct {
 		"darkroom_probe_duration_seconds", "Duration of the last probe of a Darkroom in seconds.",
 		func(out *text, o *observation) { out.sampleOf(o, o.probed, o.last.Duration.Seconds()) },
 	},
+}
+
+// writeHosts writes the hosts that Darkrooms of this process hold according to their Leases. Shards cache each other's
+// Leases, but not each other's Darkrooms.
+func (d *Darkrooms) writeHosts(ctx context.Context, out *text) {
+	leases := &coordinationv1.LeaseList{}
+	err := d.Cache.List(ctx, leases, client.InNamespace(d.LeaseNamespace), client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return
+	}
+	out.header("darkroom_host", "Always 1, with a host that a Darkroom holds as a label.")
+	var darkroom v1alpha1.Darkroom // reused for all hosts
+	for i := range leases.Items {
+		holder := hosts.HolderOf(&leases.Items[i])
+		err := d.Cache.Get(ctx, holder, &darkroom, client.UnsafeDisableDeepCopy)
+		if err == nil && v1alpha1.MayBeHandledBy(d.Installation, &darkroom) {
+			out.sample(1, "namespace", holder.Namespace, "name", holder.Name, "host", leases.Items[i].Name)
+		}
+	}
 }
 
 // bufferSize is the number of bytes in one write.

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,14 @@ func deploymentOf(darkroom *v1alpha1.Darkroom, desired *int32, updated, ready in
 		},
 		Spec:   appsv1.DeploymentSpec{Replicas: desired},
 		Status: appsv1.DeploymentStatus{UpdatedReplicas: updated, ReadyReplicas: ready},
+	}
+}
+
+// leaseOf returns the Lease of a host, held by NAMESPACE/NAME.
+func leaseOf(host, holder string) *coordinationv1.Lease {
+	return &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "operators", Name: host},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder},
 	}
 }
 
@@ -81,9 +90,10 @@ func reporting(t *testing.T, objects ...client.Object) *Darkrooms {
 	scheme := runtime.NewScheme()
 	expect.NoError(t, v1alpha1.AddToScheme(scheme))
 	expect.NoError(t, appsv1.AddToScheme(scheme))
+	expect.NoError(t, coordinationv1.AddToScheme(scheme))
 	return &Darkrooms{
 		Cache: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build(),
-		Leads: func() bool { return true }, Installation: "own",
+		Leads: func() bool { return true }, Installation: "own", LeaseNamespace: "operators",
 	}
 }
 
@@ -140,6 +150,28 @@ func TestEachDarkroomIsReported(t *testing.T) {
 			expect.Equal(t, "the metrics", test.want, got, cmpopts.EquateEmpty())
 		})
 	}
+}
+
+// The Leases decide who has a host, as for kubectl, the REST API and plan. The status may be older.
+func TestTheHostsOfADarkroomAreThoseWhoseLeasesItHolds(t *testing.T) {
+	outdated := darkrooms.New("photos", "team-a").Status(func(status *v1alpha1.DarkroomStatus) {
+		status.Domains = []string{"lost.example.com"}
+	}).Obj()
+	elsewhere := leaseOf("elsewhere.example.com", "team-a/photos")
+	elsewhere.Namespace = "default"
+	reported := reporting(t, outdated,
+		darkrooms.New("photos", "team-b").Annotation(v1alpha1.AnnotationInstallation, "another").Obj(),
+		leaseOf("a.example.com", "team-a/photos"), leaseOf("b.example.com", "team-a/photos"), elsewhere,
+		leaseOf("theirs.example.com", "team-b/photos"), leaseOf("shard.example.com", "team-c/photos"),
+		leaseOf("strange.example.com", "no-slash"))
+	want := []string{
+		`darkroom_host{namespace="team-a",name="photos",host="a.example.com"} 1`,
+		`darkroom_host{namespace="team-a",name="photos",host="b.example.com"} 1`,
+	}
+	got := slices.DeleteFunc(written(t, reported), func(sample string) bool {
+		return !strings.HasPrefix(sample, "darkroom_host{")
+	})
+	expect.Equal(t, "the hosts", want, got)
 }
 
 func TestDarkroomsAreCountedByTheLeader(t *testing.T) {

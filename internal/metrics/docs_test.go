@@ -38,7 +38,6 @@ func recorded(t *testing.T) []byte {
 		v1alpha1.Condition{Type: v1alpha1.ConditionDeployed, Status: "True", Reason: v1alpha1.ReasonInstallSuccessful},
 	).UID("1").Annotation(v1alpha1.AnnotationInstallation, "own").Obj()
 	photos.Status.Phase, photos.Status.Version = v1alpha1.PhaseReady, "v0.4.2"
-	photos.Status.Domains = []string{"photos.darkroom.example.com"}
 	shop := reported("shop", "team-b",
 		v1alpha1.Condition{Type: v1alpha1.ConditionReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing},
 		v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: "False", Reason: v1alpha1.ReasonSecretMissing},
@@ -49,7 +48,7 @@ func recorded(t *testing.T) []byte {
 	shop.Status.Phase, shop.Status.Version = v1alpha1.PhaseDegraded, "v0.4.1"
 	others := darkrooms.New("others", "team-c").Annotation(v1alpha1.AnnotationInstallation, "another").Obj()
 	each := reporting(t, photos, shop, others, deploymentOf(photos, ptr.To(int32(2)), 2, 2),
-		deploymentOf(shop, ptr.To(int32(3)), 1, 2))
+		deploymentOf(shop, ptr.To(int32(3)), 1, 2), leaseOf("photos.darkroom.example.com", "team-a/photos"))
 	each.Probe = func(key types.NamespacedName) (probe.Sample, bool) {
 		return probe.Sample{Served: key.Name == "photos", Duration: 20 * time.Millisecond}, true
 	}

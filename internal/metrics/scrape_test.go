@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -23,10 +24,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// fleet is a cache of many Darkrooms, each with eight conditions and the same Deployment.
+// fleet is a cache of many Darkrooms, each with eight conditions, a host and the same Deployment.
 type fleet struct {
 	client.Reader
 	darkrooms  []v1alpha1.Darkroom
+	leases     []coordinationv1.Lease
 	deployment *appsv1.Deployment
 }
 
@@ -45,17 +47,28 @@ func newFleet(size int) *fleet {
 		darkroom := builder.Obj()
 		darkroom.Name, darkroom.Namespace = fmt.Sprintf("photos-%05d", i), fmt.Sprintf("team-%03d", i%200)
 		out.darkrooms = append(out.darkrooms, *darkroom)
+		out.leases = append(out.leases, *leaseOf(darkroom.Name+".example.com", darkroom.Namespace+"/"+darkroom.Name))
 	}
 	return out
 }
 
 func (f *fleet) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	list.(*v1alpha1.DarkroomList).Items = slices.Clone(f.darkrooms)
+	switch list := list.(type) {
+	case *v1alpha1.DarkroomList:
+		list.Items = slices.Clone(f.darkrooms)
+	case *coordinationv1.LeaseList:
+		list.Items = f.leases
+	}
 	return nil
 }
 
 func (f *fleet) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	*object.(*appsv1.Deployment) = *f.deployment
+	switch object := object.(type) {
+	case *v1alpha1.Darkroom:
+		*object = f.darkrooms[0]
+	case *appsv1.Deployment:
+		*object = *f.deployment
+	}
 	return nil
 }
 
@@ -73,7 +86,7 @@ func TestAScrapeOfAFleetIsFrugal(t *testing.T) {
 	handler := reported.Handler(prometheus.NewRegistry())
 	body := httptest.NewRecorder()
 	handler.ServeHTTP(body, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	if got, want := strings.Count(body.Body.String(), "\ndarkroom_"), 14*size; got < want {
+	if got, want := strings.Count(body.Body.String(), "\ndarkroom_"), 15*size; got < want {
 		t.Fatalf("got %d metrics, want at least %d", got, want)
 	}
 	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
