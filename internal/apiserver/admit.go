@@ -49,7 +49,7 @@ func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		_, w := humago.Unwrap(ctx)
 		who := auth.CallerOf(ctx.Context()).Name()
-		leave, err := s.limits.bodies.Enter(ctx.Context(), who)
+		leave, err := s.limits.Bodies.Enter(ctx.Context(), who)
 		if err != nil {
 			middleware.Refuse(ctx.Context(), w, err)
 			return
@@ -66,7 +66,7 @@ func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 			middleware.Refuse(ctx.Context(), w, err)
 			return
 		}
-		places := []*limit.Shares{s.limits.requests, s.limits.writes}
+		places := []*limit.Shares{s.limits.Requests, s.limits.Writes}
 		if of.right == nil {
 			places = places[:1]
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/middleware"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
@@ -59,16 +60,16 @@ func (s *Server) enter(
 		return nil, nil, err
 	}
 	middleware.SetUser(ctx, who.Name())
-	rates := s.limits.rates
+	rates := s.limits.Rates
 	if r.streams {
-		rates = s.limits.streamRates
+		rates = s.limits.StreamRates
 	}
-	if err := rates.Wait(ctx, who.Name(), rateTimeout); err != nil {
+	if err := rates.Wait(ctx, who.Name(), limit.RateTimeout); err != nil {
 		return nil, nil, err
 	}
 	if r.streams || r.body != nil {
 		return who, func() {}, nil
 	}
-	leave, err = s.limits.requests.Enter(ctx, who.Name())
+	leave, err = s.limits.Requests.Enter(ctx, who.Name())
 	return who, leave, err
 }

@@ -24,9 +24,9 @@
 // Darkroom is cached, and the bodies of responses (package wire) have no fields for them. A
 // write that omits them keeps the existing ones.
 //
-// Limits apply per caller (package limit). limits.go lists the limits of requests and
-// renderings; package auth has the limits of sign-in attempts and of requests to the cluster,
-// and routes.go the sizes of bodies. docs/security.md lists the threats and the test of each.
+// Limits apply per caller. limit/callers.go lists the limits of requests and renderings;
+// package auth has the limits of sign-in attempts and of requests to the cluster, and
+// routes.go the sizes of bodies. docs/security.md lists the threats and the test of each.
 //
 // Package reply contains the responses of the handlers. Errors are problem details by RFC 9457
 // (package problem), with one entry for each invalid field. A stream of live events

@@ -34,7 +34,7 @@ func (s *Server) explain(ctx context.Context, in *explainInput) (*reply.JSON[exp
 		return nil, problem.New(http.StatusUnprocessableEntity, "invalid URL of an image",
 			problem.Field{Location: "body.url", Message: err.Error()})
 	}
-	leave, err := s.limits.images.Enter(ctx, auth.CallerOf(ctx).Name())
+	leave, err := s.limits.Images.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func (s *Server) image(ctx context.Context, in *ImageInput) (*reply.Raw, error) 
 	if err := in.bounds(); err != nil {
 		return nil, err
 	}
-	leave, err := s.limits.images.Enter(ctx, auth.CallerOf(ctx).Name())
+	leave, err := s.limits.Images.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
@@ -59,10 +60,10 @@ func (s *Server) podLog(ctx context.Context, in *logInput) (*reply.Raw, error) {
 		return nil, problem.New(http.StatusNotFound, fmt.Sprintf("the pod has no container %q", in.Container))
 	}
 	who := auth.CallerOf(ctx).Name()
-	leave, err := s.limits.logs.Enter(ctx, who)
+	leave, err := s.limits.Logs.Enter(ctx, who)
 	if err != nil {
 		return nil, problem.TooManyRequests(fmt.Sprintf("too many logs are open; each caller may read %d at the same time",
-			maxLogs), 10)
+			limit.MaxLogs), 10)
 	}
 	timeout := logTimeout
 	if in.Follow {

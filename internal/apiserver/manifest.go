@@ -51,12 +51,12 @@ func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, e
 // disconnects, rendering stops at its next step.
 func (s *Server) render(ctx context.Context, darkroom *v1alpha1.Darkroom) (string, error) {
 	who := auth.CallerOf(ctx).Name()
-	if err := s.limits.renderRates.Wait(ctx, who, renderWait); err != nil {
+	if err := s.limits.RenderRates.Wait(ctx, who, renderWait); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTimeout)
 	defer cancel()
-	leave, err := s.limits.renderings.Enter(ctx, who)
+	leave, err := s.limits.Renderings.Enter(ctx, who)
 	if err != nil {
 		return "", notInTime(ctx, err)
 	}

@@ -59,7 +59,7 @@ func (s *Server) pods(ctx context.Context, in *PathInput) (*reply.JSON[PodList],
 }
 
 // podsOf lists the pods of a Darkroom with the server's own token if the caller may list pods. The caller holds a place
-// of limits.reads until leave is called.
+// of limits.Reads until leave is called.
 func (s *Server) podsOf(ctx context.Context, in *PathInput) (pods []corev1.Pod, leave func(), err error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -151,12 +151,12 @@ func (s *Server) podOf(ctx context.Context, in *PodInput, needed auth.Right) (*c
 	return pod, nil
 }
 
-// read takes a place of limits.reads for a request with the server's own identity, until leave is called.
+// read takes a place of limits.Reads for a request with the server's own identity, until leave is called.
 func (s *Server) read(ctx context.Context) (leave func(), err error) {
 	if err := s.auth.Access.Spend(ctx); err != nil {
 		return nil, err
 	}
-	return s.limits.reads.Enter(ctx, auth.CallerOf(ctx).Name())
+	return s.limits.Reads.Enter(ctx, auth.CallerOf(ctx).Name())
 }
 
 func describePod(pod *corev1.Pod) Pod {

@@ -55,7 +55,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[Revi
 		return nil, err
 	}
 	// The lists may be large.
-	leave, err := s.limits.renderings.Enter(ctx, auth.CallerOf(ctx).Name())
+	leave, err := s.limits.Renderings.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
@@ -56,7 +57,7 @@ type Server struct {
 	metrics   *metrics
 	decoder   *wire.Decoder
 	handler   http.Handler
-	limits    *limits
+	limits    *limit.Callers
 
 	definition *definition.Definition
 
@@ -95,7 +96,7 @@ func New(options Options) (*Server, error) {
 		log:       options.Log,
 		kube:      kube,
 		darkrooms: live.NewDarkrooms(),
-		limits:    newLimits(options.RequestsPerSecond, options.Burst),
+		limits:    limit.NewCallers(options.RequestsPerSecond, options.Burst),
 		synced:    func() bool { return false },
 		stopping:  make(chan struct{}),
 	}

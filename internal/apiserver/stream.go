@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
+	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/limit"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/live"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
@@ -21,10 +22,10 @@ func (s *Server) stream(ctx context.Context, in *streamInput) (*reply.Raw, error
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.limits.streams.Enter(ctx, auth.CallerOf(ctx).Name())
+	leave, err := s.limits.Streams.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, problem.TooManyRequests(fmt.Sprintf(
-			"too many streams are open: close some, or try again later; each caller may have %d", maxStreams), 10)
+			"too many streams are open: close some, or try again later; each caller may have %d", limit.MaxStreams), 10)
 	}
 	return reply.Written(func(w http.ResponseWriter, r *http.Request) {
 		defer leave()

@@ -71,7 +71,7 @@ func (t *Translator) ValuesIn(darkroom *v1alpha1.Darkroom, state ClusterState) (
 	b.hosts(darkroom, t.options, state.RefusedHosts)
 	b.replicas(&darkroom.Spec)
 	b.resources(darkroom.Spec.Resources, darkroom.Spec.Autoscaling != nil)
-	b.serving(&darkroom.Spec)
+	b.settings(&darkroom.Spec)
 	b.probe(darkroom.Spec.Probe)
 	b.gate(&darkroom.Spec, t.options)
 	b.routing(&darkroom.Spec, t.options, t.allowed)

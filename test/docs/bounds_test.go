@@ -13,7 +13,7 @@ import (
 // bound matches code with limited capacity: listeners, queues, pools, rates and caches. Unbuffered channels have no
 // capacity.
 var bound = regexp.MustCompile(
-	`\.Listen\(ctx|semaphore\.NewWeighted\(|limit\.New(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|NewExpiring\(|` +
+	`\.Listen\(ctx|semaphore\.NewWeighted\(|\bNew(Shares|Rates)\(|lru\.New\(|NewLRUExpireCache|NewExpiring\(|` +
 		`otter\.Must\(|\.SetLimit\(|workqueue\.New|make\(chan [^(),]+, |listen\.Bound\(|CacheOptions\(`)
 
 // ownBounds are files whose queues, pools and caches are not shared between callers, with the reason.
@@ -41,7 +41,7 @@ var sharedBounds = map[string]string{
 	"internal/apiserver/auth/auth.go":     "TestOthersOfAnAddressDoNotLockOutWhoSignsIn TestQuestionsToTheClusterAreBudgeted",
 	"internal/apiserver/auth/access.go":   "TestRatesTrackABoundedNumberOfCallers",
 	"internal/apiserver/oidc/provider.go": "TestSessionIsRefreshedAtTheIssuer",
-	"internal/apiserver/limits.go": "TestWhoSendsSlowlyHoldsNothingOfOthers TestEachHasAShare TestServiceAccountsOfANamespaceShare " +
+	"internal/apiserver/limit/callers.go": "TestWhoSendsSlowlyHoldsNothingOfOthers TestEachHasAShare TestServiceAccountsOfANamespaceShare " +
 		"TestOneCallerCannotRenderForAll TestStreamsOfANamespaceAreBounded TestACallerReadsSoManyLogs",
 	"gate/serve/server.go": "TestIdleConnectionsMakePlaceForOthers TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong",
 	"gate/admission/queue.go": "TestClientsTakeTurns TestAFullQueueMakesPlaceForClientsWithFewerWaiters " +

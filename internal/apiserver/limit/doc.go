@@ -1,5 +1,5 @@
 // Package limit enforces limits per caller: on the rate of requests (Rates) and on the
-// number of concurrent ones (Shares). Both use bounded memory. The error of a caller over a
+// number of concurrent ones (Shares). Callers lists the limits of the REST API. Both use bounded memory. The error of a caller over a
 // limit is a problem with the status 429.
 package limit
 

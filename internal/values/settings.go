@@ -14,8 +14,8 @@ var (
 	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
-// serving sets values for caching, logging, default parameters and metrics.
-func (b *builder) serving(spec *v1alpha1.DarkroomSpec) {
+// settings sets values for caching, logging, default parameters and metrics.
+func (b *builder) settings(spec *v1alpha1.DarkroomSpec) {
 	setGiven(b, spec.CacheTTLSeconds, "cache", "ttlSeconds")
 	setNonZero(b, string(spec.LogLevel), "logLevel")
 	for _, name := range slices.Sorted(maps.Keys(spec.DefaultParams)) {
