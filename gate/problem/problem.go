@@ -1,4 +1,4 @@
-// Package problem defines the errors that clients see. A problem gets its kind where it arises; package serve maps
+// Package problem defines the errors that clients see. A problem gets its kind where it arises; serve/status.go maps
 // kinds to HTTP status codes.
 package problem
 

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -202,26 +201,6 @@ func (h *Handler) verify(u *url.URL) (maxAge time.Duration, err error) {
 		return h.CacheTTL, err
 	}
 	return min(h.CacheTTL, max(time.Until(expires), 0)), err
-}
-
-// cacheControl returns the Cache-Control header of a response. The rules of the source limit the age; stale responses
-// and responses that are being revalidated are stored briefly.
-func cacheControl(entry *cache.Entry, state pipeline.State, maxAge time.Duration) string {
-	if entry.Control.NoStore {
-		return "private, no-store"
-	}
-	age := max(time.Since(entry.Validated), 0).Truncate(time.Second)
-	if entry.Control.Bounded {
-		maxAge = min(maxAge, max(entry.Control.MaxAge-age, 0))
-	}
-	if state == pipeline.Stale || state == pipeline.Revalidated {
-		maxAge = min(maxAge, time.Minute)
-	}
-	text := func(age time.Duration) string { return strconv.Itoa(int(age / time.Second)) }
-	if browsers := max(entry.Control.BrowserAge-age, 0); entry.Control.Bounded && browsers < maxAge {
-		return "public, max-age=" + text(browsers) + ", s-maxage=" + text(maxAge)
-	}
-	return "public, max-age=" + text(maxAge)
 }
 
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {

@@ -6,11 +6,6 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"testing"
-	"time"
-
-	"github.com/darkroom-operator/darkroom-operator/gate/cache"
-	"github.com/darkroom-operator/darkroom-operator/gate/original"
-	"github.com/darkroom-operator/darkroom-operator/gate/pipeline"
 )
 
 func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
@@ -38,44 +33,6 @@ func TestClientsAreToldApartByWhatAProxyNearbySays(t *testing.T) {
 		r.Header["X-Forwarded-For"] = test.forwarded
 		if got := clientOf(r); got != test.want {
 			t.Errorf("%s %v: %s, want %s", test.peer, test.forwarded, got, test.want)
-		}
-	}
-}
-
-func TestBrowsersKeepAResponseAsLongAsTheSourceAllows(t *testing.T) {
-	const ttl = time.Hour
-	short := original.Control{Bounded: true, MaxAge: 30 * time.Second, BrowserAge: 30 * time.Second}
-	cdn := original.Control{Bounded: true, MaxAge: 2 * ttl, BrowserAge: 30 * time.Second}
-	for _, test := range []struct {
-		control original.Control
-		age     time.Duration
-		state   pipeline.State
-		want    string
-	}{
-		{state: pipeline.Hit, want: "public, max-age=3600"},
-		{age: 2 * ttl, state: pipeline.Hit, want: "public, max-age=3600"},
-		{control: short, age: 9500 * time.Millisecond, state: pipeline.Hit, want: "public, max-age=21"},
-		{control: short, age: ttl, state: pipeline.Revalidated, want: "public, max-age=0"},
-		{control: short, age: -ttl, state: pipeline.Revalidated, want: "public, max-age=30"},
-		{state: pipeline.Stale, want: "public, max-age=60"},
-		{state: pipeline.Revalidated, want: "public, max-age=60"},
-		{control: short, state: pipeline.Miss, want: "public, max-age=30"},
-		{control: short, state: pipeline.Stale, want: "public, max-age=30"},
-		{control: original.Control{Bounded: true}, state: pipeline.Hit, want: "public, max-age=0"},
-		{
-			control: original.Control{Bounded: true, MaxAge: 2 * ttl, BrowserAge: 2 * ttl}, state: pipeline.Hit,
-			want: "public, max-age=3600",
-		},
-		{control: cdn, state: pipeline.Hit, want: "public, max-age=30, s-maxage=3600"},
-		{control: cdn, age: 9 * time.Second, state: pipeline.Stale, want: "public, max-age=21, s-maxage=60"},
-		{control: cdn, age: ttl, state: pipeline.Hit, want: "public, max-age=0, s-maxage=3600"},
-		{control: cdn, age: 2*ttl + 1, state: pipeline.Revalidated, want: "public, max-age=0"},
-		{control: original.Control{NoStore: true}, state: pipeline.Miss, want: "private, no-store"},
-	} {
-		got := cacheControl(&cache.Entry{Origin: cache.Origin{Control: test.control, Validated: time.Now().Add(-test.age)}},
-			test.state, ttl)
-		if got != test.want {
-			t.Errorf("%+v %s: %q, want %q", test.control, test.state, got, test.want)
 		}
 	}
 }

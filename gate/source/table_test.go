@@ -30,7 +30,7 @@ type fake struct {
 
 func (f fake) Open(_ context.Context, r Request) (*Response, error) {
 	*f.log = append(*f.log, asked{f.row, r.Path, r.Known})
-	if err := statusProblem(&http.Response{StatusCode: f.status[r.Path]}); err != nil {
+	if err := problemOfStatus(&http.Response{StatusCode: f.status[r.Path]}); err != nil {
 		return nil, err
 	}
 	if r.Known != (original.Validators{}) {
@@ -135,7 +135,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 			switch {
 			case status == http.StatusOK && (err != nil || !strings.Contains(response.Validators.Source, r.Name+"@")):
 				t.Fatalf("%s has the image, but the result is %+v, %v", r.Name, response, err)
-			case status != http.StatusOK && (problem.Of(err).Kind != statusProblem(&http.Response{StatusCode: status}).Kind ||
+			case status != http.StatusOK && (problem.Of(err).Kind != problemOfStatus(&http.Response{StatusCode: status}).Kind ||
 				!strings.Contains(err.Error(), r.Name)):
 				t.Fatalf("%s responded with %d, but the result is %v", r.Name, status, err)
 			case status == http.StatusOK && r.Fallback != (served[r.Name] == 1) || len(served) > 1:

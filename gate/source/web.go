@@ -104,7 +104,7 @@ func (w *web) Open(ctx context.Context, r Request) (*Response, error) {
 		response.Body.Close()
 		return &Response{Unchanged: true, Body: http.NoBody, Validators: r.Known, Control: control}, nil
 	}
-	if err := statusProblem(response); err != nil {
+	if err := problemOfStatus(response); err != nil {
 		defer response.Body.Close()
 		if w.authorize != nil && refusesCredentials(response) {
 			err.Kind = problem.CredentialsRefused

@@ -22,7 +22,7 @@ func kinds() []problem.Kind { return append(slices.Sorted(maps.Keys(statuses)), 
 func TestTheStatusShowsWhetherARetryMayHelp(t *testing.T) {
 	for _, kind := range kinds() {
 		if status := statusOf(kind); kind.IsFailure() != (status >= http.StatusInternalServerError) {
-			t.Errorf("%s: %d", kind, status)
+			t.Errorf("%s: got status %d, want 5xx only for a failure (%t)", kind, status, kind.IsFailure())
 		}
 	}
 }
@@ -37,29 +37,33 @@ func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 		response := httptest.NewRecorder()
 		sendProblem(response, httptest.NewRequest(method, "/a", nil), p.Because(errors.New("the cause")).Retry(after))
 
-		header, kept := response.Header(), "no-store"
-		if p.Kind == problem.Missing {
-			kept = "public, max-age=5"
-		}
 		status := statusOf(p.Kind)
-		if response.Code != status || header.Get("Cache-Control") != kept ||
-			header.Get("X-Content-Type-Options") != "nosniff" ||
-			header.Get("Content-Type") != "application/problem+json" {
-			t.Errorf("%d %v", response.Code, header)
+		if response.Code != status {
+			t.Errorf("got status %d, want %d", response.Code, status)
+		}
+		header := response.Header()
+		for name, want := range map[string]string{
+			"Cache-Control": cacheControlOfProblem(p.Kind), "X-Content-Type-Options": "nosniff",
+			"Content-Type": "application/problem+json",
+		} {
+			if got := header.Get(name); got != want {
+				t.Errorf("got %s %q, want %q", name, got, want)
+			}
 		}
 		if strings.Contains(response.Body.String(), "the cause") {
-			t.Errorf("%s", response.Body)
+			t.Errorf("got the body %s, want none of the cause", response.Body)
 		}
 		var wait string
 		if after > 0 {
 			wait = strconv.Itoa(int(max(after, time.Second).Seconds()))
 		}
 		if header.Get("Retry-After") != wait {
-			t.Errorf("Retry-After %q, want %q", header.Get("Retry-After"), wait)
+			t.Errorf("got Retry-After %q, want %q", header.Get("Retry-After"), wait)
 		}
 		if method == http.MethodHead {
 			if response.Body.Len() > 0 || header.Get("Content-Length") == "0" {
-				t.Errorf("%d bytes, with the header %v", response.Body.Len(), header)
+				t.Errorf("got %d bytes with Content-Length %q, want no body and its length",
+					response.Body.Len(), header.Get("Content-Length"))
 			}
 			return
 		}
@@ -69,11 +73,12 @@ func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 		}
 		err := json.Unmarshal(response.Body.Bytes(), &document)
 		if err != nil || strconv.Itoa(response.Body.Len()) != header.Get("Content-Length") {
-			t.Errorf("%s %v %v", response.Body, header, err)
+			t.Errorf("got the body %s with Content-Length %q (error: %v), want JSON of that length",
+				response.Body, header.Get("Content-Length"), err)
 		}
 		if want := strings.ToValidUTF8(p.Detail, "\ufffd"); document.Detail != want || document.Status != status ||
 			document.Type != "about:blank" || document.Title != http.StatusText(status) {
-			t.Errorf("%+v for %+v", document, p)
+			t.Errorf("got %+v, want detail %q and status %d", document, want, status)
 		}
 	})
 }

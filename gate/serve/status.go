@@ -10,9 +10,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
-// missingLifetime is the max-age of 404 responses.
-const missingLifetime = 5 * time.Second
-
 // statuses maps kinds of problems to HTTP status codes. The default is 500.
 var statuses = map[problem.Kind]int{
 	problem.Invalid:            http.StatusBadRequest,
@@ -36,11 +33,7 @@ func statusOf(k problem.Kind) int { return cmp.Or(statuses[k], http.StatusIntern
 
 // sendProblem responds with a problem.
 func sendProblem(w http.ResponseWriter, r *http.Request, p *problem.Problem) {
-	if p.Kind == problem.Missing { // lets CDNs absorb requests for missing images
-		w.Header().Set("Cache-Control", "public, max-age="+strconv.Itoa(int(missingLifetime/time.Second)))
-	} else {
-		w.Header().Set("Cache-Control", "no-store")
-	}
+	w.Header().Set("Cache-Control", cacheControlOfProblem(p.Kind))
 	if p.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(p.RetryAfter, time.Second)/time.Second)))
 	}
