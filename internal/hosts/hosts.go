@@ -111,6 +111,8 @@ func (c *Claims) Watches(namespace string) bool {
 // state is the state of a host's holder in the cluster.
 type state struct {
 	exists bool
+	// installation is the installation that last reported the status of the Darkroom.
+	installation string
 	// isHandled is set if this installation handles the Darkroom. Other installations may append a different base
 	// domain to its sub-domains.
 	isHandled bool
@@ -137,9 +139,9 @@ func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host str
 		case client.IgnoreNotFound(err) != nil:
 			return state{}, fmt.Errorf("get Darkroom %s, which holds the host: %w", key, err)
 		case err == nil && slices.Contains(c.wanted(darkroom), host):
-			return state{exists: true, isHandled: true, wants: true}, nil
+			return state{exists: true, installation: darkroom.Status.Installation, isHandled: true, wants: true}, nil
 		default: // the uncached reader comes last and decides
-			s.exists = err == nil
+			s.exists, s.installation = err == nil, darkroom.Status.Installation
 			s.isHandled = s.exists && c.Handles(darkroom)
 		}
 	}

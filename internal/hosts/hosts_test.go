@@ -158,31 +158,41 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 		}
 		given := slices.Contains(darkroom.Spec.SubDomains, host) && len(refusals) == 0
 		m.route(key, given)
+		m.report(by, key, given)
 	} else if m.live.Get(m.Context(), key, &v1alpha1.Darkroom{}) != nil {
 		m.route(key, false) // Kubernetes garbage-collects the route
 	}
 	_ = by.GiveUp(m.Context(), key)
 }
 
-// route writes or deletes the Ingress of a Darkroom, and the status follows.
+// route writes or deletes the Ingress of a Darkroom.
 func (m *clusterModel) route(key types.NamespacedName, given bool) {
 	m.must(client.IgnoreNotFound(m.live.Delete(m.Context(), routeOf(key))))
-	var domains []string
 	if given {
 		m.must(m.live.Create(m.Context(), routeOf(key)))
-		domains = []string{host}
-	}
-	darkroom := &v1alpha1.Darkroom{}
-	if m.live.Get(m.Context(), key, darkroom) == nil {
-		darkroom.Status.Domains = domains
-		m.must(m.live.Update(m.Context(), darkroom))
 	}
 }
 
-// loseLease deletes the Lease, as with its namespace, while its holder exists and all caches are up to date.
+// report updates the status of a Darkroom after its Ingress.
+func (m *clusterModel) report(by *Claims, key types.NamespacedName, given bool) {
+	darkroom := &v1alpha1.Darkroom{}
+	if m.live.Get(m.Context(), key, darkroom) != nil {
+		return
+	}
+	darkroom.Status = v1alpha1.DarkroomStatus{Installation: by.Installation}
+	if given {
+		darkroom.Status.Domains = []string{host}
+	}
+	m.must(m.live.Update(m.Context(), darkroom))
+}
+
+// loseLease deletes the Lease, as with its namespace, while its holder exists and all caches are up to date. A holder
+// that does not report its route has it from an earlier Darkroom of its name, whose finalizer would have been kept.
 func (m *clusterModel) loseLease() {
-	lease := m.lease()
-	if m.live.Get(m.Context(), HolderOf(lease), &v1alpha1.Darkroom{}) == nil {
+	lease, darkroom := m.lease(), &v1alpha1.Darkroom{}
+	holder := HolderOf(lease)
+	if m.live.Get(m.Context(), holder, darkroom) == nil &&
+		slices.Contains(m.routed(), holder) == slices.Contains(darkroom.Status.Domains, host) {
 		m.remember()
 		m.must(m.live.Delete(m.Context(), lease))
 	}
@@ -199,7 +209,8 @@ func (m *clusterModel) routed() (keys []types.NamespacedName) {
 }
 
 // A host is never in two routes. A Darkroom that has the host keeps it as long as it wants it, whatever is done by
-// other Darkrooms, an operator with outdated caches and another installation, and if the Lease is lost.
+// other Darkrooms, an operator with outdated caches, another installation and the first shard to start, and if the Lease
+// is lost.
 func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		m := newClusterModel(t)
@@ -207,7 +218,7 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			key := rapid.SampledFrom(keys).Draw(t, "darkroom")
 			before := m.routed()
-			switch rapid.IntRange(0, 7).Draw(t, "step") {
+			switch rapid.IntRange(0, 8).Draw(t, "step") {
 			case 0, 1:
 				m.edit(key)
 			case 2, 3:
@@ -225,6 +236,10 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 				m.reconcileByAnother(key)
 			case 7:
 				m.loseLease()
+			case 8:
+				m.loseLease()
+				m.startFirst(key)
+				m.claimOnly(key)
 			}
 			after := m.routed()
 			if len(after) > 1 {
@@ -292,6 +307,24 @@ func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	if claimed || slices.Contains(darkroom.Spec.SubDomains, host) {
 		m.Fatalf("another installation took the host from %s, which wants it or has claimed it by this one", holder)
 	}
+}
+
+// startFirst starts a process of a shard or of the other installation, before any other process runs, and reconciles the
+// Darkroom that it handles.
+func (m *clusterModel) startFirst(key types.NamespacedName) {
+	var cached []client.Object
+	if darkroom := (&v1alpha1.Darkroom{}); m.live.Get(m.Context(), key, darkroom) == nil {
+		cached = append(cached, darkroom)
+	}
+	first := m.operator(fakeCluster(cached...))
+	first.Installation = m.fresh.Installation
+	if rapid.Bool().Draw(m.T, "other installation") {
+		first.Installation = otherInstallation[m.fresh.Installation]
+		first.Handles = func(darkroom *v1alpha1.Darkroom) bool { return client.ObjectKeyFromObject(darkroom) == key }
+	}
+	m.must(first.RestoreAll(m.Context()))
+	m.reconcile(first, key)
+	m.remember() // the others start now
 }
 
 // lease returns the Lease of the host; an empty one if there is none.

@@ -17,8 +17,9 @@ import (
 // page is the maximum number of Darkrooms in one response of the API server.
 const page = 500
 
-// RestoreAll recreates the missing Leases of hosts at which Darkrooms serve images according to their status. Leases are
-// lost with their namespace. Users cannot write the status.
+// RestoreAll recreates the missing Leases of hosts at which Darkrooms serve images according to their status, also of
+// Darkrooms that other shards or installations handle: whichever process starts first must not take their hosts. Leases
+// are lost with their namespace. Users cannot write the status.
 func (c *Claims) RestoreAll(ctx context.Context) error {
 	namespaces := c.Watched
 	if len(namespaces) == 0 {
@@ -42,13 +43,10 @@ func (c *Claims) RestoreAll(ctx context.Context) error {
 }
 
 func (c *Claims) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
-	if !c.Handles(darkroom) {
-		return nil
-	}
 	for _, host := range darkroom.Status.Domains {
 		lease, err := c.lease(ctx, c.Client, host)
 		if err == nil && lease == nil {
-			err = c.restore(ctx, client.ObjectKeyFromObject(darkroom), host)
+			err = c.restore(ctx, client.ObjectKeyFromObject(darkroom), darkroom.Status.Installation, host)
 		}
 		if err != nil {
 			return err
@@ -68,7 +66,7 @@ func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host 
 	if err != nil || !s.wants && !s.isRouted {
 		return false, err
 	}
-	return true, c.restore(ctx, holder, host)
+	return true, c.restore(ctx, holder, s.installation, host)
 }
 
 // restoreToAnother restores a Lease, which a Darkroom is about to create, for another Darkroom that serves images at the
@@ -94,9 +92,10 @@ func (c *Claims) restoreToAnother(ctx context.Context, darkroom *v1alpha1.Darkro
 	return nil
 }
 
-func (c *Claims) restore(ctx context.Context, holder types.NamespacedName, host string) error {
+// restore creates the Lease of a host on behalf of the installation that last reported the status of the holder.
+func (c *Claims) restore(ctx context.Context, holder types.NamespacedName, installation, host string) error {
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: host}}
-	assign(lease, &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}}, c.Installation)
+	assign(lease, &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: holder.Namespace, Name: holder.Name}}, installation)
 	if err := c.Client.Create(ctx, lease); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("restore the Lease of host %s: %w", host, err)
 	}

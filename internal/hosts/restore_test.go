@@ -18,8 +18,10 @@ func serving(namespace, domain string) *v1alpha1.Darkroom {
 }
 
 func TestALostLeaseIsCreatedForTheDarkroomThatServesTheHost(t *testing.T) {
-	cluster := fakeCluster(serving("a", "a.example.com"), serving("b", "b.example.com"), serving("kept", host),
-		serving("theirs", "theirs.example.com"), leaseOf("other/photos"))
+	theirs := serving("theirs", "theirs.example.com")
+	theirs.Status.Installation = "another"
+	cluster := fakeCluster(serving("a", "a.example.com"), serving("b", "b.example.com"), serving("kept", host), theirs,
+		leaseOf("other/photos"))
 	claims := (&clusterModel{live: cluster}).operator(cluster)
 	claims.Handles = func(darkroom *v1alpha1.Darkroom) bool { return darkroom.Namespace != "theirs" }
 
@@ -28,7 +30,10 @@ func TestALostLeaseIsCreatedForTheDarkroomThatServesTheHost(t *testing.T) {
 	}
 
 	got, err := Holders(t.Context(), cluster, leases)
-	want := map[string]string{"a.example.com": "a/photos", "b.example.com": "b/photos", host: "other/photos"}
+	want := map[string]string{
+		"a.example.com": "a/photos", "b.example.com": "b/photos", "theirs.example.com": "theirs/photos",
+		host: "other/photos",
+	}
 	if err != nil || len(got) != len(want) {
 		t.Errorf("got the holders %v (%v), want %v", got, err, want)
 	}
@@ -36,6 +41,10 @@ func TestALostLeaseIsCreatedForTheDarkroomThatServesTheHost(t *testing.T) {
 		if got[restored].String() != holder {
 			t.Errorf("%s: the Lease names %s, want %s", restored, got[restored], holder)
 		}
+	}
+	lease, err := claims.lease(t.Context(), cluster, "theirs.example.com")
+	if err != nil || lease.Annotations[v1alpha1.AnnotationInstallation] != "another" {
+		t.Errorf("got %v (%v), want the Lease of the other installation, which can give it up", lease, err)
 	}
 }
 
