@@ -171,14 +171,11 @@ func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error
 
 // retryClaim schedules the next attempt to claim a Darkroom for this installation, after an error.
 func (r *helmReconciler) retryClaim(darkroom *v1alpha1.Darkroom, err error) (reconcile.Result, error) {
-	switch out := outcomeOf(err); {
-	case out.waits:
-		return reconcile.Result{RequeueAfter: out.again}, nil
-	case out.refused:
+	out := outcomeOf(err)
+	if out.refused {
 		r.recorder.Event(darkroom, true, EventClaimRefused, err.Error())
-		return reconcile.Result{RequeueAfter: out.again}, nil
 	}
-	return reconcile.Result{}, client.IgnoreNotFound(err)
+	return out.result(client.IgnoreNotFound(err))
 }
 
 // forget drops everything remembered about a Darkroom that is gone or is handled by another shard or installation.
@@ -203,21 +200,14 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 	}
 	r.announce(s.darkroom, out, err)
 	after := errors.Join(giveUpErr, s.report(ctx, err, r.clock.Now()))
-	joined := errors.Join(err, after)
 	if after != nil {
 		out = outcomeOf(after) // its retry covers err as well
 	}
-	switch {
-	case joined == nil:
-	case out.final:
-		return reconcile.Result{}, reconcile.TerminalError(joined)
-	case out.again > 0:
+	if joined := errors.Join(err, after); joined != nil {
 		if out.refused {
 			ctrl.LoggerFrom(ctx).Error(redact.Error(s.darkroom, joined), "The API server rejected a write")
 		}
-		return reconcile.Result{RequeueAfter: out.again}, nil
-	default:
-		return reconcile.Result{}, joined
+		return out.result(joined)
 	}
 	r.metrics.Reconciled(r.clock.Now())
 	if s.uninstalled {

@@ -7,18 +7,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
+// The back-off of a failed reconcile doubles from retryLeast to retryMost. The maximum is short, so that Darkrooms
+// recover soon after a fault ends.
 const (
-	// staleRetry is the delay before the next attempt if the cached Darkroom was outdated or its revision was deleted
-	// during the reconcile.
-	staleRetry = 200 * time.Millisecond
-	// refusedRetry is the interval at which a rejected write is retried until a user removes the cause. A change of the
-	// Darkroom is reconciled at once.
-	refusedRetry = retryMost
+	retryLeast = 200 * time.Millisecond
+	retryMost  = 12 * time.Second
 	// checkPeriod is the interval of checks for changes that cause no event: a foreign object is deleted, a load
 	// balancer releases a route, or fewer Darkrooms replace their pods.
 	checkPeriod = 30 * time.Second
@@ -26,7 +25,7 @@ const (
 	jitter = 0.1
 )
 
-// outcome is what follows from the error of a reconcile.
+// outcome is what follows from the error of a reconcile. Only outcomeOf decides when an error is retried.
 type outcome struct {
 	// waits is set if nothing failed, but the reconcile has to wait. The status is left unchanged.
 	waits bool
@@ -48,9 +47,9 @@ func outcomeOf(err error) outcome {
 		return outcome{}
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The Darkroom is being deleted with its namespace, so its objects are not repaired.
-		return outcome{waits: true, again: wait.Jitter(refusedRetry, jitter)}
+		return outcome{waits: true, again: wait.Jitter(retryMost, jitter)}
 	case errors.Is(err, errStale), errors.Is(err, storage.ErrDeleted):
-		return outcome{waits: true, again: staleRetry}
+		return outcome{waits: true, again: retryLeast}
 	case errors.Is(err, release.ErrLeaving):
 		return outcome{waits: true, again: wait.Jitter(checkPeriod, jitter)}
 	case errors.Is(err, release.ErrBusy):
@@ -60,9 +59,22 @@ func outcomeOf(err error) outcome {
 	case isInvalid(err):
 		return outcome{event: EventRefused, final: true}
 	case isRefusal(err):
-		return outcome{refused: true, event: release.EventFailed, again: wait.Jitter(refusedRetry, jitter)}
+		// The write is repeated until a user removes the cause. A change of the Darkroom is reconciled at once.
+		return outcome{refused: true, event: release.EventFailed, again: wait.Jitter(retryMost, jitter)}
 	}
 	return outcome{event: release.EventFailed}
+}
+
+// result returns the result of a reconcile with this outcome of an error.
+func (o outcome) result(err error) (reconcile.Result, error) {
+	switch {
+	case o.final:
+		return reconcile.Result{}, reconcile.TerminalError(err)
+	case o.again > 0:
+		return reconcile.Result{RequeueAfter: o.again}, nil
+	default:
+		return reconcile.Result{}, err
+	}
 }
 
 // isRefusal reports whether the API server will reject a write until a user changes a policy, a quota, permissions or

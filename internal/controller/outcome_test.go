@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
@@ -43,6 +44,11 @@ func TestEachErrorOfAReconcileIsToldOrWaitsAndIsRetriedInTime(t *testing.T) {
 		}
 		if got.waits != test.waits || got.final != test.final || got.event != test.event || (got.again == 0) != test.isBackedOff {
 			t.Errorf("%s: got outcome %+v, want %+v", name, got, test)
+		}
+		result, err := got.result(test.err)
+		isTerminal := errors.Is(err, reconcile.TerminalError(nil))
+		if result.RequeueAfter != got.again || isTerminal != test.final || (err != nil) != (test.err != nil && test.isBackedOff) {
+			t.Errorf("%s: got result %+v (%v), want %+v", name, result, err, test)
 		}
 	}
 }

@@ -38,13 +38,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// The back-off of a failed reconcile doubles from retryLeast to retryMost. The maximum is short, so that Darkrooms
-// recover soon after a fault ends.
-const (
-	retryLeast = 200 * time.Millisecond
-	retryMost  = 12 * time.Second
-)
-
 // workers returns the options that both controllers share.
 func workers(options Options) runtimecontroller.Options {
 	return runtimecontroller.Options{
