@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 
 	"pgregory.net/rapid"
 )
@@ -243,7 +244,7 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 // For random requests, joins and releases: the admitted weight stays within the capacity, and within the limit of
 // each client; no work waits that fits; and a new client is not preceded by two turns of another client.
 func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
 			const capacity, forClient = 10, 6
 			q := New(capacity, 50, forClient)
@@ -383,7 +384,7 @@ func TestNewClientsDoNotDelayOthersForever(t *testing.T) {
 
 // Without places to wait, work is admitted or refused at once, up to the capacity and up to the limit of the client.
 func TestAQueueWithoutPlacesAdmitsWhatFits(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		const capacity = 10
 		forClient := rapid.IntRange(1, capacity).Draw(rt, "for a client")
 		q := New(capacity, 0, int64(forClient))

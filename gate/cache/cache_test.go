@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 func open(t *testing.T, folder string, memory, disk int64) (*Cache, *int) {
@@ -274,7 +276,7 @@ func FuzzDecode(f *testing.F) {
 func TestAnEntryDoesNotDisplaceManyOthers(t *testing.T) {
 	const memory, diskSize = 1 << 16, 1 << 16
 	c, failures := open(t, t.TempDir(), memory, diskSize)
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		around := rapid.SampledFrom([]int{memory / 8, diskSize / 16}).Draw(rt, "around")
 		e := entry(max(0, around+rapid.IntRange(-2000, 2000).Draw(rt, "more")))
 		file, err := encode("/a?", e)

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // drawIntervals draws a gray picture with rows of 6 blocks, each row a restart interval.
@@ -64,7 +66,7 @@ func TestAFileThatIsCutOffHasItsFirstBlocks(t *testing.T) {
 }
 
 func TestDamageEndsAtTheNextRestartMarker(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p, l := drawIntervals(t, nil)
 		file := p.encode(l)
 		start := bytes.LastIndex(file, []byte{0xff, startOfScan}) + 10

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // sampling has the sampling factors of each component, as in the frame header.
@@ -162,7 +164,7 @@ func samplesOf(img image.Image) (planes [][]byte) {
 }
 
 func TestAWholeImageIsWithinOneOfTheStandardLibrary(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p := drawPicture(t, false)
 		l, standardReads := drawLayout(t, p)
 		file := p.encode(l)

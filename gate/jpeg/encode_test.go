@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // drawPixels draws a gradient with noise, as an image type that results can have.
@@ -43,7 +45,7 @@ func standardFile(img image.Image, quality int) []byte {
 }
 
 func TestAFileHasThePixelsOfTheStandardEncoderInFewerBytes(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		img, quality := drawPixels(rt), rapid.IntRange(1, 100).Draw(rt, "quality")
 		before := standardFile(img, quality)
 		file, err := Encode(img, quality)

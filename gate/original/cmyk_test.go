@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // encodedColor encodes an sRGB color as in a profile, in L*a*b* or XYZ.
@@ -144,7 +146,7 @@ func TestADamagedCMYKProfileDoesNoHarm(t *testing.T) {
 	whole := printer{lab: true, row: 3, power: 1}.file()
 	from := image.NewCMYK(image.Rect(0, 0, 3, 1))
 	copy(from.Pix, "\x00\x00\x00\x00\xff\xff\xff\xff\x80\x40\xff\x00")
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		file := append([]byte{}, whole[:rapid.IntRange(0, len(whole)).Draw(t, "length")]...)
 		for range rapid.IntRange(0, 4).Draw(t, "changes") {
 			if at := rapid.IntRange(0, 300).Draw(t, "at"); at < len(file) {

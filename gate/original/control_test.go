@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // Directives have precedence in any order, case, spacing and number of lines: no-store, then rules for shared caches,
 // then other rules. Of two ages the lower one counts, less the age of the response.
 func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		header := http.Header{}
 		var want Control
 		rarely := func(name string) bool {

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
@@ -126,7 +127,7 @@ func scanned(body []byte) Info {
 }
 
 func TestMetadataIsFoundAmongAllElse(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		format := rapid.SampledFrom([]string{"jpeg", "png", "webp"}).Draw(t, "format")
 		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
 		profile := drawProfile(t, "RGB ")
@@ -196,7 +197,7 @@ func checkChunks(t *rapid.T, body []byte) {
 // Each scan is a pass over all pixels, however short it is.
 func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	body := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 8, 8)), nil) })
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		scans := rapid.IntRange(maxScans-3, maxScans+3).Draw(t, "scans")
 		file := slices.Concat(body[:len(body)-2], bytes.Repeat(segment(0xda, []byte{1, 1, 0, 0, 63, 0}), scans-1),
 			body[len(body)-2:])
@@ -209,7 +210,7 @@ func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 
 // The header of a WebP file may declare few pixels although a frame has many, and the file may be truncated.
 func TestAWebPFileWhoseSizesDifferIsNotTransformed(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		body, err := os.ReadFile("../testdata/corpus/" +
 			rapid.SampledFrom([]string{"lossy", "lossless", "alpha"}).Draw(t, "file") + ".webp")
 		if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -147,7 +148,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 		{Path: "/a.png"},
 		{Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}},
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		kind := rapid.SampledFrom(append(failures, served)).Draw(rt, "what the source is for other proxies")
 		control := rapid.SampledFrom([]original.Control{{}, {NoStore: true}, {Bounded: true}}).Draw(rt, "what it says")
 		known := rapid.Bool().Draw(rt, "an image is known")

@@ -25,6 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
@@ -119,7 +120,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 		path, width, client int
 		patience            time.Duration
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		cycle := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 8).Draw(rt, "answers of the source")
 		asked := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
 			return asking{

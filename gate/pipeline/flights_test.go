@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
@@ -327,7 +328,7 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 // for one excess byte.
 func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 	const memory = 16 << 20
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		body := append(pixel(1), make([]byte, rapid.IntRange(0, 6<<20).Draw(rt, "more than a pixel"))...)
 		known := rapid.Bool().Draw(rt, "length is known")
 		o := options(func(context.Context, source.Request) (*source.Response, error) {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
@@ -57,7 +58,7 @@ func ramp(x, y float64) float64 { return 40 + 120*x + 60*y }
 
 // For any orientation and format, a result shows the requested part in its place.
 func TestAResultShowsThePartThatIsAskedFor(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		side := rapid.OneOf(rapid.IntRange(20, 90), rapid.IntRange(200, 600))
 		size := image.Pt(side.Draw(t, "width"), side.Draw(t, "height"))
 		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
@@ -121,7 +122,7 @@ func TestAResultShowsThePartThatIsAskedFor(t *testing.T) {
 
 // An image that is only rotated keeps all pixels and their colors.
 func TestAnImageIsTurnedWithoutALoss(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		size := image.Pt(rapid.IntRange(1, 9).Draw(t, "width"), rapid.IntRange(1, 9).Draw(t, "height"))
 		orientation := rapid.IntRange(1, 8).Draw(t, "orientation")
 		stored := image.NewRGBA(storedSize(orientation, size))
@@ -203,7 +204,7 @@ func TestDecodingAtASmallerScaleIsNotVisible(t *testing.T) {
 
 // Video uses BT.601 with limited range, and each value is rounded several times.
 func TestColorsOfVideoAreConverted(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var rgb [3]float64
 		for i := range rgb {
 			rgb[i] = rapid.Float64Range(0, 1).Draw(t, "rgb")

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // A client gets WebP only if its Accept header names the type with a positive weight, and only for URLs with
 // auto=format. Other clients share the response to the URL without it.
 func TestTheFormatIsThatOfTheHeaderAccept(t *testing.T) {
 	others := rapid.SampledFrom([]string{"*/*", "image/*", "image/avif", "image/webpx", "text/html;q=0.9", "\"", ",", ""})
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		weight := rapid.SampledFrom([]string{"", ";q=1", "; q=0.001", ";Q=0.5", ";q=0", ";q=0.000", ";v=b3;q=0.7", ";q=x"}).
 			Draw(rt, "weight")
 		list := rapid.SliceOfN(others, 0, 5).Draw(rt, "others")

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 var rules = Rules{MaxWidth: 4096, MaxHeight: 4096}
@@ -242,7 +243,7 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 
 // Sizes are reduced to the limits and never refused, for any shape of the original.
 func TestAWishForASizeIsNeverRefused(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		side := rapid.IntRange(1, 500)
 		limited := Rules{MaxWidth: side.Draw(rt, "max width"), MaxHeight: side.Draw(rt, "max height")}
 		original := Size{side.Draw(rt, "width"), side.Draw(rt, "height")}
@@ -369,7 +370,7 @@ func FuzzParse(f *testing.F) {
 // Clients choose the names of proxies. They are part of both keys, with a bounded length, and no key of an original
 // equals a key of a response.
 func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		paths := rapid.Map(rapid.OneOf(rapid.Just("a"), rapid.StringMatching(`a?( /|w=1|#own=|#webp| )*a`)),
 			func(s string) string { return "/" + s })
 		names := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.StringMatching(`a(\?w=1)?(#(via|own|webp)=a)?`))

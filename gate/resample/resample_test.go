@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/image/draw"
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // reference scales a channel in floating point: each pixel is the average of the area, weighted by the filter.
@@ -81,7 +83,7 @@ func TestAPixelWithSeveralWeightsIsNotCopied(t *testing.T) {
 
 // A mirrored area gives the mirrored result.
 func TestAnAreaThatEndsBeforeItStartsIsMirrored(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		channels := rapid.SampledFrom([]int{1, 4}).Draw(t, "channels")
 		to, from := drawPlane(t, "to", channels), drawPlane(t, "from", channels)
 		for i := range from.Pix {
@@ -104,7 +106,7 @@ func TestAnAreaThatEndsBeforeItStartsIsMirrored(t *testing.T) {
 }
 
 func TestAPlaneOfOneColorKeepsIt(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		to, from := drawPlane(t, "to", 1), drawPlane(t, "from", 1)
 		value := rapid.Byte().Draw(t, "value")
 		for i := range from.Pix {

@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
@@ -63,7 +64,7 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 		"X-Forwarded-For": {"", ",", "1.2.3.4", "unknown"},
 		"Accept-Encoding": {"gzip", "identity;q=0"},
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		method := rapid.SampledFrom([]string{"GET", "HEAD", "OPTIONS", "get", "TRACE"}).Draw(t, "method")
 		path := rapid.SampledFrom([]string{
 			"/a.png", "/b.png?auto=format", "/a.png?w=0", "/%2e%2e%2fa.png", "/a%00.png",
@@ -172,7 +173,7 @@ func (d *deadline) SetWriteDeadline(at time.Time) error {
 
 // The slowest allowed client gets the whole image, and at most half a minute more.
 func TestClientsHaveTheTimeThatTheirImageNeeds(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		h := newHandler(t, rapid.IntRange(0, 3<<20).Draw(rt, "size"), 512<<20, "", 0)
 		client := &deadline{ResponseRecorder: httptest.NewRecorder()}
 		before := time.Now()
@@ -237,7 +238,7 @@ func TestTheServerWaitsForNobodyForever(t *testing.T) {
 // while memory is left, and an entry counts once.
 func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 	const budget = 10
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		var l responseMemory
 		entries := make([]*cache.Entry, 6)
 		for i := range entries {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 func kinds() []problem.Kind { return append(slices.Sorted(maps.Keys(statuses)), problem.Internal) }
@@ -30,7 +31,7 @@ func TestTheStatusShowsWhetherARetryMayHelp(t *testing.T) {
 // For any problem, a client gets a document that is not a web page, is stored for seconds at most, and does not
 // contain the cause.
 func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		p := problem.New(rapid.SampledFrom(kinds()).Draw(t, "kind"), "%s", rapid.String().Draw(t, "detail"))
 		after := rapid.SampledFrom([]time.Duration{0, 1, time.Second - 1, time.Second, 90*time.Second + 1}).Draw(t, "after")
 		method := rapid.SampledFrom([]string{http.MethodGet, http.MethodHead, http.MethodPost}).Draw(t, "method")

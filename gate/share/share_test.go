@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // In any order of requests, departures and completions: a value is created once while it is in use, is the same for
 // all callers, and is dropped once, after its last use.
 func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		type visit struct{ arrives, stays, patience time.Duration }
 		moments := rapid.IntRange(0, 20)
 		visits := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) visit {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 // asked is a request that one of several sources received.
@@ -74,7 +75,7 @@ func (t table) hides(r row, path string) bool {
 }
 
 func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var log []asked
 		served := map[string]float64{}
 		sources := drawTable(t, &log, served)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
+	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
 func TestRedirectsAreFewAndNeverLeaveTLS(t *testing.T) {
@@ -82,7 +83,7 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 
 // A CDN can be in front of both the gate and its source. It must not find its own name, but a gate must.
 func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		gate := rapid.StringMatching(`darkroom-gate-[0-9a-f]{16}`)
 		cdn := rapid.StringMatching(`[a-z.]{1,10}|gate-[0-9a-f]{16}`)
 		lines := rapid.SliceOfN(rapid.SliceOfN(rapid.OneOf(gate, cdn), 0, 3), 0, 3).Draw(t, "lines")
