@@ -86,7 +86,7 @@ func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
 // released.
 func (p *Pipeline) join(of *flight, plan render.Plan) (r *rendering, found bool) {
 	var joined *batch
-	light := plan.FullWeight() <= p.queues.lightRender
+	light := plan.FullWeight() <= p.queues.lightRenderWeight
 	for _, b := range of.batches {
 		for _, r := range b.renderings {
 			if r.plan == plan {
@@ -172,9 +172,9 @@ func (p *Pipeline) makeBatch(of *flight, b *batch) {
 // of the original instead of WebP.
 func (p *Pipeline) renderAll(ctx context.Context, of *flight, b *batch) (err error) {
 	asked := time.Now()
-	queue, least := p.queues.renders, p.queues.lightestRender
+	queue, least := p.queues.renders, p.queues.minRenderWeight
 	if b.light {
-		queue, least = p.queues.lightRenders, p.queues.lightRender
+		queue, least = p.queues.lightRenders, p.queues.lightRenderWeight
 	}
 	release, err := queue.Acquire(ctx, of.reserve(b, least))
 	if err != nil {

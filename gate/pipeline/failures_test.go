@@ -263,7 +263,7 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	p.transformer = darkroom.New(&url.URL{Scheme: "http", Host: "127.0.0.1:1"}, 1<<20) // nothing listens there
 	info := original.Info{Format: "png", Size: request.Size{Width: 100, Height: 100}, BytesPerPixel: 8}
 	transform := request.Transform{Width: 10}
-	p.queues.heaviest = original.Weight(info, 0, transform)
+	p.queues.maxTransformWeight = original.Weight(info, 0, transform)
 	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, transform)
 	if !problem.Is(err, problem.Busy) {
 		t.Errorf("Darkroom: %v", err)
@@ -312,13 +312,13 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	if got := most(q.fetches); got > maxFetches/2 || got < maxFetches/4 {
 		t.Errorf("a client may have %d of %d requests of the source", got, maxFetches)
 	}
-	if got := most(q.renders) / q.lightestRender; got != int64(runtime.GOMAXPROCS(0)) {
+	if got := most(q.renders) / q.minRenderWeight; got != int64(runtime.GOMAXPROCS(0)) {
 		t.Errorf("%d images are rendered at a time", got)
 	}
-	if got := most(q.lightRenders) / q.lightRender; got < 1 || got > int64(runtime.GOMAXPROCS(0)) {
+	if got := most(q.lightRenders) / q.lightRenderWeight; got < 1 || got > int64(runtime.GOMAXPROCS(0)) {
 		t.Errorf("%d light images are rendered at a time", got)
 	}
-	if got := most(q.transforms) / q.lightest; got > maxTransforms || got < min(maxTransforms, int64(2*runtime.NumCPU())) {
+	if got := most(q.transforms) / q.minTransformWeight; got > maxTransforms || got < min(maxTransforms, int64(2*runtime.NumCPU())) {
 		t.Errorf("%d transformations at a time", got)
 	}
 }

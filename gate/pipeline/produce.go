@@ -172,11 +172,11 @@ func (p *Pipeline) upright(ctx context.Context, of *flight) ([]byte, original.In
 // ask lets Darkroom transform an image when Darkroom has the memory for it.
 func (p *Pipeline) ask(ctx context.Context, body []byte, info original.Info, t request.Transform) ([]byte, error) {
 	weight := original.Weight(info, int64(len(body)), t)
-	if weight > p.queues.heaviest {
+	if weight > p.queues.maxTransformWeight {
 		return nil, problem.New(problem.TooLarge,
 			"the transformation needs %d MiB, more than the memory limit of Darkroom allows", weight>>20)
 	}
-	release, err := p.queues.transforms.Acquire(ctx, max(weight, p.queues.lightest))
+	release, err := p.queues.transforms.Acquire(ctx, max(weight, p.queues.minTransformWeight))
 	if err != nil {
 		return nil, err
 	}

@@ -17,17 +17,17 @@ type queues struct {
 	originals *admission.Queue
 	// renders weighs images that are decoded, resized and encoded. The minimum weight limits their number to one for
 	// each processor, because more would wait for a processor with their pixels in memory.
-	renders        *admission.Queue
-	lightestRender int64
-	// lightRenders admits as many images again, with a weight of lightRender each, which take a few milliseconds. They
-	// do not wait for larger ones, which take seconds on a busy node.
-	lightRenders *admission.Queue
-	lightRender  int64
+	renders         *admission.Queue
+	minRenderWeight int64
+	// lightRenders admits as many images again, with a weight of lightRenderWeight each, which take a few milliseconds.
+	// They do not wait for larger ones, which take seconds on a busy node.
+	lightRenders      *admission.Queue
+	lightRenderWeight int64
 	// transforms weighs transformations by the memory that Darkroom needs. The minimum weight limits their number to
 	// two for each processor, because more share its time and need memory of the gate for their results. A
 	// transformation with the maximum weight runs alone.
-	transforms         *admission.Queue
-	lightest, heaviest int64
+	transforms                             *admission.Queue
+	minTransformWeight, maxTransformWeight int64
 }
 
 const (
@@ -66,14 +66,14 @@ func newQueues(o Options, metrics *Metrics) queues {
 	processors := int64(runtime.GOMAXPROCS(0))
 	light := min(4<<20, o.RenderMemory()/16)
 	return queues{
-		fetches:        metrics.newQueue("fetch", maxFetches, maxFetches/2),
-		originals:      metrics.newQueue("memory", o.OriginalsMemory()*9/8, o.OriginalsMemory()),
-		renders:        metrics.newQueue("render", o.RenderMemory(), 0),
-		lightestRender: o.RenderMemory() / processors,
-		lightRenders:   metrics.newQueue("light_render", min(processors*light, o.RenderMemory()/8), 0),
-		lightRender:    light,
-		transforms:     metrics.newQueue("transform", budget, 0),
-		lightest:       budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
-		heaviest:       usable * 70 / 100,
+		fetches:            metrics.newQueue("fetch", maxFetches, maxFetches/2),
+		originals:          metrics.newQueue("memory", o.OriginalsMemory()*9/8, o.OriginalsMemory()),
+		renders:            metrics.newQueue("render", o.RenderMemory(), 0),
+		minRenderWeight:    o.RenderMemory() / processors,
+		lightRenders:       metrics.newQueue("light_render", min(processors*light, o.RenderMemory()/8), 0),
+		lightRenderWeight:  light,
+		transforms:         metrics.newQueue("transform", budget, 0),
+		minTransformWeight: budget / int64(min(2*runtime.NumCPU(), maxTransforms)),
+		maxTransformWeight: usable * 70 / 100,
 	}
 }

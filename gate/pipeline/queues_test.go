@@ -36,8 +36,8 @@ func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 		t.Errorf("at most %d bytes are admitted", used)
 	}
 	release(0)
-	if q.heaviest != 2<<30*70/100 {
-		t.Errorf("the heaviest may have %d bytes", q.heaviest)
+	if q.maxTransformWeight != 2<<30*70/100 {
+		t.Errorf("the heaviest may have %d bytes", q.maxTransformWeight)
 	}
 }
 
