@@ -137,7 +137,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 
-	if err := r.hosts.Restored(ctx); err != nil {
+	if err := r.hosts.restoreOnce(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
 	s := r.newSession(ctx, darkroom)

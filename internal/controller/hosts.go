@@ -40,8 +40,8 @@ type hostLeases struct {
 	restored  bool
 }
 
-// Restored recreates Leases that were lost while no operator ran. It does so once per process, before the first claim.
-func (h *hostLeases) Restored(ctx context.Context) error {
+// restoreOnce recreates Leases that were lost while no operator ran. It does so once per process, before the first claim.
+func (h *hostLeases) restoreOnce(ctx context.Context) error {
 	h.restoring.Lock()
 	defer h.restoring.Unlock()
 	if h.restored {

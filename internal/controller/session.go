@@ -31,7 +31,7 @@ type session struct {
 	// release is the action client of the Darkroom. Its release is rendered once Translate has returned without an
 	// error.
 	release *release.ActionClient
-	// refusals are the hosts in the spec that other Darkrooms hold; unknown before Translate.
+	// refusals are the hosts in the spec that other Darkrooms hold; unknown before claimHosts.
 	refusals []hosts.Refusal
 }
 
@@ -45,9 +45,14 @@ func (s *session) ActionClientFor(context.Context, client.Object) (helmclient.Ac
 }
 
 // Translate implements the values translator of the Helm reconciler. An error ends the reconcile before the release is
-// written. The input includes the refused hosts and the version of the referenced Secret. Translate also renders the
-// chart, because templates can reject values too. Hosts are claimed only for a valid Darkroom.
+// written.
 func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (chartutil.Values, error) {
+	return s.prepare(ctx)
+}
+
+// prepare reads the version of the credentials, claims the hosts of a valid Darkroom, and translates it with both. It
+// also renders the chart, because templates can reject values too.
+func (s *session) prepare(ctx context.Context) (map[string]any, error) {
 	version, err := s.helm.credentials.Version(ctx, s.darkroom)
 	if err != nil {
 		return nil, err
@@ -56,11 +61,8 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 	if _, err := s.helm.values.ValuesIn(s.darkroom, state); err != nil {
 		return nil, invalidError{err}
 	}
-	if s.refusals, err = s.helm.hosts.Claim(ctx, s.darkroom); err != nil {
+	if state.RefusedHosts, err = s.claimHosts(ctx); err != nil {
 		return nil, err
-	}
-	for _, refusal := range s.refusals {
-		state.RefusedHosts = append(state.RefusedHosts, refusal.Host)
 	}
 	vals, err := s.helm.values.ValuesIn(s.darkroom, state)
 	if err == nil {
@@ -71,4 +73,13 @@ func (s *session) Translate(ctx context.Context, _ *unstructured.Unstructured) (
 	}
 	s.release.Inputs = inputsOf(s.darkroom, version)
 	return vals, nil
+}
+
+// claimHosts claims the hosts in the spec, and returns those that other Darkrooms hold.
+func (s *session) claimHosts(ctx context.Context) (refused []string, err error) {
+	s.refusals, err = s.helm.hosts.Claim(ctx, s.darkroom)
+	for _, refusal := range s.refusals {
+		refused = append(refused, refusal.Host)
+	}
+	return refused, err
 }
