@@ -9,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
@@ -35,13 +34,10 @@ func (s *Server) delete(ctx context.Context, in *deleteInput) (*deleteOutput, er
 		return nil, err
 	}
 	var raw []byte
-	err := retry.RetryOnConflict(conflicts, func() (err error) {
+	err := retryOnConflict(func() (err error) {
 		raw, err = s.deleteVersion(ctx, key, in.IfMatch, in.list())
 		return err
-	})
-	if apierrors.IsConflict(err) {
-		return nil, wire.Stale()
-	}
+	}, wire.Stale())
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/outcome"
@@ -24,17 +23,17 @@ type updateInput struct {
 }
 
 func (s *Server) replace(ctx context.Context, in *updateInput) (*reply.Darkroom, error) {
-	return s.updateBy(ctx, in, func(*v1alpha1.Darkroom) any { return nil })
+	return s.updateFromBody(ctx, in, func(*v1alpha1.Darkroom) any { return nil })
 }
 
 // patch merges a body into the current Darkroom, and replaces the Darkroom: a patch of Kubernetes can neither keep
 // write-only values nor compare an ETag.
 func (s *Server) patch(ctx context.Context, in *updateInput) (*reply.Darkroom, error) {
-	return s.updateBy(ctx, in, func(before *v1alpha1.Darkroom) any { return wire.Flatten(before) })
+	return s.updateFromBody(ctx, in, func(before *v1alpha1.Darkroom) any { return wire.Flatten(before) })
 }
 
-// updateBy replaces a Darkroom with the body merged into base.
-func (s *Server) updateBy(
+// updateFromBody replaces a Darkroom with the body merged into base.
+func (s *Server) updateFromBody(
 	ctx context.Context, in *updateInput, base func(before *v1alpha1.Darkroom) any,
 ) (*reply.Darkroom, error) {
 	key := in.key()
@@ -50,19 +49,16 @@ func (s *Server) updateBy(
 	})
 }
 
-// update changes a Darkroom. It reads and writes the Darkroom with the caller's own token, because the cache has no
+// update changes a Darkroom, and tries again after conflicts. It reads and writes the Darkroom with the caller's own token, because the cache has no
 // write-only values.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
 	var made *outcome.Change
-	err := retry.RetryOnConflict(conflicts, func() (err error) {
-		made, err = s.updateOnce(ctx, key, ifMatch, dryRun, change)
+	err := retryOnConflict(func() (err error) {
+		made, err = s.tryUpdate(ctx, key, ifMatch, dryRun, change)
 		return err
-	})
-	if apierrors.IsConflict(err) {
-		return nil, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again")
-	}
+	}, problem.New(http.StatusConflict, "the Darkroom is being changed by other clients; try again"))
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +68,8 @@ func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch s
 	return out, err
 }
 
-// updateOnce returns the change. A conflict is returned as the error of Kubernetes; all other errors are problems.
-func (s *Server) updateOnce(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
+// tryUpdate is one attempt of update. A conflict is returned as the error of Kubernetes; all other errors are problems.
+func (s *Server) tryUpdate(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*outcome.Change, error) {
 	before, err := s.readAsCaller(ctx, key)

@@ -6,8 +6,10 @@ import (
 	"time"
 	"unicode"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/auth"
@@ -43,6 +45,15 @@ func (d *DryRunInput) list() []string {
 // conflicts is the back-off after conflicts, for example with a write of the status. Jitter keeps clients from
 // conflicting again.
 var conflicts = wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
+
+// retryOnConflict writes until there is no conflict, and returns the error lasting if there is one at the end.
+func retryOnConflict(write func() error, lasting error) error {
+	err := retry.RetryOnConflict(conflicts, write)
+	if apierrors.IsConflict(err) {
+		return lasting
+	}
+	return err
+}
 
 // managerOf returns the field manager of a caller's writes. It contains the user's name if that is short and printable,
 // because Kubernetes records no other author.
