@@ -43,6 +43,17 @@ func OfReason(reason string) string {
 	return ""
 }
 
+// remedied are the reasons of Ready whose message ends with a remedy that fits better than the general one. So do those
+// of CredentialsReady and SourceReady.
+var remedied = []string{v1alpha1.ReasonDomainConflict, v1alpha1.ReasonIngressClassMissing}
+
+// IsInMessage reports whether the message of a condition with a reason says what to do.
+func IsInMessage(reason string) bool {
+	has := func(entry Entry) bool { return entry.Name == reason && reason != v1alpha1.ReasonProbePending }
+	return slices.Contains(remedied, reason) || slices.ContainsFunc(ofCredentialsReady.Entries, has) ||
+		slices.ContainsFunc(ofSourceReady.Entries, has)
+}
+
 // OfPhase returns what to do about a Darkroom in a phase, as plain text; empty for nothing, or an unknown phase.
 func OfPhase(phase v1alpha1.Phase) string { return phases.remedy(string(phase)) }
 

@@ -76,7 +76,11 @@ func (e *evidence) writeStatus(out io.Writer, now time.Time) error {
 	}
 	e.table(&b, "Conditions", func(row func(...any)) {
 		for _, c := range d.Status.Conditions {
-			row(c.Type, c.Status, c.Reason, age(now, c.LastTransitionTime.Time), c.Message)
+			message := c.Message
+			if message == d.Status.Message {
+				message = "" // it is in the second line
+			}
+			row(c.Type, c.Status, c.Reason, age(now, c.LastTransitionTime.Time), message)
 		}
 	})
 	e.table(&b, "Pods", func(row func(...any)) {
@@ -114,12 +118,15 @@ func (e *evidence) line(text any) string {
 	return terminal.Line(redact.Message(e.darkroom, fmt.Sprint(text)))
 }
 
-// advice returns what to do about a Darkroom that is not ready; empty if there is no advice.
+// advice returns what to do about a Darkroom that is not ready; empty if there is no advice, or the message has it.
 func (e *evidence) advice() string {
 	if e.ready() {
 		return ""
 	}
 	if ready := v1alpha1.FindCondition(e.darkroom.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		if advice.IsInMessage(ready.Reason) {
+			return ""
+		}
 		return advice.OfReason(ready.Reason)
 	}
 	return advice.OfPhase(cmp.Or(e.darkroom.Status.Phase, v1alpha1.PhasePending))

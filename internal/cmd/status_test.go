@@ -3,6 +3,8 @@ package cmd
 import (
 	"strings"
 	"testing"
+
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
 func TestStatusSaysWhyAndWhatToDo(t *testing.T) {
@@ -17,6 +19,32 @@ func TestStatusSaysWhyAndWhatToDo(t *testing.T) {
 		}
 	}
 	if lines := strings.Count(text, "\n"); lines > 40 {
-		t.Errorf("%d lines are more than a screen", lines)
+		t.Errorf("got %d lines, want a screen of 40 at most", lines)
+	}
+}
+
+func TestStatusGivesAdviceOnce(t *testing.T) {
+	for reason, message := range map[string]string{
+		v1alpha1.ReasonImagePullFailed: "A pod cannot pull its image.",
+		v1alpha1.ReasonSecretKeyMissing: `Secret photos has no key "accessKey". Add the key, or name another key in ` +
+			"credentialsSecretRef.",
+		v1alpha1.ReasonSourceDenied: "GET /cat.jpg: HTTP 403. The source refused access: check spec.source.",
+		v1alpha1.ReasonIngressClassMissing: "IngressClass public does not exist. Set ingress.className to a class listed " +
+			"by `kubectl get ingressclasses`.",
+	} {
+		e := suspect()
+		e.darkroom.Status.Message = message
+		e.darkroom.Status.Conditions = []v1alpha1.Condition{
+			{Type: v1alpha1.ConditionReady, Status: "False", Reason: reason, Message: message},
+			{Type: v1alpha1.ConditionStalled, Status: "True", Reason: reason, Message: message},
+		}
+		text := written(t, e)["status"]
+		if got := strings.Count(text, message); got != 1 {
+			t.Errorf("%s: got the message %d times, want it once:\n%s", reason, got, text)
+		}
+		isGeneral, want := strings.Contains(text, "→"), reason == v1alpha1.ReasonImagePullFailed
+		if isGeneral != want {
+			t.Errorf("%s: got general advice below the message: %t, want %t:\n%s", reason, isGeneral, want, text)
+		}
 	}
 }
