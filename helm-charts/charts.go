@@ -1,5 +1,4 @@
-// Package charts holds the Helm chart of Darkroom, embedded, so that the operator
-// and its template command carry it with them.
+// Package charts embeds the Helm chart of Darkroom, so that the operator and its template command contain it.
 package charts
 
 import (
@@ -17,15 +16,14 @@ import (
 
 const darkroomDir = "darkroom"
 
-// "all:" because templates whose names start with "_" are otherwise left out.
+// "all:" includes templates whose names start with "_".
 //
 //go:embed all:darkroom
 var embedded embed.FS
 
-// Darkroom returns the embedded chart: the same files in the same order as
-// loader.Load finds them in the chart's directory, without those that .helmignore
-// lists. Each call returns a chart of its own, as Helm changes charts while it
-// renders them. An error means that the program was built from a broken chart.
+// Darkroom returns the embedded chart: the same files in the same order as loader.Load returns them for the chart's
+// directory, except files in .helmignore. Each call returns a new chart, because Helm modifies charts while it renders
+// them. An error means that the program was built from a broken chart.
 func Darkroom() (*chart.Chart, error) {
 	loaded, err := load(embedded, darkroomDir)
 	if err != nil {
@@ -34,7 +32,7 @@ func Darkroom() (*chart.Chart, error) {
 	return loaded, nil
 }
 
-// load does for a file system what Helm's loader does for a directory on disk.
+// load loads a chart from a file system like Helm's loader from a directory.
 func load(files fs.FS, root string) (*chart.Chart, error) {
 	rules, err := ignoreRules(files, root)
 	if err != nil {
@@ -75,7 +73,7 @@ func load(files fs.FS, root string) (*chart.Chart, error) {
 	return loader.LoadFiles(buffered)
 }
 
-// ignoreRules reads .helmignore, to which Helm adds rules of its own.
+// ignoreRules reads .helmignore, to which Helm adds its own rules.
 func ignoreRules(files fs.FS, root string) (*ignore.Rules, error) {
 	data, err := fs.ReadFile(files, path.Join(root, ignore.HelmIgnore))
 	if err != nil {

@@ -17,13 +17,13 @@ func TestEmbeddedChartIsTheChartInTheDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatalf("load the chart's directory: %v", err)
 	}
-	// Unexported are the links between a chart and its dependencies. There are none.
+	// The links between a chart and its dependencies are unexported. This chart has none.
 	expect.Equal(t, "the embedded chart", fromDirectory, mustLoad(t), cmpopts.IgnoreUnexported(chart.Chart{}))
 }
 
 func TestChartLeavesOutWhatOnlyTheRepositoryNeeds(t *testing.T) {
 	chart := mustLoad(t)
-	// Helm changes the list of dependencies of a chart that several releases share.
+	// Helm modifies the list of dependencies of a chart that several releases share.
 	if dependencies := chart.Metadata.Dependencies; len(dependencies) > 0 {
 		t.Errorf("the chart has dependencies: %v", dependencies)
 	}

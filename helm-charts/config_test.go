@@ -16,7 +16,7 @@ const (
 	secretS3 = `{source: {type: S3, bucket: {name: b, region: r}, credentials: {existingSecret: {name: mine}}}}`
 )
 
-// TestNoCredentialLeavesItsSecret in a release with all that is rendered for some only.
+// TestNoCredentialLeavesItsSecret renders a release with all optional objects.
 func TestNoCredentialLeavesItsSecret(t *testing.T) {
 	const others = "{autoscaling: {enabled: true}, networkPolicy: {enabled: true}, metrics: {enabled: true, " +
 		"serviceMonitor: {enabled: true}}, source"
@@ -91,7 +91,7 @@ func TestCredentialsComeByReference(t *testing.T) {
 func TestDebugIsNeverOn(t *testing.T) {
 	container := containerOf(t,
 		`{extraEnv: [{name: FOO, value: bar}], extraEnvFrom: [{configMapRef: {name: sets-debug}}]}`)
-	// Kubernetes lets env win over every envFrom.
+	// In Kubernetes, env takes precedence over every envFrom.
 	expect.Equal(t, "env", []corev1.EnvVar{{Name: "DEBUG", Value: "false"}, {Name: "FOO", Value: "bar"}}, container.Env)
 	if last := container.EnvFrom[len(container.EnvFrom)-1].ConfigMapRef.Name; last != "sets-debug" {
 		t.Errorf("extraEnvFrom must come last to win over the chart's ConfigMap, but %s does", last)

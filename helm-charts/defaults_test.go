@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A number, a quantity or a word that a field defaults to, at the end of its description.
+// A number, quantity or word at the end of a field's description, which is the field's default.
 var documentedDefault = regexp.MustCompile(`Defaults to ([0-9A-Za-z]+( million)?)\.$`)
 
-// The defaults of the gate are values of the chart; the descriptions of spec.gate repeat them.
+// The defaults of the gate are chart values; the descriptions of spec.gate repeat them.
 func TestDescriptionsOfTheGateHaveTheDefaultsOfTheChart(t *testing.T) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	var values struct {

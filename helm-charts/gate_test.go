@@ -33,7 +33,7 @@ func containersOf(t *testing.T, deployment *appsv1.Deployment) (darkroom, gate c
 	return containers[0], containers[1]
 }
 
-// The first container is Darkroom: kubectl logs, the operator and the REST API read it.
+// Darkroom must be the first container, because kubectl logs, the operator and the REST API read the first one.
 func TestTheGateHasTheSourceAndDarkroomHasNot(t *testing.T) {
 	darkroom, gate := containersOf(t, deploymentOf(t, withGate))
 	if len(darkroom.EnvFrom) != 0 {
@@ -84,7 +84,8 @@ func TestOnlyTheGateHasTheIdentityOfThePods(t *testing.T) {
 	}
 }
 
-// The networks of metadata services and of the link are one list. The gate has others, which belong to no host.
+// The networks of metadata services and the link-local networks form one list. The gate refuses additional networks,
+// which belong to no host.
 func TestTheGateAndTheNetworkPolicyBlockTheSameMetadataServices(t *testing.T) {
 	guard, err := os.ReadFile("../gate/source/guard.go")
 	expect.NoError(t, err)

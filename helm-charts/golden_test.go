@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/golden"
 )
 
-// cases are the value files of chart-testing, which installs each on a cluster.
+// cases are the value files of chart-testing, which installs each file on a cluster.
 func cases(t *testing.T) map[string]string {
 	t.Helper()
 	const suffix = "-values.yaml"
@@ -31,13 +31,13 @@ func cases(t *testing.T) map[string]string {
 	return found
 }
 
-// Golden manifests: the base case whole, and of all others their difference from it.
+// Golden manifests: the complete base case, and the differences of all others from it.
 const (
 	goldenDir  = "testdata/golden"
 	goldenBase = "minimal"
 )
 
-// hunk matches line numbers in a diff, which change with each line above them.
+// hunk matches line numbers in a diff, which change with every line above them.
 var hunk = regexp.MustCompile(`(?m)^@@ .* @@$`)
 
 func goldenFile(name string) string {
@@ -47,7 +47,7 @@ func goldenFile(name string) string {
 	return filepath.Join(goldenDir, name+".diff")
 }
 
-// difference is what the golden file of a case contains.
+// difference returns the content of a case's golden file.
 func difference(t *testing.T, name, rendered, base string) string {
 	t.Helper()
 	if name == goldenBase {

@@ -19,12 +19,12 @@ import (
 func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for name, test := range map[string]struct{ image, want string }{
-		"nothing said: the chart's appVersion":  {`{}`, "gojektech/darkroom:v0.4.2"},
-		"without v":                             {`{tag: 0.1.0}`, "gojektech/darkroom:v0.1.0"},
-		"pre-release":                           {`{tag: 0.5.0-rc.1}`, "gojektech/darkroom:v0.5.0-rc.1"},
-		"build metadata, which no tag can hold": {`{tag: 0.5.0+build.7}`, "gojektech/darkroom:v0.5.0-build.7"},
-		"a moving tag":                          {`{tag: latest}`, "gojektech/darkroom:latest"},
-		"digest instead of tag":                 {`{tag: 0.4.2, digest: "` + digest + `"}`, "gojektech/darkroom@" + digest},
+		"nothing said: the chart's appVersion":      {`{}`, "gojektech/darkroom:v0.4.2"},
+		"without v":                                 {`{tag: 0.1.0}`, "gojektech/darkroom:v0.1.0"},
+		"pre-release":                               {`{tag: 0.5.0-rc.1}`, "gojektech/darkroom:v0.5.0-rc.1"},
+		"build metadata, which tags cannot contain": {`{tag: 0.5.0+build.7}`, "gojektech/darkroom:v0.5.0-build.7"},
+		"a moving tag":                              {`{tag: latest}`, "gojektech/darkroom:latest"},
+		"digest instead of tag":                     {`{tag: 0.4.2, digest: "` + digest + `"}`, "gojektech/darkroom@" + digest},
 		"registry with a port": {
 			`{repository: "registry.example.org:5000/a/darkroom"}`,
 			"registry.example.org:5000/a/darkroom:v0.4.2",
@@ -38,7 +38,7 @@ func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 	}
 }
 
-// Names that are derived from one another, or cut at the same place.
+// Names that are derived from one another or truncated at the same position.
 func alike(names *rand.Rand) []string {
 	long := strings.Repeat("a", 53)
 	found := []string{
@@ -65,8 +65,8 @@ func alike(names *rand.Rand) []string {
 		func(name string) bool { return len(validation.IsDNS1035Label(name)) > 0 })
 }
 
-// TestNoTwoNamesShareAnObject renders Darkrooms and plain releases of all sorts of names in
-// one namespace. No object of one is an object of another, and Kubernetes accepts all of their names.
+// TestNoTwoNamesShareAnObject renders Darkrooms and plain releases with all kinds of names in one namespace. No two of
+// them share an object, and Kubernetes accepts all names.
 func TestNoTwoNamesShareAnObject(t *testing.T) {
 	const everything = `
 hosts: [a.example.com]
@@ -109,7 +109,7 @@ metrics: {enabled: true, serviceMonitor: {enabled: true}}
 				for _, object := range decoded {
 					id := fmt.Sprintf("%T %s", object, object.GetName())
 					if owner, taken := owners[id]; taken {
-						t.Errorf("seed %d: %s is of %q and of %q", seed, id, owner, name)
+						t.Errorf("seed %d: %s belongs to %q and to %q", seed, id, owner, name)
 					}
 					owners[id] = name
 					problems := validation.IsDNS1123Subdomain(object.GetName())

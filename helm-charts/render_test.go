@@ -22,11 +22,11 @@ const (
 	releaseNamespace = "gallery"
 )
 
-// oldestKubernetes is the first release that kubeVersion in Chart.yaml admits.
+// oldestKubernetes is the first version that kubeVersion in Chart.yaml allows.
 var oldestKubernetes = chartutil.KubeVersion{Version: "v1.30.0", Major: "1", Minor: "30"}
 
-// tryRender does what `helm template` does, values.schema.json included. The API versions
-// are those that the cluster has beyond Kubernetes' own.
+// tryRender renders like `helm template`, including the validation by values.schema.json. The API versions are the ones
+// that the cluster serves in addition to Kubernetes' own.
 func tryRender(darkroom *chart.Chart, name, values string, apiVersions ...string) (*release.Release, error) {
 	parsed, err := chartutil.ReadValues([]byte(values))
 	if err != nil {
@@ -42,8 +42,7 @@ func tryRender(darkroom *chart.Chart, name, values string, apiVersions ...string
 	return install.Run(darkroom, parsed)
 }
 
-// render renders the chart with Helm 3 and Helm 4, which must agree, and returns the release of
-// Helm 3.
+// render renders the chart with Helm 3 and Helm 4, which must agree, and returns the release of Helm 3.
 func render(t *testing.T, values string) *release.Release {
 	t.Helper()
 	rendered, err := tryRender(mustLoad(t), releaseName, values)
@@ -63,7 +62,7 @@ func render(t *testing.T, values string) *release.Release {
 	return rendered
 }
 
-// manifest is everything that is rendered, test hooks included, in a fixed order.
+// manifest returns all rendered objects, including test hooks, in a fixed order.
 func manifest(rendered *release.Release) string {
 	documents := []string{strings.TrimSpace(rendered.Manifest)}
 	for _, hook := range rendered.Hooks {
@@ -79,7 +78,7 @@ func decode(t *testing.T, rendered *release.Release) []client.Object {
 	return objects
 }
 
-// objectsOf renders and decodes.
+// objectsOf renders the chart and decodes the objects.
 func objectsOf(t *testing.T, values string) []client.Object {
 	t.Helper()
 	return decode(t, render(t, values))

@@ -52,7 +52,7 @@ func TestUpgradeOfTheChartAloneKeepsThePods(t *testing.T) {
 	before := deploymentOf(t, inlineS3)
 	after := manifests.Only[*appsv1.Deployment](t, decode(t, rendered))
 	if cmp.Diff(before.Labels, after.Labels) == "" {
-		t.Error("the chart's version shows nowhere: this test would pass for any chart")
+		t.Error("the chart's version appears nowhere, so this test would pass for any chart")
 	}
 	expect.Equal(t, "the Deployment", before.Spec, after.Spec)
 }
@@ -64,11 +64,11 @@ func TestAChangeLeavesTheOldConfigurationAlone(t *testing.T) {
 		Replace(inlineS3))
 	old, changed := manifests.Only[*corev1.ConfigMap](t, before), manifests.Only[*corev1.ConfigMap](t, after)
 	if old.Name == changed.Name {
-		t.Errorf("ConfigMap %s holds %v before and %v after", old.Name, old.Data, changed.Data)
+		t.Errorf("ConfigMap %s contains %v before and %v after", old.Name, old.Data, changed.Data)
 	}
 	secret := manifests.Only[*corev1.Secret](t, before)
 	if secret.Name == manifests.Only[*corev1.Secret](t, after).Name {
-		t.Errorf("Secret %s holds both credentials", secret.Name)
+		t.Errorf("Secret %s contains both credentials", secret.Name)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestSelectorsSelectThePodsAndNothingElse(t *testing.T) {
 	}
 	service := manifests.Only[*corev1.Service](t, rendered)
 	if selects(service.Spec.Selector, manifests.Only[*corev1.Pod](t, rendered).Labels) {
-		t.Errorf("Service %s counts in the pod of helm test", service.Name)
+		t.Errorf("Service %s also selects the pod of helm test", service.Name)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// Darkroom serves /metrics even when metrics are disabled (empty then). The label is one that must
-// not put the pods behind the Service that leads nowhere.
+// Darkroom serves an empty /metrics even if metrics are disabled. This label must not make the Service without
+// endpoints select the pods.
 func TestMetricsAreNotRouted(t *testing.T) {
 	type path struct {
 		Path, Type string
@@ -45,17 +45,17 @@ func reachesPods(t *testing.T, rendered []client.Object, serviceName string) boo
 	for _, service := range manifests.All[*corev1.Service](rendered) {
 		if service.Name == serviceName {
 			if len(service.Spec.Selector) == 0 {
-				t.Errorf("Service %s has no selector, hence no Endpoints object, and Traefik drops its rule", serviceName)
+				t.Errorf("Service %s has no selector, so it has no Endpoints object, and Traefik drops its rule", serviceName)
 			}
 			return selects(service.Spec.Selector, pods)
 		}
 	}
-	// A rule whose backend is missing is dropped by some controllers, and "/" takes over.
+	// Some controllers drop a rule whose backend is missing, and "/" matches instead.
 	t.Errorf("Service %s does not exist", serviceName)
 	return false
 }
 
-// onOpenShift renders the chart for a cluster that serves the groups of OpenShift.
+// onOpenShift renders the chart for a cluster that serves OpenShift's API groups.
 func onOpenShift(t *testing.T, values string) []client.Object {
 	t.Helper()
 	rendered, err := tryRender(mustLoad(t), releaseName, values, "security.openshift.io/v1", "route.openshift.io/v1")
@@ -73,7 +73,7 @@ func TestOpenShiftChoosesTheUser(t *testing.T) {
 	}
 	user, group, fsGroup := template(objectsOf(t, ""))
 	if ptr.Deref(user, 0) != 65532 || ptr.Deref(group, 0) != 65532 || ptr.Deref(fsGroup, 0) != 65532 {
-		t.Errorf("elsewhere the IDs are %v, %v and %v, want 65532", user, group, fsGroup)
+		t.Errorf("on other clusters the IDs are %v, %v and %v, want 65532", user, group, fsGroup)
 	}
 	if user, group, fsGroup := template(onOpenShift(t, "")); user != nil || group != nil || fsGroup != nil {
 		t.Errorf("the IDs are %v, %v and %v, want none", user, group, fsGroup)
@@ -89,8 +89,8 @@ func TestOpenShiftChoosesTheUser(t *testing.T) {
 	}
 }
 
-// routesOf makes of an Ingress what OpenShift's controller makes of it: a Route for each
-// path, in which only paths of the types Prefix and ImplementationSpecific count.
+// routesOf converts an Ingress in the same way as OpenShift's controller: to a Route for each path, where only paths of
+// the types Prefix and ImplementationSpecific count.
 func routesOf(ingress *networkingv1.Ingress) map[string]string {
 	routes := map[string]string{}
 	for _, rule := range ingress.Spec.Rules {
@@ -111,6 +111,6 @@ func TestMetricsAreNotPublicOnOpenShift(t *testing.T) {
 	}
 	routes := routesOf(manifests.Only[*networkingv1.Ingress](t, objectsOf(t, hosts)))
 	if routes["photos.example.com/metrics"] != "" {
-		t.Errorf("elsewhere the path is exact: %v", routes)
+		t.Errorf("on other clusters the path is exact: %v", routes)
 	}
 }

@@ -160,13 +160,12 @@ const (
 	ReasonSecretKeyMissing = "SecretKeyMissing"
 )
 
-// Reasons of the condition SourceReady. All but NoProbe, ProbeOff and ImageServed
-// are also reasons of the condition Ready.
+// Reasons of the condition SourceReady. All except NoProbe, ProbeOff and ImageServed are also reasons of the condition
+// Ready.
 const (
 	// ReasonNoProbe: Unknown; the resource sets no spec.probe.
 	ReasonNoProbe = "NoProbe"
-	// ReasonProbeOff: Unknown; the operator runs with --probe-via=off. The probe does
-	// not affect Ready then.
+	// ReasonProbeOff: Unknown; the operator runs with --probe-via=off. The probe then does not affect Ready.
 	ReasonProbeOff = "ProbeOff"
 	// ReasonProbePending: Unknown; the rollout is not complete, or there were too few
 	// probes to decide.
@@ -221,7 +220,7 @@ func IsConditionTrue(conditions []Condition, conditionType string) bool {
 	return c != nil && c.Status == metav1.ConditionTrue
 }
 
-// IsConditionTrueNow is IsConditionTrue for the current generation of a Darkroom.
+// IsConditionTrueNow is like IsConditionTrue, for the current generation of a Darkroom.
 func IsConditionTrueNow(darkroom *Darkroom, conditionType string) bool {
 	c := FindCondition(darkroom.Status.Conditions, conditionType)
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == darkroom.Generation

@@ -484,7 +484,7 @@ type PodTemplate struct {
 }
 
 // Volume is a ConfigMap or Secret that pods mount. Other kinds of volumes are not supported: Darkroom does not write
-// files, and the operator must not mount for users what they may not mount themselves.
+// files, and the operator must not mount for users anything that they may not mount themselves.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.configMap) != has(self.secret)",message="must have either configMap or secret"
 type Volume struct {

@@ -26,7 +26,7 @@ type Probe struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('[?#]')",message="must be a path without '?' or '#': the operator adds the parameter w=16"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('[[:cntrl:]]')",message="must not contain control characters"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('//|/[.][.]?(/|$)')",message="must not contain empty, '.' or '..' segments"
-	// +kubebuilder:validation:XValidation:rule="!(self in ['/ping', '/metrics'])",message="must be the path of an image: /ping and /metrics are answered even when no image can be served"
+	// +kubebuilder:validation:XValidation:rule="!(self in ['/ping', '/metrics'])",message="must be the path of an image: /ping and /metrics respond even when no image can be served"
 	Path string `json:"path"`
 
 	// periodSeconds is the interval between probes.
@@ -65,7 +65,7 @@ func ValidateProbePath(path string) error {
 	case len(path) > 1024:
 		return errors.New("must be no longer than 1024 bytes")
 	case forbiddenInProbePath.MatchString(path):
-		return errors.New("must have no '?', '#', control characters, and no empty, '.' or '..' segments")
+		return errors.New("must not contain '?', '#', control characters, or empty, '.' or '..' segments")
 	case path == "/ping", path == "/metrics":
 		return fmt.Errorf("must be the path of an image, not %s", path)
 	}

@@ -40,9 +40,9 @@ type DarkroomStatus struct {
 	Installation string `json:"installation,omitempty"`
 
 	// url is the URL of the first domain. The operator's flags --url-scheme and
-	// --url-port set scheme and port. Without --url-scheme, the scheme is https if
-	// the Ingress has a certificate for the domain or a Gateway has accepted it at a
-	// listener that is known to be secure (see docs/conditions.md), else http.
+	// --url-port set scheme and port. Without --url-scheme, the scheme is https if the Ingress has a certificate for
+	// the domain or a Gateway has accepted it at a listener that is known to be secure (see docs/conditions.md),
+	// otherwise http.
 	// +optional
 	URL string `json:"url,omitempty"`
 

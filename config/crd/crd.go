@@ -1,5 +1,4 @@
-// Package crd holds the CustomResourceDefinition of Darkrooms, for programs that check
-// a Darkroom without a cluster.
+// Package crd embeds the CustomResourceDefinition of Darkrooms, for programs that check a Darkroom without a cluster.
 package crd
 
 import _ "embed"

@@ -10,8 +10,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/config/crd"
 )
 
-// TestQuantitiesHaveShortExponents walks the schema: Kubernetes' library computes with all digits of an exponent, in the
-// operator, in the API server, and in rules of the CRD, and does not end.
+// TestQuantitiesHaveShortExponents checks all quantities in the schema: the library of Kubernetes computes with all
+// digits of an exponent, in the operator, in the API server, and in rules of the CRD, and does not finish.
 func TestQuantitiesHaveShortExponents(t *testing.T) {
 	var schema any
 	if err := yaml.Unmarshal(crd.Darkrooms, &schema); err != nil {

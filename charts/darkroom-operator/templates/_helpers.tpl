@@ -1,6 +1,6 @@
 {{/* The prefix of all names in the namespace, unique per release: a name without the suffix
--darkroom-operator is that of the release, one with it that of the release and the suffix, and one that is too
-long, or not that of a Service, has a hash. With the longest suffix, 27 of the 63 characters of a name are left. */}}
+-darkroom-operator is the release name, a name with it is the release name plus the suffix, and a name that is too
+long or not a valid Service name contains a hash. With the longest suffix, 27 of the 63 characters of a name are left. */}}
 {{- define "operator.name" -}}
 {{- $name := include "operator.longName" . }}
 {{- if or (gt (len $name) 27) (not (regexMatch "^[a-z][-a-z0-9]*$" $name)) }}
@@ -25,7 +25,7 @@ long, or not that of a Service, has a hash. With the longest suffix, 27 of the 6
 {{- $own.name | default (ternary $name "default" (dig "create" true $own)) }}
 {{- end }}
 
-{{/* The ServiceAccount, unless somebody else creates it. Arguments: dict root, and account. */}}
+{{/* The ServiceAccount, unless someone else creates it. Arguments: dict root, and account. */}}
 {{- define "operator.serviceAccount" -}}
 {{- $values := index .root.Values (ternary "apiserver" "manager" (eq .account "apiserver")) }}
 {{- $own := $values.serviceAccount | default dict }}
@@ -46,7 +46,7 @@ metadata:
 {{- end }}
 
 {{/* The prefix of names in the cluster and in other namespaces. Releases of one name in several namespaces must not share a ClusterRole. In
-the namespace of the documents it is the name that config/ has, unless the name has a dot: no namespace has one. */}}
+the namespace of the documents it is the name in config/, unless the name contains a dot: no namespace does. */}}
 {{- define "operator.clusterName" -}}
 {{- include "operator.longName" . }}
 {{- if or (ne .Release.Namespace "darkroom-system") (contains "." (include "operator.longName" .)) }}.{{ .Release.Namespace }}{{ end }}
@@ -69,12 +69,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 {{- end }}
 
-{{/* Labels of an object that has some of its own, which take precedence. Arguments: the context, and these labels. */}}
+{{/* Labels of an object with its own labels, which take precedence. Arguments: the context, and these labels. */}}
 {{- define "operator.ownLabels" -}}
 {{- toYaml (merge (dict) (index . 1 | default dict) (include "operator.labels" (index . 0) | fromYaml)) }}
 {{- end }}
 
-{{/* Labels of pods. Arguments: dict root, component, and labels, those of the component. */}}
+{{/* Labels of pods. Arguments: dict root, component, and labels, the component's own labels. */}}
 {{- define "operator.podLabels" -}}
 {{ include "operator.selector" .root }}
 app.kubernetes.io/component: {{ .component }}
@@ -110,8 +110,9 @@ Helm 4 removes values that are null. index returns null for these, where get ret
 {{- end }}
 {{- end }}
 
-{{/* The variables of a container. extraEnv replaces one of the same name, because names are the merge key of this list. Arguments: dict root,
-component, which is the name of the container too, and values, those of the component. */}}
+{{/* The variables of a container. extraEnv replaces a variable with the same name, because names are the merge key of
+this list. Arguments: dict root, component, which is also the name of the container, and values, the component's
+values. */}}
 {{- define "operator.env" -}}
 {{- $extra := dict }}
 {{- $followed := list "WATCH_NAMESPACE" "DARKROOM_WATCH_NAMESPACES" "DARKROOM_METRICS_BIND_ADDRESS" "DARKROOM_METRICS_SECURE" "DARKROOM_HEALTH_PROBE_BIND_ADDRESS" "DARKROOM_LEADER_ELECT" "DARKROOM_LEASE_NAMESPACE" "DARKROOM_INSTALLATION" "DARKROOM_SELECTOR" "DARKROOM_PROBE_VIA" "DARKROOM_BIND_ADDRESS" "DARKROOM_TLS_CERT_FILE" }}
@@ -152,20 +153,20 @@ component, which is the name of the container too, and values, those of the comp
 {{- end }}
 {{- end }}
 
-{{/* The port of an address; empty if the address turns a server off. */}}
+{{/* The port of an address; empty if the address disables a server. */}}
 {{- define "operator.port" -}}
 {{- $port := . | splitList ":" | last | int }}
 {{- if $port }}{{ $port }}{{ end }}
 {{- end }}
 
-{{/* Refuses an address that probes do not reach. Arguments: the value, and its name. */}}
+{{/* Rejects an address that probes cannot reach. Arguments: the value, and its name. */}}
 {{- define "operator.probed" -}}
 {{- if regexMatch "^(127[.]|localhost:|\\[::1\\])" (index . 0 | default "") }}
-{{- fail (printf "%s: %s is not reached by the probes of the kubelet; set the port alone, such as :%s" (index . 1) (index . 0) (splitList ":" (index . 0) | last)) }}
+{{- fail (printf "%s: the kubelet's probes cannot reach %s; set only the port, such as :%s" (index . 1) (index . 0) (splitList ":" (index . 0) | last)) }}
 {{- end }}
 {{- end }}
 
-{{/* Namespaces of the Roles. Arguments: dict root, and namespaces, those of the component. */}}
+{{/* Namespaces of the Roles. Arguments: dict root, and namespaces, the component's namespaces. */}}
 {{- define "operator.roleNamespaces" -}}
 {{- $namespaces := .namespaces | default .root.Values.manager.watchNamespaces | default (list .root.Release.Namespace) }}
 {{- toJson (uniq $namespaces) }}
@@ -177,7 +178,7 @@ component, which is the name of the container too, and values, those of the comp
 {{- join "," (.namespaces | default .root.Values.manager.watchNamespaces | default $own) }}
 {{- end }}
 
-{{/* Security contexts: the values over the defaults. Upgrades with --reuse-values may lack the
+{{/* Security contexts: the values take precedence over the defaults. Upgrades with --reuse-values may lack the
 values. */}}
 {{- define "operator.podSecurityContext" -}}
 {{- $default := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") }}
@@ -189,8 +190,8 @@ values. */}}
 {{- toYaml (mergeOverwrite $default (.Values.securityContext | default dict)) }}
 {{- end }}
 
-{{/* Scheduling fields of both Deployments. Arguments: dict root, component, and values, those
-of the component. */}}
+{{/* Scheduling fields of both Deployments. Arguments: dict root, component, and values, the
+component's values. */}}
 {{- define "operator.scheduling" -}}
 {{- $root := .root }}
 {{- $component := .component }}
@@ -243,7 +244,7 @@ spec:
 {{- end }}
 
 {{/* A role with rules from files/: a ClusterRole, or a Role in each watched namespace. Arguments: dict root, file, name,
-account, and namespaces, those of the component. */}}
+account, and namespaces, the component's namespaces. */}}
 {{- define "operator.role" -}}
 {{- $root := .root }}
 {{- $rules := (.root.Files.Get .file | fromYaml).rules }}

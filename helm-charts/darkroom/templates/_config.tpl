@@ -1,14 +1,13 @@
 {{/*
 Darkroom's configuration as environment variables (viper's naming: upper case, "_"
-for "."). Only variables that the type of source uses are set; others would roll the
-pods without need.
+for "."). Only variables that the type of source uses are set; others would roll the pods unnecessarily.
 */}}
 
-{{/* Data of the ConfigMap. Never a credential. */}}
+{{/* Data of the ConfigMap. It never contains a credential. */}}
 {{- define "darkroom.config" -}}
 {{- $source := .Values.source -}}
 {{- $breaker := $source.breaker -}}
-# Read by releases before v0.2.0; later ones listen on 3000 by default.
+# Read by releases before v0.2.0; later releases listen on 3000 by default.
 PORT: "3000"
 LOG_LEVEL: {{ .Values.logLevel | quote }}
 CACHE_TIME: {{ .Values.cache.ttlSeconds | int64 | quote }}
@@ -69,8 +68,8 @@ SOURCE_HYSTRIX_ERRORPERCENTTHRESHOLD: {{ $breaker.errorPercentThreshold | int64 
 {{- end -}}
 
 {{/*
-The source and the additional ones, with all fields. Each has the beginning of its variables (variables) and of its
-keys in the chart's own Secret (keys), and the end of the name of its volume (suffix). A YAML document {items: […]}.
+The source and the additional ones, with all fields. Each entry has the prefix of its variables (variables) and of its
+keys in the chart's own Secret (keys), and the suffix of its volume's name (suffix). A YAML document {items: […]}.
 */}}
 {{- define "darkroom.sources" -}}
 {{- $items := list (mergeOverwrite (deepCopy .Values.source) (dict "variables" "SOURCE_" "keys" "" "suffix" "")) -}}
@@ -103,8 +102,8 @@ keys in the chart's own Secret (keys), and the end of the name of its volume (su
 {{- end -}}
 
 {{/*
-The credentials of the sources: environment variable, the Secret that has it (empty: the chart's own), its key
-there, and the inline value. A YAML document {items: […]}, as includes return text.
+The credentials of the sources: environment variable, the Secret that contains it (empty: the chart's own), its key
+there, and the inline value. A YAML document {items: […]}, because includes return text.
 */}}
 {{- define "darkroom.credentials" -}}
 {{- $items := list -}}

@@ -1,10 +1,9 @@
 {{/*
-The gate: a container beside Darkroom. It has the ConfigMap, the credentials and the
-variables that Darkroom has without it, because it reads the source. Darkroom reads from the
-gate's inner face at loopback.
+The gate: a container beside Darkroom. It gets the ConfigMap, the credentials and the variables that Darkroom has
+without a gate, because it reads the source. Darkroom reads from the gate's internal face on loopback.
 */}}
 
-{{/* Variables of the gate in the ConfigMap, after those of the source. */}}
+{{/* Variables of the gate in the ConfigMap, after the variables of the source. */}}
 {{- define "darkroom.gateConfig" -}}
 {{- with .Values.gate }}
 GATE_MAX_WIDTH: {{ .limits.maxWidth | int64 | quote }}
@@ -22,7 +21,7 @@ GATE_SIGNING_KEYS_FILE: /signing/keys
 GATE_SIGNING_MODE: {{ .signing.mode | quote }}
 GATE_SIGNING_SCHEME: {{ .signing.scheme | quote }}
 {{- with $.Values.probe.path }}
-# What darkroom.imageProbe and the operator request.
+# The request that darkroom.imageProbe and the operator send.
 GATE_PUBLIC_REQUEST: {{ printf "%s?w=16" . | quote }}
 {{- end }}
 {{- end }}
@@ -73,20 +72,20 @@ GATE_ADDITIONAL_SOURCES: {{ join "," . | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* Darkroom's env beside a gate. It has no credentials and no proxy. */}}
+{{/* Darkroom's environment variables if there is a gate. It contains no credentials and no proxy. */}}
 {{- define "darkroom.innerEnv" -}}
 - name: DEBUG
   value: "false"
 - name: LOG_LEVEL
   value: {{ .Values.logLevel | quote }}
-# Memory is the decoded images. Collecting garbage earlier leaves more of it to them.
+# Most of the memory is used by decoded images. Collecting garbage earlier leaves more memory for them.
 - name: GOGC
   value: "50"
 - name: SOURCE_KIND
   value: webfolder
 - name: SOURCE_BASEURL
   value: http://127.0.0.1:3002
-# The gate admits requests, and none of them fails for the source.
+# The gate limits the requests, and no request fails because of the source.
 - name: SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS
   value: "1000"
 - name: SOURCE_HYSTRIX_TIMEOUT
@@ -104,7 +103,7 @@ GATE_ADDITIONAL_SOURCES: {{ join "," . | quote }}
       divisor: "1"
 {{- end -}}
 
-{{/* The program of the gate also supervises Darkroom, whose image does not have it. */}}
+{{/* The program of the gate also supervises Darkroom, because Darkroom's image does not contain it. */}}
 {{- define "darkroom.gateInstaller" -}}
 - name: gate-install
   image: {{ include "darkroom.gateImage" . | quote }}
@@ -158,7 +157,7 @@ GATE_ADDITIONAL_SOURCES: {{ join "," . | quote }}
     {{- include "darkroom.memoryLimit" "darkroom" | nindent 4 }}
     {{- end }}
   {{- if .Values.probe.path }}
-  # Through the gate and Darkroom: new pods serve the image before they receive requests.
+  # The probe goes through the gate and Darkroom: new pods serve the image before they receive requests.
   startupProbe:
     {{- include "darkroom.imageProbe" .Values.probe | nindent 4 }}
   {{- else if .Values.startupProbe }}
@@ -211,7 +210,7 @@ GATE_ADDITIONAL_SOURCES: {{ join "," . | quote }}
   {{- end }}
 {{- end -}}
 
-{{/* Those of darkroom.sources that have certificates of private authorities. */}}
+{{/* The sources in darkroom.sources that have certificates of private authorities. */}}
 {{- define "darkroom.caBundles" -}}
 {{- $items := list -}}
 {{- range (include "darkroom.sources" . | fromJson).items -}}
@@ -243,12 +242,12 @@ httpGet:
 {{ toYaml (index . 2) }}
 {{- end -}}
 
-{{/* The type of a source whose bucket the gate reads as the pods' ServiceAccount; otherwise empty. */}}
+{{/* The type of a source whose bucket the gate reads with the identity of the pods' ServiceAccount; otherwise empty. */}}
 {{- define "darkroom.identityOf" -}}
 {{- if and .auth (has .type (list "S3" "GoogleCloudStorage")) }}{{ .type }}{{ end -}}
 {{- end -}}
 
-{{/* The type of the sources with an identity, which darkroom.validate lets be one; empty if there are none. */}}
+{{/* The type of the sources with an identity; darkroom.validate allows only one. Empty if there are none. */}}
 {{- define "darkroom.workloadIdentity" -}}
 {{- $type := "" -}}
 {{- range (include "darkroom.sources" . | fromJson).items -}}
@@ -257,14 +256,14 @@ httpGet:
 {{- $type -}}
 {{- end -}}
 
-{{/* Annotations of the pods. On EKS only the container of the gate is given the identity. */}}
+{{/* Annotations of the pods. On EKS, only the container of the gate receives the identity. */}}
 {{- define "darkroom.podAnnotations" -}}
 {{- $annotations := dict -}}
 {{- if eq (include "darkroom.workloadIdentity" .) "S3" -}}
   {{- $annotations = dict "eks.amazonaws.com/skip-containers" "darkroom,gate-install" -}}
 {{- end -}}
 {{- if .Values.gate.enabled -}}
-  {{- /* They hold nothing that another pod would miss, and must not keep a node from being scaled down. */}}
+  {{- /* The volumes contain nothing that other pods need, and must not prevent a node from being scaled down. */}}
   {{- $volumes := list "gate" -}}
   {{- if .Values.gate.cache.diskBytes | int64 }}{{ $volumes = append $volumes "gate-cache" }}{{ end -}}
   {{- $_ := set $annotations "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes" (join "," $volumes) -}}

@@ -1,6 +1,6 @@
 {{/*
-Names, labels and the container image. The pod template must not depend on the chart's
-version, because then every upgrade of the chart would roll every Darkroom.
+Names, labels and the container image. The pod template must not depend on the chart's version, because then every
+upgrade of the chart would roll every Darkroom.
 */}}
 
 {{- define "darkroom.name" -}}
@@ -8,13 +8,12 @@ version, because then every upgrade of the chart would roll every Darkroom.
 {{- end -}}
 
 {{/*
-The name of every resource, with or without a suffix. It must be a valid name of a
-Service: at most 63 characters, a letter first, no dots. The name of a release may start
-with a digit and contain dots.
+The name of every resource, with or without a suffix. It must be a valid name of a Service: at most 63 characters,
+starting with a letter, without dots. The name of a release may start with a digit and contain dots.
 
-Names are unique per release. A name without the suffix "-darkroom" is that of the
-release; a name with it is that of the release plus the suffix; a name of 63 characters
-is derived from a release whose name is not valid (see darkroom.derivedName).
+Names are unique per release. A name without the suffix "-darkroom" is the name of the release; a name with the suffix
+is the name of the release plus the suffix; a name of 63 characters is derived from a release whose name is not valid
+(see darkroom.derivedName).
 */}}
 {{- define "darkroom.fullname" -}}
 {{- if .Values.fullnameOverride -}}
@@ -74,7 +73,7 @@ The Service without pods. "<name>-blocked" could be the name of another Darkroom
 {{- end -}}
 {{- end -}}
 
-{{/* Immutable in a Deployment, so only labels that never change. */}}
+{{/* Immutable in a Deployment, so these labels never change. */}}
 {{- define "darkroom.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "darkroom.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
@@ -109,10 +108,10 @@ app.kubernetes.io/version: {{ . | quote }}
 {{- end -}}
 
 {{/*
-The annotations of an object: its own over commonAnnotations. Arguments: the context, and its own.
+The annotations of an object: its own annotations take precedence over commonAnnotations. Arguments: the context, and the object's own annotations.
 */}}
 {{- define "darkroom.annotations" -}}
-{{- /* merge would take an empty value for a missing one. */}}
+{{- /* merge would treat an empty value as missing. */}}
 {{- with mergeOverwrite (dict) ((index . 0).Values.commonAnnotations | default dict) (index . 1 | default dict) -}}
 annotations:
   {{- toYaml . | nindent 2 }}
@@ -120,7 +119,7 @@ annotations:
 {{- end -}}
 
 {{/*
-Labels of the pods. Those that selectors use take precedence over podLabels.
+Labels of the pods. Labels used by selectors take precedence over podLabels.
 */}}
 {{- define "darkroom.podLabels" -}}
 {{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" -}}
@@ -191,7 +190,7 @@ The chart's default IDs are therefore omitted there; IDs that were set are kept.
 {{- end -}}
 {{- end -}}
 
-{{/* "true" if there is an Ingress: by default if there is no HTTPRoute. */}}
+{{/* "true" if there is an Ingress: by default, if there is no HTTPRoute. */}}
 {{- define "darkroom.hasIngress" -}}
 {{- if ternary .Values.ingress.enabled (not .Values.gateway.enabled) (kindIs "bool" .Values.ingress.enabled) -}}true{{- end -}}
 {{- end -}}
@@ -222,8 +221,8 @@ httpGet:
 {{- end -}}
 
 {{/*
-A startup probe by an image. The kubelet never gives up (2147483647 is the maximum): a
-restart does not fix a source that fails.
+A startup probe that requests an image. The kubelet never gives up (2147483647 is the maximum): a restart does not fix a
+source that fails.
 */}}
 {{- define "darkroom.imageProbe" -}}
 httpGet:

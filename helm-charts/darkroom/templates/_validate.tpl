@@ -1,6 +1,6 @@
 {{/*
-Validation that values.schema.json cannot express or has no helpful message for. Each
-message names the value and the remedy.
+Validation that values.schema.json cannot express, or for which it has no helpful message. Each message names the value
+and the remedy.
 */}}
 {{- define "darkroom.validate" -}}
 {{- $seen := dict -}}
@@ -47,7 +47,7 @@ message names the value and the remedy.
   {{- fail "gate.limits.parameters: must have w, because probe.path requests w=16; add it, or remove probe.path" -}}
 {{- end -}}
 {{- if .Values.gate.enabled -}}
-  {{- /* The gate does not start with parameters that no request may have. */}}
+  {{- /* The gate does not start if no request could have the parameters. */}}
   {{- $parameters := list -}}
   {{- range $name, $value := .Values.defaultParams -}}
     {{- $parameters = append $parameters (dict "at" "defaultParams" "name" $name "value" (toString $value)) -}}
