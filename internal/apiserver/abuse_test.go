@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
-// counting counts the requests to some path that a server makes with its own identity.
+// counting counts the requests to a path that a server sends with its own identity.
 func counting(path string, count *atomic.Int64) func(*apiserver.Options) {
 	return intercept(func(request *http.Request) error {
 		if strings.Contains(request.URL.Path, path) {
@@ -35,7 +35,7 @@ func countingPreviews(count *atomic.Int64) func(*apiserver.Options) {
 	}
 }
 
-// withHosts is a Darkroom with many sub-domains.
+// withHosts returns a Darkroom with many sub-domains.
 func withHosts(n int) string {
 	hosts := make([]string, n)
 	for i := range hosts {
@@ -67,16 +67,16 @@ func TestPreviewsStayWithinTheLimitsOfTheCluster(t *testing.T) {
 		})
 	}
 	if n := rendered.Load(); n != 0 {
-		t.Errorf("%d are rendered", n)
+		t.Errorf("%d were rendered", n)
 	}
 	s.want(http.StatusOK, token, "POST", path(namespace, "photos")+"/review", withHosts(64))
 	if n := rendered.Load(); n != 1 {
-		t.Errorf("a good one is rendered %d times", n)
+		t.Errorf("a valid one was rendered %d times", n)
 	}
 }
 
-// TestOneCallerCannotRenderForAll checks the share of each caller in the concurrent
-// renderings, and that a rendering ends when the caller goes away.
+// TestOneCallerCannotRenderForAll checks each caller's share of the concurrent renderings, and that a rendering stops
+// when the caller disconnects.
 func TestOneCallerCannotRenderForAll(t *testing.T) {
 	t.Parallel()
 	var rendering, most atomic.Int64
@@ -110,9 +110,9 @@ func TestOneCallerCannotRenderForAll(t *testing.T) {
 	}
 	some := func(want bool) {
 		t.Helper()
-		eventually(t, fmt.Sprintf("something is rendered: %t", want), func() error {
+		eventually(t, fmt.Sprintf("something was rendered: %t", want), func() error {
 			if n := rendering.Load(); n > 0 != want {
-				return fmt.Errorf("%d are rendered", n)
+				return fmt.Errorf("%d were rendered", n)
 			}
 			return nil
 		})
@@ -122,11 +122,11 @@ func TestOneCallerCannotRenderForAll(t *testing.T) {
 	goAway()
 	asking.Wait()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("rendering ends with %v", err)
+		t.Errorf("rendering ended with %v", err)
 	}
 	some(false)
 	if n := most.Load(); n != 1 {
-		t.Errorf("%d were rendered at one time for one caller", n)
+		t.Errorf("%d were rendered at the same time for one caller", n)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestQuestionsToTheClusterAreBudgeted(t *testing.T) {
 		})
 	greedy, modest := newUserWho(t, namespace, "viewer", canView).token, newEditor(t, namespace).token
 	ask := func(i int) string { return fmt.Sprintf("/access?namespace=random-%d", i) }
-	// A request asks several questions.
+	// One request causes several access reviews.
 	for i := range 5 {
 		s.call(greedy, "GET", ask(i), "")
 	}
@@ -148,24 +148,24 @@ func TestQuestionsToTheClusterAreBudgeted(t *testing.T) {
 		s.limited(greedy, "GET", ask(5+i))
 	}
 	if n := questions.Load(); n > 20 {
-		t.Errorf("%d questions were asked", n)
+		t.Errorf("%d access reviews were sent", n)
 	}
-	// Others have a budget, and answers, of their own.
+	// Other callers have their own budget and their own results.
 	s.want(http.StatusOK, modest, "GET", "/access?namespace="+namespace, "")
 	s.want(http.StatusOK, modest, "GET", "/darkrooms?namespace="+namespace, "")
 	asked := questions.Load()
 	s.want(http.StatusOK, modest, "GET", "/access?namespace="+namespace, "")
 	if again := questions.Load(); again != asked {
-		t.Errorf("%d questions were asked again", again-asked)
+		t.Errorf("%d access reviews were sent again", again-asked)
 	}
-	// Lists that the server reads for a caller are of the budget too.
+	// Lists that the server reads for a caller also use the caller's budget.
 	s.want(http.StatusCreated, modest, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	last := 0
 	for range 20 {
 		last = s.raw(modest, "GET", path(namespace, "photos")+"/events", "").status
 	}
 	if n := lists.Load(); last != http.StatusTooManyRequests || n == 0 || n > 18 {
-		t.Errorf("the last is answered %d; the cluster was asked for %d lists", last, n)
+		t.Errorf("the last response has status %d; the cluster received %d requests for lists", last, n)
 	}
 }
 
@@ -186,13 +186,13 @@ func TestRenderingHasARate(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t, countingPreviews(&atomic.Int64{})), newNamespace(t)
 	greedy, modest := newUserWho(t, namespace, "viewer", canView).token, newEditor(t, namespace).token
-	// Ten at once, and two a second.
+	// Ten at once, and two per second.
 	began := time.Now()
 	for range 13 {
 		s.want(http.StatusOK, greedy, "POST", path(namespace, "photos")+"/review", withHosts(1))
 	}
 	if took := time.Since(began); took < time.Second {
-		t.Errorf("thirteen are rendered in %s", took)
+		t.Errorf("thirteen were rendered in %s", took)
 	}
 	s.want(http.StatusOK, modest, "POST", path(namespace, "photos")+"/review", withHosts(1))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// listed returns the namespaces and names of the Darkrooms that a user gets.
+// listed returns the namespaces and names of the Darkrooms that a user can list.
 func listed(t *testing.T, s *server, token, query string) []string {
 	t.Helper()
 	var out []string
@@ -57,7 +57,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 	}
 	for _, want := range []string{one + "/photos", two + "/photos"} {
 		if got := listed(t, s, everywhere.token, ""); !slices.Contains(got, want) {
-			t.Errorf("who may list everywhere sees %q, want %s among it", got, want)
+			t.Errorf("a user who may list everywhere sees %q, want %s among them", got, want)
 		}
 	}
 
@@ -87,7 +87,7 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 			http.StatusForbidden,
 		},
 		"a viewer deletes": {viewerOfOne, "DELETE", path(one, "photos"), "", nil, http.StatusForbidden},
-		"a viewer has no proxy": {
+		"a viewer has no permission to use the proxy": {
 			viewerOfOne, "GET", path(one, "photos") + "/image?path=/x.jpg", "",
 			nil, http.StatusForbidden,
 		},
@@ -101,8 +101,8 @@ func TestEachSeesAndDoesWhatKubernetesAllows(t *testing.T) {
 	}
 }
 
-// TestADarkroomOfOthersIsAnsweredLikeNone compares, for every operation, the answer about a Darkroom with that
-// about none: to a stranger, and to who may read everything around it.
+// TestADarkroomOfOthersIsAnsweredLikeNone compares, for every operation, the response for an existing Darkroom with the
+// response for a missing one. It does so for a stranger, and for a user who may read everything except the Darkroom.
 func TestADarkroomOfOthersIsAnsweredLikeNone(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -123,7 +123,7 @@ func TestADarkroomOfOthersIsAnsweredLikeNone(t *testing.T) {
 				return strings.ReplaceAll(got.body, name, "photos")
 			}
 			if there, none := about("photos"), about("nothing"); there != none {
-				t.Errorf("%s %s answers %s, and without a Darkroom %s", one.method, one.path, there, none)
+				t.Errorf("%s %s: got status %s, but without a Darkroom %s", one.method, one.path, there, none)
 			}
 		}
 	}
@@ -161,13 +161,13 @@ func TestCallersGetSettingsAndTheirPermissions(t *testing.T) {
 		got := into[apiserver.Access](t, s.want(http.StatusOK, token, "GET",
 			"/access?namespace="+namespace+"&name=photos", ""))
 		if got != want {
-			t.Errorf("told is %+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 	problemOf(t, s.want(http.StatusUnprocessableEntity, viewer, "GET", "/access", ""))
 }
 
-// TestCallersAreToldWhereTheyMayWrite compares what the server says with random rights in many namespaces.
+// TestCallersAreToldWhereTheyMayWrite compares the server's responses with random permissions in many namespaces.
 func TestCallersAreToldWhereTheyMayWrite(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -205,10 +205,10 @@ func TestCallersAreToldWhereTheyMayWrite(t *testing.T) {
 	want.Create = append(want.Create, own)
 	slices.Sort(want.Create)
 	slices.Sort(want.Update)
-	eventually(t, "the server knows the Darkrooms and rights", func() error {
+	eventually(t, "the server has the Darkrooms and permissions", func() error {
 		got := into[apiserver.Namespaces](t, s.want(http.StatusOK, caller.token, "GET", "/access/namespaces", ""))
 		if !reflect.DeepEqual(got, want) {
-			return fmt.Errorf("told is %+v, want %+v", got, want)
+			return fmt.Errorf("got %+v, want %+v", got, want)
 		}
 		return nil
 	})
@@ -216,7 +216,7 @@ func TestCallersAreToldWhereTheyMayWrite(t *testing.T) {
 	got := into[apiserver.Namespaces](t, s.want(http.StatusOK, everywhere.token, "GET", "/access/namespaces", ""))
 	for _, namespace := range all {
 		if !slices.Contains(got.Create, namespace) || slices.Contains(got.Update, namespace) {
-			t.Errorf("who may create everywhere, and update nowhere, is told %+v", got)
+			t.Errorf("a user who may create everywhere and update nowhere gets %+v", got)
 		}
 	}
 }
@@ -229,8 +229,8 @@ func roleOf(t *testing.T, file string) *rbacv1.ClusterRole {
 	return role
 }
 
-// TestRolesForUsers has all that the roles in config/rbac allow: verbs by resource. Those that
-// allow nothing beyond Darkrooms are aggregated into the roles of Kubernetes.
+// TestRolesForUsers lists everything that the roles in config/rbac allow: verbs by resource. Roles that allow nothing
+// beyond Darkrooms are aggregated into the roles of Kubernetes.
 func TestRolesForUsers(t *testing.T) {
 	t.Parallel()
 	type rights map[string]string

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
-// rightOf returns the permission that a request needs. Without one, the handler refuses the request.
+// rightOf returns the permission that a request needs. If there is none, the handler rejects the request.
 type rightOf func(ctx huma.Context, body []byte) (right auth.Right, needed bool)
 
 // onDarkroom requires a verb on the Darkroom in the path.
@@ -82,7 +82,7 @@ func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// requireFor authorizes the caller. The handlers refuse namespaces that are not served.
+// requireFor authorizes the caller. The handlers reject namespaces that are not served.
 func (s *Server) requireFor(ctx huma.Context, body []byte, need rightOf) error {
 	right, needed := need(ctx, body)
 	if !needed || !s.serves(right.Namespace) {

@@ -24,9 +24,9 @@ func (s *Server) authenticate(r *route) func(huma.Context, func(huma.Context)) {
 		}
 		request, w := humago.Unwrap(ctx)
 		if r.streams && request.Method == http.MethodHead {
-			// The stream would occupy the connection that the client reuses for its next request.
+			// The stream would occupy the connection, which the client reuses for its next request.
 			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusMethodNotAllowed,
-				"HEAD is not possible here, but GET").WithHeader("Allow", http.MethodGet))
+				"HEAD is not allowed here; allowed: GET").WithHeader("Allow", http.MethodGet))
 			return
 		}
 		who, leave, err := s.enter(ctx.Context(), w, request, r)

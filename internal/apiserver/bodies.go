@@ -20,7 +20,7 @@ import (
 // bodyTimeout limits the time to read a body.
 const bodyTimeout = 5 * time.Second
 
-// readBody reads a body of at most that many bytes.
+// readBody reads a body with at most the given number of bytes.
 func readBody(ctx huma.Context, w http.ResponseWriter, most int64) ([]byte, error) {
 	control := http.NewResponseController(w)
 	// Without support for deadlines, as in tests, the server's read timeout applies.

@@ -20,19 +20,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
-// redirectURL is the URL of the server at the issuer.
+// redirectURL is the server's redirect URL, as registered at the issuer.
 const redirectURL = "https://darkrooms.test/auth/callback"
 
-// settingsOf are the settings of servers that share sessions.
+// settingsOf returns the settings of servers that share sessions.
 type settingsOf struct {
 	config oidc.Config
 	clock  *clocktesting.FakePassiveClock
 }
 
-// pass moves the clock of the sessions.
+// pass advances the clock of the sessions.
 func (s *settingsOf) pass(d time.Duration) { s.clock.SetTime(s.clock.Now().Add(d)) }
 
-// newSettings returns settings with keys of their own. The clock is the sessions' clock.
+// newSettings returns settings with new keys. The clock is used for the sessions.
 func newSettings(t *testing.T) *settingsOf {
 	t.Helper()
 	clock := clocktesting.NewFakePassiveClock(time.Now())
@@ -64,13 +64,13 @@ func (s *settingsOf) use(t *testing.T) func(*apiserver.Options) {
 	return func(o *apiserver.Options) { o.OIDC, o.ClusterName = provider, "staging" }
 }
 
-// browser keeps the cookies of a user.
+// browser stores the cookies of a user.
 type browser struct {
 	t      *testing.T
 	server *server
 	issuer *issuer.Issuer
 	jar    map[string]string
-	// seen are all URLs that the browser was sent to.
+	// seen are all URLs that the browser was redirected to.
 	seen []string
 }
 
@@ -86,7 +86,7 @@ func (b *browser) cookies() string {
 	return strings.Join(out, "; ")
 }
 
-// do sends a request with the cookies, and keeps the cookies of the response.
+// do sends a request with the cookies, and stores the cookies of the response.
 func (b *browser) do(method, path, body string, headers ...string) answer {
 	b.t.Helper()
 	if cookies := b.cookies(); cookies != "" {
@@ -108,13 +108,12 @@ func (b *browser) want(status int, method, path, body string) answer {
 	b.t.Helper()
 	got := b.do(method, path, body)
 	if got.status != status {
-		b.t.Fatalf("%s %s answers %s, want %d\n%s", method, path, got, status, b.server.log)
+		b.t.Fatalf("%s %s: got status %s, want %d\n%s", method, path, got, status, b.server.log)
 	}
 	return got
 }
 
-// begin begins a sign-in as a user, and returns the path that the issuer sends the browser
-// back to.
+// begin begins a sign-in as a user, and returns the path to which the issuer redirects the browser.
 func (b *browser) begin(user, returnPath string) string {
 	b.t.Helper()
 	authorization := b.want(http.StatusSeeOther, "GET", "/auth/login?return="+url.QueryEscape(returnPath), "").
@@ -124,17 +123,17 @@ func (b *browser) begin(user, returnPath string) string {
 	return back.RequestURI()
 }
 
-// finish goes back to the server, as browsers do from another site.
+// finish requests the callback, as browsers do when they come from another site.
 func (b *browser) finish(callback string) (location string) {
 	b.t.Helper()
 	got := b.do("GET", callback, "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
 	if got.status != http.StatusSeeOther {
-		b.t.Fatalf("the callback answers %s", got)
+		b.t.Fatalf("the callback: got status %s", got)
 	}
 	return got.header.Get("Location")
 }
 
-// ends checks where a callback leads. A sign-in that fails leaves no session.
+// ends checks where a callback redirects to. A failed sign-in leaves no session.
 func (b *browser) ends(want, callback string) {
 	b.t.Helper()
 	location := b.finish(callback)
@@ -143,7 +142,7 @@ func (b *browser) ends(want, callback string) {
 	}
 }
 
-// signsIn signs a user in, and checks where that leads.
+// signsIn signs a user in, and checks where the callback redirects to.
 func (b *browser) signsIn(user, want string) {
 	b.t.Helper()
 	b.ends(want, b.begin(user, "/"))
@@ -154,19 +153,19 @@ func (b *browser) who() apiserver.Who {
 	return into[apiserver.Who](b.t, b.want(http.StatusOK, "GET", "/session", ""))
 }
 
-// on is the same browser at another replica.
+// on returns the same browser with another replica.
 func (b *browser) on(s *server) *browser {
 	b.server = s
 	return b
 }
 
-// startFor starts a server whose issuer the cluster trusts, and the browser of a new user.
+// startFor starts a server with an issuer that the cluster trusts, and returns the browser of a new user.
 func startFor(t *testing.T, user string, groups ...string) (*settingsOf, *server, *browser) {
 	t.Helper()
 	idp.AddUser(user, groups...)
 	settings := newSettings(t)
 	s := start(t, settings.use(t))
-	// The cluster gets the keys of the issuer after a moment.
+	// The cluster fetches the keys of the issuer after a moment.
 	eventually(t, "cluster trusts the issuer", func() error {
 		if b := newBrowser(t, s); b.finish(b.begin(user, "/")) != "/" {
 			return fmt.Errorf("refused: %s", s.log)

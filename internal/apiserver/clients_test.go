@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestGeneratedClients use a server as users of the OpenAPI document do.
+// TestGeneratedClients runs generated clients against a server, as users of the OpenAPI document do.
 func TestGeneratedClients(t *testing.T) {
 	t.Parallel()
 	t.Run("TypeScript", func(t *testing.T) {
@@ -42,7 +42,7 @@ func runClient(t *testing.T, folder, name string, args ...string) {
 	output(t, folder, []string{"URL=" + s.url, "TOKEN=" + token, "NAMESPACE=" + namespace}, name, args...)
 }
 
-// output runs a command to its end.
+// output runs a command and returns its output.
 func output(t *testing.T, folder string, environment []string, name string, args ...string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)

@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// TestHEADLeavesTheConnectionForTheNextRequest walks the document. A response to HEAD is complete after its headers, so
-// that proxies send the next request, of another user, on the same connection.
+// TestHEADLeavesTheConnectionForTheNextRequest tests every read in the document. A response to HEAD is complete after
+// its headers, so proxies may send the next request, of another user, on the same connection.
 func TestHEADLeavesTheConnectionForTheNextRequest(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -56,8 +56,8 @@ func TestHEADLeavesTheConnectionForTheNextRequest(t *testing.T) {
 	}
 }
 
-// TestBodiesThatDecodersReadInPartAreRefused walks the document: JSON is UTF-8, and decoders replace what is not; of
-// several values of one name they read the last, or all of them.
+// TestBodiesThatDecodersReadInPartAreRefused tests every operation with a body. JSON is UTF-8, and decoders replace
+// other bytes. Of several values with one name, they read only the last or all of them.
 func TestBodiesThatDecodersReadInPartAreRefused(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -91,7 +91,7 @@ func TestBodiesThatDecodersReadInPartAreRefused(t *testing.T) {
 					got := s.call(token, strings.ToUpper(method), names.Replace(path), body,
 						"Content-Type", mediaType, "If-Match", "*")
 					if got.status != http.StatusBadRequest || !strings.Contains(got.body, reason) {
-						t.Errorf("%s %s of %q answers %s", method, path, body, got)
+						t.Errorf("%s %s with %q: got status %s", method, path, body, got)
 					}
 				}
 			}
@@ -102,7 +102,7 @@ func TestBodiesThatDecodersReadInPartAreRefused(t *testing.T) {
 	}
 }
 
-// TestARequestWhoseQueryIsNotUnderstoodChangesNothing writes with queries that have a dryRun in some form.
+// TestARequestWhoseQueryIsNotUnderstoodChangesNothing sends writes with queries that contain dryRun in some form.
 func TestARequestWhoseQueryIsNotUnderstoodChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -131,10 +131,10 @@ func TestARequestWhoseQueryIsNotUnderstoodChangesNothing(t *testing.T) {
 			expect.NoError(t, err)
 			_, _ = response.Body.Close(), connection.Close()
 			if after := s.call(token, "GET", path(namespace, "photos"), ""); after.body != before {
-				t.Fatalf("%s %s answers %d, and changes the Darkroom: %s", each.method, query, response.StatusCode, after)
+				t.Fatalf("%s %s got status %d, and it changes the Darkroom: %s", each.method, query, response.StatusCode, after)
 			}
 			if got := s.call(token, "GET", path(namespace, "other"), ""); got.status != http.StatusNotFound {
-				t.Fatalf("%s %s answers %d, and creates a Darkroom", each.method, query, response.StatusCode)
+				t.Fatalf("%s %s got status %d, and it creates a Darkroom", each.method, query, response.StatusCode)
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
-// document is the OpenAPI document, which TestOpenAPIDocument compares with what servers serve.
+// document is the OpenAPI document, which TestOpenAPIDocument compares with the document that servers serve.
 var document = sync.OnceValue(func() (out map[string]any) {
 	if err := json.Unmarshal(must(apiserver.Document(testVersion)), &out); err != nil {
 		panic(err)
@@ -35,8 +35,8 @@ var schemas = sync.OnceValue(func() *jsonschema.Compiler {
 
 var compiling sync.Mutex
 
-// checkContract checks that an answer is as the OpenAPI document says: its status is
-// listed, and its body is valid. It looks at every answer of every test.
+// checkContract checks that a response conforms to the OpenAPI document: its status is listed, and its body is valid.
+// It checks every response in every test.
 func checkContract(t *testing.T, method, path string, got answer) {
 	t.Helper()
 	pattern, operation := operationOf(document(), method, path)
@@ -48,7 +48,7 @@ func checkContract(t *testing.T, method, path string, got answer) {
 	mediaType, _, _ := mime.ParseMediaType(got.header.Get("Content-Type"))
 	content, _ := response["content"].(map[string]any)
 	if !listed || got.body != "" && len(content) == 0 {
-		t.Errorf("%s %s answers %s of type %q, which is not in the document", method, path, got, mediaType)
+		t.Errorf("%s %s got status %s of type %q, which is not in the document", method, path, got, mediaType)
 		return
 	}
 	if got.body == "" || !strings.HasSuffix(mediaType, "json") {
@@ -70,11 +70,11 @@ func checkContract(t *testing.T, method, path string, got answer) {
 		err = schema.Validate(value)
 	}
 	if err != nil {
-		t.Errorf("answer is not as %s says: %v\n%s", pointer, err, got.body)
+		t.Errorf("the response does not conform to %s: %v\n%s", pointer, err, got.body)
 	}
 }
 
-// operationOf finds the operation that a request is for, or nil.
+// operationOf returns the operation of a request, or nil.
 func operationOf(api map[string]any, method, path string) (string, map[string]any) {
 	path, _, _ = strings.Cut(path, "?")
 	for pattern, item := range api["paths"].(map[string]any) {
@@ -109,13 +109,13 @@ func TestOpenAPIDocument(t *testing.T) {
 	got := s.want(http.StatusOK, "", "GET", "/openapi.json", "")
 	api := document()
 	if !reflect.DeepEqual(into[map[string]any](t, got), api) {
-		t.Error("servers serve another document than Document returns")
+		t.Error("servers serve a different document than Document returns")
 	}
 	if version := api["openapi"].(string); !strings.HasPrefix(version, "3.1") {
 		t.Errorf("openapi is %s, want 3.1", version)
 	}
 
-	// Generated clients have no field for what a schema leaves open, and may leave out what is not required.
+	// Generated clients have no fields for open schemas, and may omit fields that are not required.
 	t.Run("generated clients can write", func(t *testing.T) {
 		everySchema(api, "", func(at string, schema map[string]any) {
 			for _, open := range []string{"properties", "additionalProperties", "oneOf", "anyOf"} {

@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// webFolder is the body of a Darkroom that is valid.
+// webFolder is the body of a valid Darkroom.
 func webFolder(namespace, name string) string {
 	return fmt.Sprintf(
 		`{"name":%q,"namespace":%q,"source":{"type":"WebFolder","baseUrl":"https://example.com/images"},"subDomains":[%q]}`,
@@ -46,7 +46,7 @@ func TestLifeOfADarkroom(t *testing.T) {
 	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "")
 	tag := got.header.Get("ETag")
 	if tag == "" || tag != created.header.Get("ETag") {
-		t.Errorf("ETag is %q after %q: what was written is not read at once", tag, created.header.Get("ETag"))
+		t.Errorf("ETag is %q after %q: the write is not visible at once", tag, created.header.Get("ETag"))
 	}
 	body := into[wire.Darkroom](t, got)
 	if body.Source.BaseURL != "https://example.com/images" || body.Status.Domains == nil || body.CreatedAt == nil {
@@ -64,7 +64,7 @@ func TestLifeOfADarkroom(t *testing.T) {
 	if *now.Spec.Replicas != 3 || now.Spec.LogLevel != "debug" || now.Spec.Source.BaseURL == "" {
 		t.Errorf("after PATCH the spec is %+v", now.Spec)
 	}
-	// A response can be sent back unchanged: read-only fields are ignored.
+	// A response can be sent back unchanged, because read-only fields are ignored.
 	replaced := s.want(http.StatusOK, token, "PUT", path(namespace, "photos"),
 		strings.Replace(changed.body, `"logLevel":"debug"`, `"logLevel":"warn"`, 1), "If-Match", changed.header.Get("ETag"))
 	if now := stored(t, namespace, "photos"); now.Spec.LogLevel != "warn" || *now.Spec.Replicas != 3 {
@@ -99,7 +99,7 @@ func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 		"bad name":                     {webFolder(namespace, "9lives"), []string{"body.name"}},
 		"bad namespace":                {webFolder("no/where", "photos"), []string{"body.namespace"}},
 		"no source and no sub-domains": {fmt.Sprintf(`{"name":"x","namespace":%q}`, namespace), []string{"body.source", "body.subDomains"}},
-		"what the cluster refuses": {strings.Replace(webFolder(namespace, "photos"), "https://example.com/images", "",
+		"a value that the cluster rejects": {strings.Replace(webFolder(namespace, "photos"), "https://example.com/images", "",
 			1), []string{"body.source.baseUrl"}},
 		"several that the cluster refuses": {
 			with(`"replicas":-1,"logLevel":"loud"`),
@@ -151,7 +151,7 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		"PUT of a form without If-Match": {
 			"PUT", one, "a=b",
 			[]string{"Content-Type", "application/x-www-form-urlencoded"},
-			http.StatusPreconditionRequired, // before the body is looked at
+			http.StatusPreconditionRequired, // before the body is read
 		},
 		"PUT of an old version": {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
 		"PATCH of an old version": {
@@ -176,19 +176,19 @@ func TestStatusCodesOfWrites(t *testing.T) {
 			[]string{"If-Match", tag},
 			http.StatusUnprocessableEntity,
 		},
-		"PUT of what is not there": {
+		"PUT of a missing Darkroom": {
 			"PUT", path(namespace, "none"), webFolder(namespace, "none"),
 			[]string{"If-Match", tag},
 			http.StatusNotFound,
 		},
-		"DELETE of what is not there": {"DELETE", path(namespace, "none"), "", nil, http.StatusNotFound},
-		"POST of what is not JSON":    {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
-		"no method":                   {"PUT", "/darkrooms", body, nil, http.StatusMethodNotAllowed},
-		"no route":                    {"GET", "/nothing", "", nil, http.StatusNotFound},
-		"no name of a Darkroom":       {"GET", path(namespace, "NO"), "", nil, http.StatusUnprocessableEntity},
-		"limit out of bounds":         {"GET", "/darkrooms?limit=0", "", nil, http.StatusUnprocessableEntity},
-		"no label selector":           {"GET", "/darkrooms?labelSelector=a==b==c", "", nil, http.StatusBadRequest},
-		"no continue token":           {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
+		"DELETE of a missing Darkroom":    {"DELETE", path(namespace, "none"), "", nil, http.StatusNotFound},
+		"POST of a body that is not JSON": {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
+		"no method":                       {"PUT", "/darkrooms", body, nil, http.StatusMethodNotAllowed},
+		"no route":                        {"GET", "/nothing", "", nil, http.StatusNotFound},
+		"an invalid name of a Darkroom":   {"GET", path(namespace, "NO"), "", nil, http.StatusUnprocessableEntity},
+		"limit out of bounds":             {"GET", "/darkrooms?limit=0", "", nil, http.StatusUnprocessableEntity},
+		"an invalid label selector":       {"GET", "/darkrooms?labelSelector=a==b==c", "", nil, http.StatusBadRequest},
+		"an invalid continue token":       {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...)
@@ -197,10 +197,10 @@ func TestStatusCodesOfWrites(t *testing.T) {
 			}
 		})
 	}
-	// Dry runs show what would be stored, with the defaults of the cluster, and store nothing.
+	// Dry runs return what would be stored, including the cluster's defaults, and store nothing.
 	if got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All",
 		webFolder(namespace, "dry")); into[wire.Darkroom](t, got).Replicas == nil {
-		t.Errorf("the answer lacks the cluster's defaults: %s", got)
+		t.Errorf("the response lacks the cluster's defaults: %s", got)
 	}
 	s.want(http.StatusNotFound, token, "GET", path(namespace, "dry"), "")
 	got := s.want(http.StatusOK, token, "PUT", one+"?dryRun=All",
@@ -209,12 +209,12 @@ func TestStatusCodesOfWrites(t *testing.T) {
 	s.want(http.StatusOK, token, "PATCH", one+"?dryRun=All", `{"replicas":5}`, "If-Match", tag, "Content-Type", merge)
 	s.want(http.StatusNoContent, token, "DELETE", one+"?dryRun=All", "")
 	if now := stored(t, namespace, "photos"); wire.ETag(now) != tag {
-		t.Errorf("something of this wrote: version is %s, was %s", now.ResourceVersion, tag)
+		t.Errorf("one of these requests wrote: version is %s, was %s", now.ResourceVersion, tag)
 	}
-	// A star, and the right version among others, are good too.
+	// A star is also accepted, and so is the right version among others.
 	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", `"1", `+tag)
 	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", "*")
-	// It goes when the operator has uninstalled it.
+	// The Darkroom is gone once the operator has uninstalled it.
 	darkroom := stored(t, namespace, "photos")
 	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
 	expect.NoError(t, kube.Update(t.Context(), darkroom))
@@ -279,8 +279,8 @@ func TestAnyVersionIsNeverStale(t *testing.T) {
 	}
 }
 
-// TestWhatMakesAnETagStale has writes of others between a read and a write: a client's version is stale if what clients
-// can change has changed, and only then.
+// TestWhatMakesAnETagStale sends writes of other clients between a read and a write. A client's version is stale if and
+// only if fields that clients can change have changed.
 func TestWhatMakesAnETagStale(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -331,7 +331,7 @@ func TestWhatMakesAnETagStale(t *testing.T) {
 			if c.stale {
 				status, deletion = http.StatusPreconditionFailed, http.StatusPreconditionFailed
 			}
-			eventually(t, "the server knows the write", func() error {
+			eventually(t, "the server has the write", func() error {
 				if got := s.call(token, "GET", one, "").header.Get("ETag"); got != wire.ETag(after) {
 					return fmt.Errorf("ETag is %s, want %s", got, wire.ETag(after))
 				}
@@ -370,6 +370,6 @@ func TestDeletionOfOneVersion(t *testing.T) {
 	}
 	problemOf(t, s.want(http.StatusPreconditionFailed, deleter.token, "DELETE",
 		path(namespace, "photos"), "", "If-Match", created))
-	// No right is needed but that to delete.
+	// Only the permission to delete is needed.
 	s.want(http.StatusNoContent, deleter.token, "DELETE", path(namespace, "photos"), "", "If-Match", changed)
 }

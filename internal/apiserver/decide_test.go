@@ -101,7 +101,7 @@ func TestMessagesOfTheClusterDoNotRepeatCredentials(t *testing.T) {
 	}
 }
 
-// TestMetricsOfAPodTakeLittleMemory: each line is a metric, which takes a hundred bytes and more.
+// Each line of metrics is a metric that takes at least a hundred bytes.
 func TestMetricsOfAPodTakeLittleMemory(t *testing.T) {
 	for _, line := range []string{
 		"a 1\n", familyRequests + " 1\n", familyRequests + `{a="b"} 1` + "\n",

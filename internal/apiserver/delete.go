@@ -41,10 +41,10 @@ func (s *Server) delete(ctx context.Context, in *deleteInput) (*deleteOutput, er
 	if err != nil {
 		return nil, err
 	}
-	// Kubernetes returns the object if it has finalizers, else a Status.
+	// Kubernetes returns the object if it has finalizers, otherwise a Status.
 	left := &metav1.PartialObjectMetadata{}
 	if err := json.Unmarshal(raw, left); err != nil {
-		return nil, fmt.Errorf("read answer to the deletion of Darkroom %s: %w", key, err)
+		return nil, fmt.Errorf("read response to the deletion of Darkroom %s: %w", key, err)
 	}
 	if left.Kind == v1alpha1.Kind && len(left.Finalizers) > 0 {
 		s.awaitRead(ctx, &v1alpha1.Darkroom{ObjectMeta: left.ObjectMeta}, in.DryRun != "")

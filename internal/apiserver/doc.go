@@ -3,17 +3,15 @@
 //
 // All routes and their requirements are in routes.go. The path of a request:
 //
-//  1. It passes the middlewares (handler.go, package middleware). The comment of each names
-//     the threat.
+//  1. It passes the middlewares (handler.go, package middleware). The comment of each middleware describes the threat.
 //  2. The caller is authenticated by bearer token or session cookie with a TokenReview
 //     and authorized with a SubjectAccessReview (package auth). Both results are cached for
 //     some seconds.
 //  3. Reads are served from a cache, which an informer feeds (package live), or with
 //     the server's own ServiceAccount, which cannot read Secrets or write anything.
-//  4. A change (update.go) has the ETag of the version that it changes (ifmatch.go, package
-//     wire); a deletion (delete.go) may have one, and a new Darkroom (create.go) has none. A
-//     write is authorized once its body is read, by the permission that its route declares
-//     (admit.go).
+//  4. A change (update.go) requires the ETag of the version that it changes (ifmatch.go, package wire); a deletion
+//     (delete.go) may have one, and a new Darkroom (create.go) has none. A write is authorized once its body is read,
+//     by the permission that its route declares (admit.go).
 //  5. Writes and images use the caller's own token (package auth), so that they are subject
 //     to the caller's RBAC and recorded under the caller's name in the audit log.
 //
@@ -25,7 +23,7 @@
 // write that omits them keeps the existing ones.
 //
 // Limits apply per caller. limit/callers.go lists the limits of requests and renderings;
-// package auth has the limits of sign-in attempts and of requests to the cluster, and
+// package auth contains the limits of sign-in attempts and of requests to the cluster, and
 // routes.go the sizes of bodies. docs/security.md lists the threats and the test of each.
 //
 // Package reply contains the responses of the handlers. Errors are problem details by RFC 9457

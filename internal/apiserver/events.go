@@ -28,7 +28,7 @@ type Event struct {
 	LastSeen  *time.Time `json:"lastSeen,omitempty"`
 }
 
-// EventList is a list of events, the latest first.
+// EventList is a list of events, latest first.
 type EventList struct {
 	Items []Event `json:"items"`
 }

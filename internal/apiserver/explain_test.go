@@ -13,7 +13,7 @@ import (
 
 func question(url string) string { return fmt.Sprintf(`{"url":%q}`, url) }
 
-// TestAURLIsExplained to those who may get the Darkroom, and to others as if there were none.
+// Only users who may get the Darkroom receive an explanation; for other users it does not exist.
 func TestAURLIsExplained(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -39,7 +39,7 @@ func TestAURLIsExplained(t *testing.T) {
 	claim(t, host, namespace, "photos")
 	serveAs(t, namespace, "photos", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.URL.RawQuery != "w=7" {
-			t.Errorf("the Darkroom is asked for %s, with the authorization %q", r.URL, r.Header.Get("Authorization"))
+			t.Errorf("the Darkroom received the request %s with the authorization %q", r.URL, r.Header.Get("Authorization"))
 		}
 		if r.URL.Path != "/cat.png" {
 			http.NotFound(w, r)
@@ -70,14 +70,14 @@ func TestAURLIsExplained(t *testing.T) {
 	}
 
 	if answer := s.want(http.StatusOK, stranger.token, "POST", "/explain", question(url)); answer.body != unknown.body {
-		t.Errorf("a stranger is told %s, want %s", answer.body, unknown.body)
+		t.Errorf("a stranger gets %s, want %s", answer.body, unknown.body)
 	}
 	viewer := newUserWho(t, namespace, "viewer", canView)
 	if got = ask(viewer, question(url)); got.Blame != "" || !strings.Contains(got.Remedy, "services/proxy") {
-		t.Errorf("who may not use the proxy is told %+v", got)
+		t.Errorf("a user who may not use the proxy gets %+v", got)
 	}
 	if strings.Contains(s.log.String()+unknown.body, "kanarienvogel") {
-		t.Error("a credential of the URL is in the log or the answer")
+		t.Error("a credential of the URL is in the log or the response")
 	}
 }
 
@@ -90,7 +90,7 @@ func TestWhatIsNoURLIsNotExplained(t *testing.T) {
 	} {
 		answer := s.want(http.StatusUnprocessableEntity, token, "POST", "/explain", body)
 		if len(problemOf(t, answer).Errors) != 1 {
-			t.Errorf("%s is answered %s", body, answer)
+			t.Errorf("%s: got status %s", body, answer)
 		}
 	}
 	s.want(http.StatusUnauthorized, "", "POST", "/explain", question("https://a/"))

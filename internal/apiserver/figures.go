@@ -30,8 +30,8 @@ import (
 const (
 	// gateContainer is the container of the gate; metricsPort is the port of its metrics.
 	gateContainer, metricsPort = "gate", "metrics"
-	// maxGates limits the pods that are queried, and gatesAtOnce how many at the same time. maxMetrics limits the bytes
-	// that are read from each, and maxRelevant the bytes that are decoded.
+	// maxGates limits the number of pods that are queried, and gatesAtOnce how many are queried concurrently.
+	// maxMetrics limits the bytes that are read from each, and maxRelevant the bytes that are decoded.
 	maxGates, gatesAtOnce, maxMetrics, maxRelevant = 50, 4, 1 << 20, 64 << 10
 	// gateTimeout limits the time for the response of one gate.
 	gateTimeout = 5 * time.Second
@@ -40,21 +40,21 @@ const (
 // Figures are the counters of the gates of a Darkroom. Clients compute rates from two responses; this server keeps no
 // history.
 type Figures struct {
-	At    time.Time     `json:"at" doc:"When the gates were asked"`
+	At    time.Time     `json:"at" doc:"Time of the requests to the gates"`
 	Pods  int           `json:"pods" doc:"Number of pods that have a gate"`
-	Gates []GateFigures `json:"gates" doc:"Those that answered"`
+	Gates []GateFigures `json:"gates" doc:"Number of gates that responded"`
 }
 
 // GateFigures are the counters of one gate since it was started.
 type GateFigures struct {
 	Pod       string   `json:"pod"`
 	Requests  float64  `json:"requests"`
-	Cached    float64  `json:"cached" doc:"Requests of images that were answered from the cache"`
-	Images    float64  `json:"images" doc:"Requests of images that the cache could have answered"`
+	Cached    float64  `json:"cached" doc:"Requests for images that were served from the cache"`
+	Images    float64  `json:"images" doc:"Requests for images that the cache could have served"`
 	Errors    float64  `json:"errors" doc:"Responses with a status of 500 and more"`
 	Bytes     float64  `json:"bytes" doc:"Bytes of response bodies"`
 	Saved     float64  `json:"saved" doc:"Bytes saved by sending smaller results in place of originals"`
-	Durations []Bucket `json:"durations" doc:"Requests by the time that they took, the shortest first"`
+	Durations []Bucket `json:"durations" doc:"Requests by duration, shortest first"`
 }
 
 // Bucket is one bucket of a histogram of request durations.
@@ -92,7 +92,7 @@ func (s *Server) figures(ctx context.Context, in *PathInput) (*reply.JSON[Figure
 			switch {
 			case err == nil:
 				out.Gates = append(out.Gates, *counted)
-			// Pods that are not ready are left out. A missing permission applies to all pods.
+			// Pods that are not ready are omitted. A missing permission applies to all pods.
 			case errors.As(err, &refused) && refused.Status == http.StatusForbidden:
 				refusal = err
 			}
@@ -136,7 +136,7 @@ func (s *Server) askGate(ctx context.Context, pod *corev1.Pod, port int32) (*Gat
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, imageproxy.MaxRefusal)) // an incomplete body will do
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, imageproxy.MaxRefusal)) // an incomplete body is sufficient
 		if refusal := imageproxy.Refusal(answer.StatusCode, body); refusal != nil {
 			return nil, wire.FromKubernetes(refusal, wire.AsIs)
 		}
@@ -176,7 +176,7 @@ func relevant(metrics io.Reader) (io.Reader, error) {
 	return &kept, nil
 }
 
-// countGate decodes the metrics of a gate.
+// the gate has no metrics
 func countGate(pod string, metrics io.Reader) (*GateFigures, error) {
 	metrics, err := relevant(metrics)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// gateMetrics are metrics as a gate has them.
+// gateMetrics are metrics in the format of a gate.
 const gateMetrics = `# TYPE darkroom_gate_requests_total counter
 darkroom_gate_requests_total{cache="hit",code="200"} 70
 darkroom_gate_requests_total{cache="stale",code="200"} 10
@@ -41,7 +41,7 @@ darkroom_gate_request_duration_seconds_sum{cache="miss"} 1
 darkroom_gate_request_duration_seconds_count{cache="miss"} 20
 `
 
-// addGate adds a pod of the Darkroom photos whose gate answers with a handler; nil means not at all.
+// addGate adds a pod of the Darkroom photos whose gate responds with a handler; nil means that it does not respond.
 func addGate(t *testing.T, namespace, name string, handler http.HandlerFunc) {
 	t.Helper()
 	listener, err := net.Listen("tcp", ownAddress(t)+":0")
@@ -78,14 +78,14 @@ func TestFiguresOfTheGates(t *testing.T) {
 	editor := newEditor(t, namespace)
 	installed(t, s, editor.token, namespace, "")
 	one := path(namespace, "photos") + "/figures"
-	// Pods without a gate have no figures, and need no right.
+	// Pods without a gate have no figures and require no permission.
 	if got := into[apiserver.Figures](t, s.want(http.StatusOK, editor.token, "GET", one, "")); got.Pods != 0 ||
 		len(got.Gates) != 0 {
 		t.Errorf("figures without a gate are %+v", got)
 	}
 	addGate(t, namespace, "photos-2", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/metrics" || r.Header.Get("Authorization") != "" {
-			t.Errorf("the gate is asked for %s, with the authorization %q", r.URL, r.Header.Get("Authorization"))
+			t.Errorf("the gate received the request %s with the authorization %q", r.URL, r.Header.Get("Authorization"))
 		}
 		fmt.Fprint(w, gateMetrics)
 	})
@@ -115,7 +115,7 @@ func TestFiguresOfTheGates(t *testing.T) {
 	s.want(http.StatusForbidden, newUser(t, namespace, "stranger").token, "GET", one, "")
 }
 
-// TestAPodThatAnswersWithoutEndIsNotRead: whoever may run pods decides what they answer, and how much.
+// Anyone who may run pods controls their responses and the size of the responses.
 func TestAPodThatAnswersWithoutEndIsNotRead(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
@@ -143,6 +143,6 @@ func TestAPodThatAnswersWithoutEndIsNotRead(t *testing.T) {
 		t.Errorf("figures are %+v", got)
 	}
 	if total := <-sent; total >= most {
-		t.Errorf("all of %d bytes are read", total)
+		t.Errorf("all of %d bytes were read", total)
 	}
 }

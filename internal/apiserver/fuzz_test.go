@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/imageproxy"
 )
 
-// checkRefusal fails the test unless an error is a Problem for the caller, with locations in
-// the part of the request that it is about.
+// checkRefusal fails the test unless an error is a problem for the caller, with locations in the corresponding part of
+// the request.
 func checkRefusal(t *testing.T, err error, part string) {
 	t.Helper()
 	var refusal *problem.Details
@@ -63,7 +63,7 @@ func FuzzImagePath(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, path string) {
 		if len(path) < 2 {
-			// The schema refuses it.
+			// The schema rejects it.
 			return
 		}
 		got, err := imagePath(path)

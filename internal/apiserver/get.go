@@ -23,7 +23,7 @@ func (p *PathInput) key() types.NamespacedName {
 
 type getInput struct {
 	PathInput
-	IfNoneMatch string `header:"If-None-Match" doc:"ETag of the version that the client has: 304 if it is still so"`
+	IfNoneMatch string `header:"If-None-Match" doc:"ETag of the version that the client has: 304 if it is still current"`
 }
 
 func (s *Server) get(ctx context.Context, in *getInput) (*reply.Darkroom, error) {

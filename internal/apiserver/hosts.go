@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
-// holderOf reads the Lease of a host, with the server's own identity.
+// holderOf reads the Lease of a host with the server's own identity.
 func (s *Server) holderOf(ctx context.Context, host string) (outcome.Holder, error) {
 	if s.options.LeaseNamespace == "" {
 		return outcome.Holder{}, nil
@@ -59,7 +59,8 @@ func (s *Server) hosts(ctx context.Context, change *outcome.Change) ([]outcome.H
 	return out, nil
 }
 
-// warnings returns Warning headers for hosts that another Darkroom has. Only dry runs get them.
+// warnings returns Warning headers for hosts that another Darkroom holds. Only responses to dry runs have these
+// headers.
 func (s *Server) warnings(ctx context.Context, dryRun *DryRunInput, change *outcome.Change) ([]string, error) {
 	if dryRun.DryRun == "" {
 		return nil, nil

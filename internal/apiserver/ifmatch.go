@@ -11,9 +11,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// wholeIfMatch joins several If-Match headers into one, because huma reads only the first. It refuses an empty header,
-// which huma treats as absent, so that a DELETE without a known version does not delete any version. It also refuses a
-// missing header where the route requires it.
+// wholeIfMatch joins several If-Match headers into one, because huma reads only the first. It rejects an empty header,
+// which huma treats as absent, so that a DELETE without a known version does not delete any version. It also rejects a
+// missing header if the route requires it.
 func wholeIfMatch(required bool) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		request, w := humago.Unwrap(ctx)
@@ -22,7 +22,7 @@ func wholeIfMatch(required bool) func(huma.Context, func(huma.Context)) {
 		switch {
 		case len(lines) == 0 && required:
 			middleware.Refuse(ctx.Context(), w, problem.New(http.StatusPreconditionRequired,
-				"the header If-Match is required: send the ETag of the version that you change",
+				"the header If-Match is required: send the ETag of the version to change",
 				problem.Field{Location: "header.If-Match", Message: "required"}))
 			return
 		case len(lines) > 0 && strings.Trim(tags, ", \t") == "":

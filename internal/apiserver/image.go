@@ -33,8 +33,8 @@ const (
 	imageTimeout = 15 * time.Second
 )
 
-// ImageInput has the image parameters of Darkroom. They are limited, because an image of 9999×9999 pixels takes more
-// than a gigabyte of memory.
+// ImageInput contains the image parameters of Darkroom. They are limited, because an image of 9999×9999 pixels takes
+// more than a gigabyte of memory.
 type ImageInput struct {
 	PathInput
 	Path   string `query:"path" required:"true" minLength:"2" maxLength:"1024" doc:"Path of the image, for example /images/cat.jpg"`
@@ -46,7 +46,7 @@ type ImageInput struct {
 	Blur   string `query:"blur" maxLength:"8" pattern:"^([0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"0 to 100"`
 	Flip   string `query:"flip" maxLength:"2" pattern:"^[vh]*$" doc:"v, h or vh"`
 	Rotate string `query:"rot" maxLength:"8" pattern:"^(-?[0-9]{1,3}([.][0-9]{1,2})?)?$" doc:"Degrees, -360 to 360"`
-	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; with format and a gate, the answer is WebP if that is smaller"`
+	Auto   string `query:"auto" maxLength:"64" pattern:"^[a-z,]*$" doc:"compress, format or both, joined by a comma; with format and a gate, the response is WebP if that is smaller"`
 }
 
 func (in *ImageInput) query() url.Values {
@@ -167,7 +167,7 @@ func (s *Server) fetchImage(
 	return buffer.Bytes(), contentType, err
 }
 
-// judgeImage returns the media type of a response, or why it cannot be forwarded as an image.
+// judgeImage returns the media type of a response, or the reason why it cannot be forwarded as an image.
 func judgeImage(status int, header string, body []byte) (contentType string, err error) {
 	if refusal := fromProxy(status, body); refusal != nil {
 		return "", refusal

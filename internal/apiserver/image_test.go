@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// ownAddress is an address of this machine that Kubernetes takes for one of a pod: no
-// loopback address.
+// ownAddress is an address of this machine that is not a loopback address, so that Kubernetes accepts it as a pod's
+// address.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
@@ -27,11 +27,11 @@ func ownAddress(t *testing.T) string {
 			return network.IP.String()
 		}
 	}
-	t.Skip("this machine has loopback addresses alone, which no Service can lead to")
+	t.Skip("this machine has only loopback addresses, to which a Service cannot lead")
 	return ""
 }
 
-// serveAs has a handler answer for the Service of a Darkroom.
+// serveAs makes a handler respond for the Service of a Darkroom.
 func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 	t.Helper()
 	listener, err := net.Listen("tcp", ownAddress(t)+":0")
@@ -44,7 +44,7 @@ func serveAs(t *testing.T, namespace, name string, handler http.Handler) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "http", Port: 80}}},
 	})
-	// The proxy of Kubernetes leads to pods alone.
+	// The proxy of Kubernetes connects only to pods.
 	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
@@ -81,11 +81,11 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 	one := path(namespace, "photos") + "/image?path="
 
 	got := s.want(http.StatusServiceUnavailable, token, "GET", one+"/cat.png", "")
-	contains(t, "the answer without a Service", problemOf(t, got).Detail, "not installed")
+	contains(t, "the response without a Service", problemOf(t, got).Detail, "not installed")
 	asked := make(chan string, 1)
 	serveAs(t, namespace, "photos", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" {
-			t.Errorf("the Darkroom is told the caller's token")
+			t.Errorf("the Darkroom received the caller's token")
 		}
 		switch r.URL.Path {
 		case "/images/a cat.png":
@@ -105,11 +105,11 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 		t.Errorf("the image is %s of type %q", got, got.header.Get("Content-Type"))
 	}
 	if query := <-asked; query != "fit=crop&w=7 as image/*" {
-		t.Errorf("the Darkroom is asked %q", query)
+		t.Errorf("the Darkroom received %q", query)
 	}
 	s.want(http.StatusOK, token, "GET", one+"/images/a+cat.png&auto=compress,format", "")
 	if query := <-asked; query != "auto=compress%2Cformat as image/webp,image/*" {
-		t.Errorf("the Darkroom is asked %q", query)
+		t.Errorf("the Darkroom received %q", query)
 	}
 	for path, status := range map[string]int{
 		"/elsewhere": http.StatusBadGateway, "/denied": http.StatusBadGateway,
@@ -119,7 +119,7 @@ func TestImageFromTheRunningDarkroom(t *testing.T) {
 	}
 }
 
-// TestImageParametersAreBounded, and paths lead to images only.
+// TestImageParametersAreBounded also checks that paths lead only to images.
 func TestImageParametersAreBounded(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// maxLog limits the size of a log, in bytes. logTimeout and maxFollow limit the time to read and to follow one.
+	// maxLog limits the size of a log, in bytes. logTimeout and maxFollow limit the time to read and to follow a log.
 	maxLog     = 8 << 20
 	logTimeout = 30 * time.Second
 	maxFollow  = 15 * time.Minute
@@ -39,8 +39,8 @@ type logInput struct {
 	Lines      int64  `query:"lines" minimum:"1" maximum:"10000" default:"500" doc:"Number of lines from the end of the log"`
 	Follow     bool   `query:"follow" doc:"Keep the stream open and send new lines as they are written"`
 	Previous   bool   `query:"previous" doc:"The log before the last restart of the container"`
-	Container  string `query:"container" enum:"darkroom,gate" default:"darkroom" doc:"Whose log; others may be injected"`
-	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
+	Container  string `query:"container" enum:"darkroom,gate" default:"darkroom" doc:"Container of the log; other containers may be injected"`
+	Timestamps bool   `query:"timestamps" doc:"Begin each line with its timestamp"`
 }
 
 func (in *logInput) options() *corev1.PodLogOptions {

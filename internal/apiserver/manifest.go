@@ -30,8 +30,8 @@ const (
 // concealedInSecret is wire.Redacted as the data of a Secret.
 var concealedInSecret = base64.StdEncoding.EncodeToString([]byte(wire.Redacted))
 
-// manifest renders the objects that the operator would install. Secrets are redacted, because this server does not keep
-// them.
+// manifest renders the objects that the operator would install. Secrets are redacted, because this server does not
+// store them.
 func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, error) {
 	darkroom, err := s.readable(ctx, in.key())
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) manifest(ctx context.Context, in *PathInput) (*reply.Content, e
 	return &reply.Content{ContentType: "application/yaml", Body: []byte(manifest)}, nil
 }
 
-// render renders a Darkroom that has no secrets, and puts the mark in their place.
+// render renders a Darkroom without its secrets, and puts the mark in their place.
 //
 // The input must be within the limits of the cluster, because the cost grows with its size.
 // The number of concurrent renderings is limited, in total and per caller. If the caller

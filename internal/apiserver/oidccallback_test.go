@@ -37,7 +37,7 @@ func TestTheSignInThatWasBegunLastCompletes(t *testing.T) {
 			location = b.finish(callbacks[tab])
 		}
 		if location != "/ui/last" {
-			t.Errorf("of two tabs, finished in the order %v, the last ends at %s", order, location)
+			t.Errorf("with two tabs, finished in the order %v, the last one ends at %s", order, location)
 		}
 	}
 }
@@ -48,18 +48,18 @@ func TestOthersOfAnAddressDoNotLockOutWhoSignsIn(t *testing.T) {
 	s := start(t, settings.use(t), as, func(o *apiserver.Options) { o.SignInBurst = 3 })
 	attacker, victim := newBrowser(t, s), newBrowser(t, s)
 	attacker.issuer, victim.issuer = own, own
-	// Without the cookie a callback costs the issuer nothing.
+	// Without the cookie, a callback causes no request to the issuer.
 	for range 20 {
 		attacker.finish("/auth/callback?state=x&code=y")
 	}
 	victim.signsIn("uma", "/")
-	// With it, each costs a request.
+	// With the cookie, each causes one.
 	began, tries := time.Now(), 20
 	for range tries {
 		state := queryOf(attacker.want(http.StatusSeeOther, "GET", "/auth/login", "").header.Get("Location"), "state")
 		attacker.ends("/?signIn=refused", "/auth/callback?code=y&state="+state)
 	}
-	// Three at once, ten more of all addresses, and then ten a second.
+	// Three requests at once, ten more from all addresses, and then ten per second.
 	if took := time.Since(began); took < 500*time.Millisecond {
 		t.Errorf("%d attempts took %s", tries, took)
 	}

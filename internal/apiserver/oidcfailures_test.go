@@ -18,10 +18,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/issuer"
 )
 
-// outages are the error codes of OAuth for issuers that are not well.
+// outages are the OAuth error codes of an issuer that is not available.
 var outages = []string{"server_error", "temporarily_unavailable"}
 
-// noAnswers are ways in which a server fails to answer for an issuer.
+// noAnswers are the ways in which a server fails to respond in place of an issuer.
 func noAnswers() map[string]http.HandlerFunc {
 	out := map[string]http.HandlerFunc{
 		"a page of a proxy": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>Be right back")) },
@@ -43,7 +43,7 @@ func noAnswers() map[string]http.HandlerFunc {
 	return out
 }
 
-// ownIssuer returns settings with impersonation, what gives a server the identity for it, and an issuer
+// ownIssuer returns settings with impersonation, the function that gives a server the identity for it, and an issuer
 // that no other test uses.
 func ownIssuer(t *testing.T, users ...string) (*settingsOf, func(*apiserver.Options), *issuer.Issuer) {
 	t.Helper()
@@ -67,7 +67,7 @@ func signedInAt(t *testing.T, own *issuer.Issuer, s *server, user string) *brows
 	return b
 }
 
-// later returns a replica, which knows nothing of the issuer, after a time.
+// later returns a replica that starts after some time, without any state about the issuer.
 func (s *settingsOf) later(t *testing.T, d time.Duration) *oidc.Provider {
 	t.Helper()
 	out := *s
@@ -75,7 +75,7 @@ func (s *settingsOf) later(t *testing.T, d time.Duration) *oidc.Provider {
 	return out.provider(t)
 }
 
-// sessionAt returns the session of a browser's cookies at a replica, and the cookies that it sets.
+// sessionAt returns the session for a browser's cookies at a replica, and the cookies that the replica sets.
 func sessionAt(t *testing.T, at *oidc.Provider, cookies string) (*oidc.Session, []string, error) {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
@@ -101,7 +101,7 @@ func TestAnIssuerThatDoesNotAnswerEndsNoSessionAndRefusesNobody(t *testing.T) {
 					}
 				}
 				own.Fail(path, nil)
-				eventually(t, "session", func() error { // go-oidc may share the keys' fetch that just failed
+				eventually(t, "session", func() error { // go-oidc may share the fetch of the keys that has just failed
 					_, _, err := sessionAt(t, late, b.cookies())
 					return err
 				})
@@ -109,9 +109,9 @@ func TestAnIssuerThatDoesNotAnswerEndsNoSessionAndRefusesNobody(t *testing.T) {
 				at := s.on(t)
 				switch path {
 				case issuer.DiscoveryPath:
-					return // The sign-in does not begin: TestIssuerThatIsDown.
+					return // The sign-in does not begin; see TestIssuerThatIsDown.
 				case issuer.KeysPath:
-					at = start(t, settings.use(t), as) // s knows the keys
+					at = start(t, settings.use(t), as) // s has fetched the keys
 				}
 				fresh := newBrowser(t, at)
 				fresh.issuer = own
@@ -144,14 +144,14 @@ func TestRequestsWithThePreviousCookieGetTheSameOnes(t *testing.T) {
 	late := settings.later(t, oidc.CheckPeriod)
 	_, first, err := sessionAt(t, late, b.cookies())
 	expect.NoError(t, err)
-	// The browser may keep parts of both answers.
+	// The browser may keep parts of both responses.
 	if _, second, err := sessionAt(t, late, b.cookies()); err != nil || !slices.Equal(first, second) {
 		t.Errorf("the cookies are\n%q and then\n%q, %v", first, second, err)
 	}
 }
 
-// TestASessionIsRefreshedWhileItsIDTokenIsValid: the clocks of the cluster and of this server differ by seconds, and
-// a token must outlive the request that it is sent with.
+// The clocks of the cluster and of this server differ by seconds, and a token must be valid until its request has
+// finished.
 func TestASessionIsRefreshedWhileItsIDTokenIsValid(t *testing.T) {
 	t.Parallel()
 	settings, as, own := ownIssuer(t, "mia")
@@ -177,14 +177,14 @@ func TestAReplicaThatHasJustStartedKnowsWhereToSignOut(t *testing.T) {
 	if got := b.on(other).who().SignOutURL; !strings.HasPrefix(got, own.URL) {
 		t.Errorf("sign out at %q", got)
 	}
-	// Without the issuer, users are signed in nevertheless.
+	// Users are signed in even if the issuer is unavailable.
 	for what, answer := range map[string]http.HandlerFunc{
 		"nothing":            noAnswers()["nothing"],
 		"not within seconds": func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
 	} {
 		own.Fail(issuer.DiscoveryPath, answer)
 		if got := b.on(start(t, settings.use(t), as)).who(); got.SignOutURL != "" {
-			t.Errorf("an issuer that answers %s: sign out at %q", what, got.SignOutURL)
+			t.Errorf("an issuer that responds with %s: sign out at %q", what, got.SignOutURL)
 		}
 	}
 }

@@ -30,8 +30,8 @@ func TestSessionIsRefreshedAtTheIssuer(t *testing.T) {
 	if who := b.who(); who.Username != "oidc:rita" || b.jar[oidc.SessionCookie] == first {
 		t.Errorf("I am %+v", who)
 	}
-	// Requests that were under way with the previous cookie work too, although this issuer
-	// takes each refresh token once.
+	// Concurrent requests with the previous cookie also succeed, although this issuer accepts each refresh token only
+	// once.
 	stale.who()
 	// Revoked at the issuer.
 	expect.NoError(t, idp.Revoke(t.Context(), "rita"))
@@ -39,7 +39,7 @@ func TestSessionIsRefreshedAtTheIssuer(t *testing.T) {
 	settings.pass(oidc.CheckPeriod)
 	b.want(http.StatusUnauthorized, "GET", "/session", "")
 
-	// No session outlives its lifetime, and a refresh never makes it a session of another user.
+	// No session exceeds its lifetime, and a refresh never turns it into a session of another user.
 	b = newBrowser(t, s)
 	b.signsIn("rita", "/")
 	idp.Change("rita", func(c *issuer.Token) { c.Claims["sub"] = "id-first" })
@@ -65,8 +65,8 @@ func TestSignOutEndsTheSession(t *testing.T) {
 	if len(b.jar) != 0 {
 		t.Errorf("the cookies %v are left", b.jar)
 	}
-	// The replica that ended it refuses a copy of the cookie at once, the other one when it
-	// has to be refreshed.
+	// The replica that ended the session rejects a copy of the cookie at once; the other replica rejects it at the next
+	// refresh.
 	thief.on(one).want(http.StatusUnauthorized, "GET", "/session", "")
 	settings.pass(oidc.CheckPeriod)
 	thief.on(two).want(http.StatusUnauthorized, "GET", "/session", "")
@@ -114,11 +114,11 @@ func TestIssuerThatIsDown(t *testing.T) {
 	b.who()
 	settings.pass(oidc.CheckPeriod)
 	if got := b.want(http.StatusServiceUnavailable, "GET", "/session", ""); got.header.Get("Retry-After") == "" {
-		t.Errorf("answers %s, %v", got, got.header)
+		t.Errorf("got status %s, %v", got, got.header)
 	}
 	own.SetDown(false)
 	b.who()
-	// Signing out works without the issuer.
+	// Signing out also works while the issuer is unavailable.
 	own.SetDown(true)
 	b.want(http.StatusNoContent, "DELETE", "/session", "")
 }
@@ -151,16 +151,16 @@ func TestTokensOfASessionStayInTheCookie(t *testing.T) {
 			t.Errorf("the log has the %s", name)
 		}
 		if strings.Contains(strings.Join(answers, "\n"), secret) {
-			t.Errorf("an answer has the %s", name)
+			t.Errorf("a response contains the %s", name)
 		}
-		// The code is in the URL of the callback; it is used up, and bound to the verifier.
+		// The code is in the URL of the callback; it can be used only once, and only with the verifier.
 		if name != "code" && strings.Contains(strings.Join(b.seen, "\n"), secret) {
 			t.Errorf("a URL has the %s", name)
 		}
 	}
 }
 
-// opened decrypts the session of a browser, as another replica does.
+// opened decrypts the session of a browser, as another replica would.
 func opened(t *testing.T, settings *settingsOf, b *browser) *oidc.Session {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)

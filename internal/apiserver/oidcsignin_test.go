@@ -50,11 +50,11 @@ func TestSignInAtAnIssuerThatTheClusterTrusts(t *testing.T) {
 	b.want(http.StatusOK, "GET", path(namespace, "photos"), "")
 	b.want(http.StatusForbidden, "POST", "/darkrooms", webFolder("default", "photos"))
 
-	// A copy of the callback does not sign in a second time, not even with its cookie.
+	// A copy of the callback does not sign in a second time, even with its cookie.
 	again := newBrowser(t, s)
 	again.jar = bound
 	again.ends("/?signIn=refused", callback)
-	// Other sites do not get past the middleware with the session.
+	// The middleware rejects requests of other sites that use the session.
 	if got := b.do("DELETE", "/session", "", "Sec-Fetch-Site", "cross-site"); got.status != http.StatusForbidden {
 		t.Errorf("another site signs out: %s", got)
 	}
@@ -104,17 +104,17 @@ func TestCallbackThatThisBrowserDidNotBegin(t *testing.T) {
 	attacker := newBrowser(t, s)
 	callback := attacker.begin("mallory", "/")
 	victim := newBrowser(t, s)
-	// Without a cookie, with the cookie of another sign-in, and with one that is forged.
+	// The callback is sent without a cookie, with the cookie of another sign-in, and with a forged one.
 	victim.ends("/?signIn=expired", callback)
 	victim.begin("mallory", "/")
 	victim.ends("/?signIn=expired", callback)
 	victim.jar["__Host-darkroom-sign-in"] = attacker.jar["__Host-darkroom-sign-in"] + "x"
 	victim.ends("/?signIn=expired", callback)
-	// The cookie of another server, whose key is different.
+	// The cookie comes from another server with a different key.
 	foreign := newBrowser(t, start(t, newSettings(t).use(t)))
 	callback = foreign.begin("mallory", "/")
 	foreign.on(s).ends("/?signIn=expired", callback)
-	// The user refuses, or the issuer does; its text is not repeated.
+	// The user or the issuer refuses; the issuer's text is not repeated.
 	b := newBrowser(t, s)
 	b.ends("/?signIn=refused", "/auth/callback?error=access_denied&error_description=telephone+us&state="+
 		queryOf(b.begin("mallory", "/"), "state"))
@@ -147,7 +147,7 @@ func TestTokensThatAreRefused(t *testing.T) {
 	}
 }
 
-// impersonating returns settings of a server that may impersonate, and what gives it the identity.
+// impersonating returns settings of a server that may impersonate, and the function that gives it the identity.
 func impersonating(t *testing.T) (*settingsOf, func(*apiserver.Options)) {
 	t.Helper()
 	role, err := access.ReadClusterRole(filepath.Join(repository, "config", "components",
@@ -183,16 +183,16 @@ func TestSignInWithImpersonation(t *testing.T) {
 		webFolder(namespace, "photos"), "Cookie", b.cookies())
 	b.want(http.StatusCreated, "POST", "/darkrooms", webFolder(namespace, "photos"))
 	b.want(http.StatusOK, "GET", "/darkrooms?namespace="+namespace, "")
-	// Only the impersonated rights count, not the server's and not those that system:masters has.
+	// Only the permissions of the impersonated user count, not the permissions of the server or of system:masters.
 	b.want(http.StatusForbidden, "GET", "/darkrooms?namespace=default", "")
 	b.want(http.StatusForbidden, "POST", "/darkrooms", webFolder("default", "photos"))
 
-	// A listed group that the ClusterRole does not name cannot be impersonated.
+	// A group that is configured but not named by the ClusterRole cannot be impersonated.
 	idp.AddUser("vera", "viewers")
 	grant(t, namespace, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "sso:viewers"}, canEdit)
 	other := newBrowser(t, s)
 	other.signsIn("vera", "/")
-	eventually(t, "the cluster knows the right", func() error {
+	eventually(t, "the cluster has the permission", func() error {
 		got := other.want(http.StatusForbidden, "POST", "/darkrooms", webFolder(namespace, "more"))
 		if !strings.Contains(got.body, "impersonate") {
 			return fmt.Errorf("answers %s", got)
@@ -203,11 +203,11 @@ func TestSignInWithImpersonation(t *testing.T) {
 	idp.AddUser("reserved")
 	idp.Change("reserved", func(c *issuer.Token) { c.Claims["email"] = "system:admin" })
 	newBrowser(t, s).signsIn("reserved", "/?signIn=notAllowed")
-	// A server that sends ID tokens does not use a session without one, and vice versa.
+	// A server that sends ID tokens does not accept a session without one, and vice versa.
 	passing := settings.config
 	passing.Impersonation = nil
 	b.on(start(t, (&settingsOf{config: passing}).use(t))).want(http.StatusUnauthorized, "GET", "/session", "")
-	// A list of groups that is shorter now applies to sessions that exist.
+	// A shorter list of groups also applies to existing sessions.
 	settings.config.Impersonation.Groups = []string{"viewers"}
 	if who := b.on(start(t, settings.use(t), as)).who(); !slices.Equal(who.Groups, []string{"system:authenticated"}) {
 		t.Errorf("groups are %q", who.Groups)

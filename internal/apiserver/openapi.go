@@ -82,7 +82,7 @@ func Document(version string) ([]byte, error) {
 	return document, nil
 }
 
-// serveDocument serves the OpenAPI document. It is made for the first request, because few servers are asked for it.
+// serveDocument serves the OpenAPI document. It is created at the first request, because few servers receive one.
 func serveDocument(version string) http.Handler {
 	document := sync.OnceValues(func() ([]byte, error) { return Document(version) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -33,11 +33,11 @@ type Options struct {
 	TLSCertFile, TLSKeyFile string
 	// Namespaces are the namespaces that are served; none means all.
 	Namespaces []string
-	// LeaseNamespace is the namespace of the Leases of hosts. Without it the holders of hosts are unknown.
+	// LeaseNamespace is the namespace of the Leases of hosts. Without it, the holders of hosts are unknown.
 	LeaseNamespace string
 	// Preview renders the manifests of a Darkroom without a cluster. It should stop when the context is done.
 	Preview func(context.Context, *v1alpha1.Darkroom) (string, error)
-	// Page has the files of the web page. Without index.html, or if it is nil, the page is not built.
+	// Page contains the files of the web page. Without index.html, or if it is nil, the page is not built.
 	Page fs.FS
 	// ClusterName is shown on the page, so that users can tell clusters apart.
 	ClusterName string
@@ -56,8 +56,8 @@ type Options struct {
 	// RequestsPerSecond and Burst limit each caller; defaults 20 and 60.
 	RequestsPerSecond float64
 	Burst             int
-	// SignInBurst is the number of invalid tokens that one address may send before it is slowed down; one per second is
-	// forgiven; default 30.
+	// SignInBurst is the number of invalid tokens that one address may send before it is slowed down; the count
+	// decreases by one per second; default 30.
 	SignInBurst int
 	// QuestionsPerSecond and QuestionBurst limit the requests to the cluster with the server's own identity for each
 	// caller: access reviews that are not cached, and lists of pods and events; defaults 20 and 100.

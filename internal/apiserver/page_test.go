@@ -52,7 +52,7 @@ func TestAssetsAreKeptForLong(t *testing.T) {
 	header := s.want(http.StatusOK, "", "GET", "/"+script, "", "Accept-Encoding", "gzip").header
 	contains(t, "the header of a script", header.Get("Cache-Control"), "immutable")
 	contains(t, "the encoding of a script", header.Get("Content-Encoding"), "gzip")
-	// It may change under its name, and must not run scripts.
+	// The file may change under the same name, and must not run scripts.
 	icon := s.want(http.StatusOK, "", "GET", "/favicon.svg", "").header
 	contains(t, "the policy of a drawing", icon.Get("Content-Security-Policy"), "sandbox")
 	contains(t, "the header of a drawing", icon.Get("Cache-Control"), "no-cache")

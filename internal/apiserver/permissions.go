@@ -15,10 +15,10 @@ import (
 
 type accessInput struct {
 	Namespace string `query:"namespace" required:"true" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"`
-	Name      string `query:"name" maxLength:"253" doc:"Ask about this Darkroom; none means any"`
+	Name      string `query:"name" maxLength:"253" doc:"Limit the permissions to this Darkroom; none means any"`
 }
 
-// Access has the permissions of a caller in a namespace.
+// Access contains the permissions of a caller in a namespace.
 type Access struct {
 	Create       bool `json:"create"`
 	Update       bool `json:"update"`

@@ -12,12 +12,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver"
 )
 
-// operation is one of the document of the API, for the Darkroom photos.
+// operation is one operation of the API's document, for the Darkroom photos.
 type operation struct {
 	method, path, mediaType string
 }
 
-// operations returns every operation of the document of the API.
+// operations returns every operation of the API's document.
 func operations(t *testing.T, namespace string) []operation {
 	t.Helper()
 	document, err := apiserver.Document("test")
@@ -48,7 +48,7 @@ func operations(t *testing.T, namespace string) []operation {
 	return out
 }
 
-// filled returns the path of an operation with the parameters that it needs in a namespace, and a body.
+// filled returns the path of an operation with its required parameters in a namespace, and a body.
 func (o operation) filled(namespace string) (path, body string) {
 	path = o.path
 	switch _, last, _ := strings.Cut(path, "/photos/"); {
@@ -66,8 +66,8 @@ func (o operation) filled(namespace string) (path, body string) {
 	return path, body
 }
 
-// TestWhoSendsSlowlyHoldsNothingOfOthers has ServiceAccounts without any right begin the body of every
-// operation, and never end it. Meanwhile an editor uses every operation.
+// ServiceAccounts without permissions begin the body of every operation and never finish it. Meanwhile an editor uses
+// every operation.
 func TestWhoSendsSlowlyHoldsNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
@@ -91,15 +91,15 @@ func TestWhoSendsSlowlyHoldsNothingOfOthers(t *testing.T) {
 			}
 		}
 	}
-	// Nothing waits for a body, which takes 5 s, or for a place, which takes 10 s.
+	// No request of the editor waits for a body, which takes 5 s, or for a place, which takes 10 s.
 	took := s.use(editor, namespace, all)
 	t.Logf("%d requests are held; the editor took %s for %d, and %s before", began, took, len(all), alone)
 	if took > 30*time.Second+5*alone {
-		t.Errorf("the editor waits %s, and %s before", took, alone)
+		t.Errorf("the editor waits %s, compared with %s before", took, alone)
 	}
 }
 
-// use sends a request of each operation, which must get a place, and returns how long they took.
+// use sends a request for each operation, which must get a place, and returns the duration of all.
 func (s *server) use(editor, namespace string, all []operation) time.Duration {
 	s.t.Helper()
 	started := time.Now()
@@ -107,7 +107,7 @@ func (s *server) use(editor, namespace string, all []operation) time.Duration {
 	s.want(http.StatusOK, editor, "POST", path(namespace, "photos")+"/review", withHosts(1))
 	for _, used := range all {
 		if used.path == "/session" {
-			continue // it would end the editor's
+			continue // it would end the editor's session
 		}
 		var body io.Reader
 		if used.method != http.MethodGet && used.method != http.MethodDelete {
@@ -121,18 +121,18 @@ func (s *server) use(editor, namespace string, all []operation) time.Duration {
 		_ = response.Body.Close()
 		code := response.StatusCode
 		if code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code == http.StatusServiceUnavailable {
-			s.t.Errorf("%s %s of the editor is answered with %s", used.method, used.path, response.Status)
+			s.t.Errorf("%s %s of the editor: got status %s", used.method, used.path, response.Status)
 		}
 	}
 	return time.Since(started)
 }
 
-// TestStreamsOfANamespaceAreBounded has ServiceAccounts of one namespace, without any right, open streams until each is
-// refused one. The server ends no stream meanwhile, however long its reviews take.
+// ServiceAccounts of one namespace, without permissions, open streams until each is refused one. The server must not
+// end a stream meanwhile, even if its reviews take long.
 func TestStreamsOfANamespaceAreBounded(t *testing.T) {
 	t.Parallel()
 	namespace, elsewhere, third := newNamespace(t), newNamespace(t), newNamespace(t)
-	// Each stream reviews all namespaces that have Darkrooms, and those of other tests are many.
+	// Each stream reviews all namespaces with Darkrooms, and other tests create many of them.
 	s := start(t, func(o *apiserver.Options) {
 		o.Heartbeat, o.Namespaces = time.Hour, []string{namespace, elsewhere, third}
 	})
@@ -141,15 +141,15 @@ func TestStreamsOfANamespaceAreBounded(t *testing.T) {
 	for i, want := range []int{16, 16, 16, 16, 0} {
 		opened, refusal := s.openUntilRefused(newUser(t, elsewhere, fmt.Sprint("nobody-", i)).token)
 		if opened != want || !strings.Contains(refusal, "each caller may have 16") {
-			t.Errorf("account %d opens %d streams until it is told %q, want %d", i, opened, refusal, want)
+			t.Errorf("account %d opened %d streams until it received %q, want %d", i, opened, refusal, want)
 		}
 	}
 	s.follow(editor, "/events/stream").until("synced")
-	// Another tenant, who may see nothing yet, can still wait for what is to come.
+	// Another tenant, who may not see any Darkroom yet, can still wait for future Darkrooms.
 	s.follow(newUser(t, third, "new").token, "/events/stream").until("synced")
 }
 
-// openUntilRefused opens streams, which stay open until the test ends, until the server answers 429.
+// openUntilRefused opens streams until the server responds with 429. The streams stay open until the test ends.
 func (s *server) openUntilRefused(token string) (opened int, refusal string) {
 	s.t.Helper()
 	for opened < 100 {
@@ -165,7 +165,7 @@ func (s *server) openUntilRefused(token string) (opened int, refusal string) {
 			body, _ := io.ReadAll(response.Body)
 			return opened, string(body)
 		default:
-			s.t.Fatalf("a stream is answered with %s", response.Status)
+			s.t.Fatalf("a stream: got status %s", response.Status)
 		}
 	}
 	return opened, "nothing"

@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// ready fails until the cache is synchronized, because lists would be incomplete.
+// ready returns an error until the cache is synchronized, because lists would be incomplete.
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	select {
 	case <-s.stopping:

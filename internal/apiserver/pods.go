@@ -31,7 +31,7 @@ type Pod struct {
 	Phase     string     `json:"phase" doc:"Pending, Running, Succeeded, Failed or Unknown"`
 	Ready     bool       `json:"ready"`
 	Restarts  int32      `json:"restarts"`
-	Reason    string     `json:"reason,omitempty" doc:"Why it is not running, for example ImagePullBackOff"`
+	Reason    string     `json:"reason,omitempty" doc:"Reason why it is not running, for example ImagePullBackOff"`
 	Message   string     `json:"message,omitempty" doc:"Explanation of the reason"`
 	Image     string     `json:"image,omitempty"`
 	Node      string     `json:"node,omitempty"`
@@ -39,7 +39,7 @@ type Pod struct {
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 }
 
-// PodList has the pods of a Darkroom, sorted by name.
+// PodList contains the pods of a Darkroom, sorted by name.
 type PodList struct {
 	Items []Pod `json:"items"`
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// kubelet is the logs of a node. A log that is followed gets the lines of the channel.
+// kubelet serves the logs of a node. A followed log receives the lines from the channel.
 type kubelet struct {
 	more   chan string
 	closed chan struct{}
@@ -88,7 +88,7 @@ func newKubelet(t *testing.T, node string) *kubelet {
 	return k
 }
 
-// installed creates a Darkroom with one pod of it and one of another.
+// installed creates a Darkroom with one pod of its own, and a pod of another Darkroom.
 func installed(t *testing.T, s *server, token, namespace, node string) {
 	t.Helper()
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
@@ -108,7 +108,7 @@ func installed(t *testing.T, s *server, token, namespace, node string) {
 			},
 		})
 	}
-	eventually(t, "server knows the selector", func() error {
+	eventually(t, "server has the selector", func() error {
 		if len(into[apiserver.PodList](t, s.want(http.StatusOK, token, "GET", path(namespace, "photos")+"/pods", "")).
 			Items) == 0 {
 			return errors.New("no pods")
@@ -156,7 +156,7 @@ func TestLogOfAPod(t *testing.T) {
 	contains(t, "the problem", problemOf(t, got).Detail, "get pods/log")
 }
 
-// follow opens a log that is followed, and returns its lines and what closes it.
+// follow opens a followed log, and returns its lines and a function that closes it.
 func follow(t *testing.T, s *server, token, path string) (*http.Response, *bufio.Reader) {
 	t.Helper()
 	response, err := s.send(t.Context(), token, http.MethodGet, path+"?follow=true", nil)
@@ -168,7 +168,7 @@ func follow(t *testing.T, s *server, token, path string) (*http.Response, *bufio
 func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
 	t.Parallel()
 	s := start(t, func(o *apiserver.Options) { o.Heartbeat = 100 * time.Millisecond })
-	// Each of the rights that are needed is revoked.
+	// Each of the required permissions is revoked in turn.
 	for i, right := range canReadLogs {
 		t.Run(right.Resources[0], func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +193,7 @@ func TestALogIsFollowedWhileItIsAllowed(t *testing.T) {
 			}
 			revoke()
 			if rest, err := io.ReadAll(log); len(rest) > 0 {
-				t.Errorf("after the right was revoked: %q, %v", rest, err)
+				t.Errorf("after the permission was revoked: %q, %v", rest, err)
 			}
 			<-k.closed
 		})
@@ -218,7 +218,7 @@ func TestACallerReadsSoManyLogs(t *testing.T) {
 	s.becomes(http.StatusOK, reader.token, "GET", target, "")
 }
 
-// TestLargePodsAreListedWithinABound: a pod may have 1.5 MiB, and users may create pods with the labels of a Darkroom.
+// A pod may have 1.5 MiB, and users may create pods with the labels of a Darkroom.
 func TestLargePodsAreListedWithinABound(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
@@ -235,7 +235,7 @@ func TestLargePodsAreListedWithinABound(t *testing.T) {
 			}}},
 		})
 	}
-	// What fits into six megabytes.
+	// Six megabytes are the limit.
 	got := into[apiserver.PodList](t, s.want(http.StatusOK, editor.token, "GET", path(namespace, "photos")+"/pods", ""))
 	if n := len(got.Items); n < 1 || n > 6 {
 		t.Errorf("%d pods of a megabyte are read", n)

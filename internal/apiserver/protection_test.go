@@ -12,12 +12,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestEachRouteIsBehindTheMiddlewares, whose own tests are in package middleware.
+// TestEachRouteIsBehindTheMiddlewares. The middlewares have their own tests in package middleware.
 func TestEachRouteIsBehindTheMiddlewares(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for path, want := range map[string]string{
-		"/darkrooms": "authentication required", "/nothing": "nothing here", "/healthz": "ok", "/readyz": "ok",
+		"/darkrooms": "authentication required", "/nothing": "not found", "/healthz": "ok", "/readyz": "ok",
 		"/version": `{"version":"v0.0.0-test"}`, "/openapi.json": "",
 	} {
 		got := s.raw("", "GET", path, "", "Accept-Encoding", "gzip")
@@ -33,7 +33,7 @@ func TestEachRouteIsBehindTheMiddlewares(t *testing.T) {
 			t.Errorf("%s is compressed: %t, %d bytes", path, packed, len(got.body))
 		}
 		if got := s.raw("", "GET", path, "", "Origin", "https://evil.example.com"); got.status != http.StatusForbidden {
-			t.Errorf("%s answers another site %s", path, got)
+			t.Errorf("%s responds to another site with %s", path, got)
 		}
 	}
 }
@@ -49,8 +49,8 @@ func TestCallersAreLimitedOneByOne(t *testing.T) {
 	s.want(http.StatusOK, modest, "GET", "/session", "")
 }
 
-// A script that reads as fast as it can waits for its rate, and the page of its user still gets lists and streams, which
-// have another rate.
+// A script that reads as fast as it can is slowed down by its rate limit. Meanwhile the page of the same user still
+// gets lists and streams, which have separate limits.
 func TestAScriptDoesNotStopThePageOfItsUser(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t, func(o *apiserver.Options) { o.RequestsPerSecond, o.Burst = 10, 10 }), newNamespace(t)
@@ -70,13 +70,13 @@ func TestAScriptDoesNotStopThePageOfItsUser(t *testing.T) {
 	}
 }
 
-// maxTabs is how many tabs have a stream at the same time.
+// maxTabs is the number of tabs that have a stream at the same time.
 const maxTabs = 6
 
 func TestABodyWithoutALengthIsBounded(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
-	// Sent in chunks, without saying how much there is.
+	// The body is sent in chunks, without a length.
 	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 2<<20)))
 	response, err := s.send(t.Context(), newEditor(t, namespace).token, http.MethodPost, "/darkrooms", body)
 	expect.NoError(t, err)
@@ -103,12 +103,12 @@ func TestKubeconfigRequiresLoopback(t *testing.T) {
 	s.follow("", "/events/stream?namespace="+namespace).until("synced")
 
 	if got := s.raw("", "GET", "/darkrooms", "", "Host", "evil.example.com"); got.status != http.StatusMisdirectedRequest {
-		t.Errorf("a page whose name has come to mean this machine is answered %s", got)
+		t.Errorf("a page whose name resolves to this machine gets status %s", got)
 	}
 	settings := options(t)
 	owner(&settings)
 	settings.BindAddress = ":5000"
 	if _, err := apiserver.New(settings); err == nil || !strings.Contains(err.Error(), "127.0.0.1:5000") {
-		t.Errorf("all addresses are not refused with a remedy: %v", err)
+		t.Errorf("listening on all addresses is not refused with a remedy: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// wholeQuery refuses queries that would be partly ignored: Go drops parameters that it cannot parse, and huma reads
-// only the first of several and treats an empty one as absent. A dry run could become a write.
+// wholeQuery rejects queries that would be ignored in part. Go drops parameters that it cannot parse; huma reads only
+// the first value of several and treats an empty value as absent. A dry run could become a write.
 func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 	request, w := humago.Unwrap(ctx)
 	query, err := url.ParseQuery(request.URL.RawQuery)
@@ -30,7 +30,7 @@ func wholeQuery(ctx huma.Context, next func(huma.Context)) {
 			refuseParameter(ctx, name, "a parameter is given more than once", "must be given once")
 			return
 		case values[0] == "" && at >= 0 && !mayBeEmpty(ctx.Operation().Parameters[at].Schema):
-			refuseParameter(ctx, name, "a parameter is empty", "must have a value, or be left out")
+			refuseParameter(ctx, name, "a parameter is empty", "must have a value or be omitted")
 			return
 		}
 	}

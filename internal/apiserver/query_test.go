@@ -13,8 +13,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestNoParameterIsUnderstoodInPart walks the document: numbers, switches and choices without a value are refused by
-// each operation, as are queries that cannot be read, with a status that its clients know.
+// TestNoParameterIsUnderstoodInPart checks each operation in the document. Numbers, booleans and enums without a value
+// are rejected, and so are queries that cannot be parsed, with a documented status.
 func TestNoParameterIsUnderstoodInPart(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -41,7 +41,7 @@ func TestNoParameterIsUnderstoodInPart(t *testing.T) {
 			for _, query := range queries {
 				got := s.call(token, strings.ToUpper(method), names.Replace(path)+"?"+query, "")
 				if got.status != http.StatusBadRequest {
-					t.Errorf("%s %s?%s answers %s", method, path, query, got)
+					t.Errorf("%s %s?%s: got status %s", method, path, query, got)
 				}
 			}
 		}
@@ -53,7 +53,7 @@ func TestNoParameterIsUnderstoodInPart(t *testing.T) {
 	}
 }
 
-// TestADeletionOfAVersionThatIsNotNamedDeletesNothing sends If-Match in one line and in two.
+// TestADeletionOfAVersionThatIsNotNamedDeletesNothing sends If-Match in one header line and in two.
 func TestADeletionOfAVersionThatIsNotNamedDeletesNothing(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -80,14 +80,14 @@ func TestADeletionOfAVersionThatIsNotNamedDeletesNothing(t *testing.T) {
 	for _, first := range stale {
 		for _, lines := range [][]string{{first}, {first, ""}, {"", first}, {first, `"1"`}, {`"1"`, first}} {
 			if status := remove("", lines...); status != http.StatusPreconditionFailed && status != http.StatusBadRequest {
-				t.Fatalf("a deletion with If-Match in the lines %q answers %d", lines, status)
+				t.Fatalf("a deletion with If-Match in the lines %q: got status %d", lines, status)
 			}
 		}
 	}
 	tag := wire.ETag(stored(t, namespace, "photos"))
 	for _, lines := range [][]string{{`"1"`, tag}, {tag, `"1"`}, {"", tag}, {"*"}, {}} {
 		if status := remove("?dryRun=All", lines...); status != http.StatusNoContent {
-			t.Errorf("a dry run with If-Match in the lines %q answers %d", lines, status)
+			t.Errorf("a dry run with If-Match in the lines %q: got status %d", lines, status)
 		}
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// canaries are secrets that must appear nowhere, as they are or in base64.
+// canaries are secrets that must not appear anywhere, in plain text or in base64.
 var canaries = []string{"canary-access-key-4711", "canary-secret-key-0815", "canary-env-value-1234"}
 
-// mustNotLeak fails if a text has a canary in it.
+// mustNotLeak fails if a text contains a canary.
 func mustNotLeak(t *testing.T, where, text string) {
 	t.Helper()
 	for _, canary := range canaries {
 		for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary))} {
 			if strings.Contains(text, form) {
-				t.Errorf("%s holds %s:\n%s", where, canary, text)
+				t.Errorf("%s contains %s:\n%s", where, canary, text)
 			}
 		}
 	}
@@ -46,9 +46,9 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 	spec := stored(t, namespace, "rest").Spec
 	if spec.Source.SecretKey != canaries[1] || spec.AdditionalSources[0].SecretKey != canaries[1] ||
 		spec.ExtraEnv[0].Value != canaries[2] {
-		t.Fatalf("the secrets did not go in: %+v", spec)
+		t.Fatalf("the secrets were not stored: %+v", spec)
 	}
-	// kubectl keeps what was applied, secrets included, in an annotation.
+	// kubectl stores the applied object, including secrets, in an annotation.
 	create(t, &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kubectl", Annotations: map[string]string{
 			corev1.LastAppliedConfigAnnotation: canaries[1], "other": "stays",
@@ -82,7 +82,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 			answers[fmt.Sprint(len(answers), other)] = s.call(who, "GET", other, "")
 		}
 	}
-	// Writes that are refused say why, and do not repeat what was sent.
+	// Responses to rejected writes contain the reason, and do not repeat the input.
 	long := strings.Repeat(canaries[1], 60)
 	for name, body := range map[string]string{
 		"there is one": withSecrets(namespace, "rest"),
@@ -113,7 +113,7 @@ func TestSecretsGoInAndNeverComeOut(t *testing.T) {
 		spec.Source.SecretKey != canaries[1] ||
 		spec.AdditionalSources[0].AccessKey != canaries[0] || spec.AdditionalSources[0].SecretKey != canaries[1] ||
 		spec.ExtraEnv[0].Value != canaries[2] || *spec.Replicas != 2 {
-		t.Errorf("secrets that were left out did not stay: %+v", spec)
+		t.Errorf("omitted secrets were not kept: %+v", spec)
 	}
 	if applied := stored(t, namespace, "kubectl").Annotations[corev1.LastAppliedConfigAnnotation]; applied != canaries[1] {
 		t.Errorf("kubectl's annotation is %q", applied)

@@ -12,7 +12,7 @@ import (
 )
 
 // withAllErrors adds the remaining errors of a Darkroom to a refusal of Kubernetes, which skips rules after other
-// errors. Errors that the stored Darkroom, before, has too are left out, because Kubernetes accepts them; before is nil
+// errors. It omits errors that the stored Darkroom, before, also has, because Kubernetes accepts them; before is nil
 // when creating. Other kinds of errors are returned unchanged.
 func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v1alpha1.Darkroom) error {
 	var refusal, more, older *problem.Details
@@ -36,7 +36,7 @@ func (s *Server) withAllErrors(ctx context.Context, err error, wanted, before *v
 	return refusal
 }
 
-// covers reports whether other is the location, or within it.
+// covers reports whether other equals the location or is within it.
 func covers(location, other string) bool {
 	rest, isWithin := strings.CutPrefix(other, location)
 	return isWithin && (rest == "" || location != "body" && (rest[0] == '.' || rest[0] == '['))

@@ -16,14 +16,14 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// fault is a value that a field of a body must not have; nil means that the field is missing.
+// fault is an invalid value for a field of a body; nil means that the field is missing.
 type fault struct {
 	field string
 	value any
 }
 
-// wrongValues returns values that a schema refuses: values of another type, out of bounds, or too long. A wrong value of
-// an inner field is the only one in its object or list.
+// wrongValues returns values that a schema rejects: values of another type, out of bounds, or too long. A wrong value
+// of an inner field is the only field in its object or list.
 func wrongValues(schema *apiextensionsv1.JSONSchemaProps) (out []any) {
 	if schema.XIntOrString {
 		return []any{"1 GB", true}
@@ -100,8 +100,8 @@ func faultsOf(t *testing.T) map[string][]any {
 	return out
 }
 
-// TestNoErrorHidesAnotherOne so that a user hears of all errors of a Darkroom at once: whatever is reported of one field
-// is reported as well if other fields are wrong. Bodies that cannot be decoded have only the errors of the decoder.
+// Users should see all errors of a Darkroom at once: an error that is reported for one field is also reported if other
+// fields are invalid. For bodies that cannot be decoded, only the decoder's errors are reported.
 func TestNoErrorHidesAnotherOne(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -123,7 +123,7 @@ func TestNoErrorHidesAnotherOne(t *testing.T) {
 			return nil, true
 		}
 		if got.status != http.StatusUnprocessableEntity {
-			t.Fatalf("%s answers %s", raw, got)
+			t.Fatalf("%s: got status %s", raw, got)
 		}
 		refusal := problemOf(t, got)
 		for _, field := range refusal.Errors {
@@ -146,7 +146,7 @@ func TestNoErrorHidesAnotherOne(t *testing.T) {
 		got, _ := refused(drawn...)
 		for _, location := range want {
 			if !slices.Contains(got, location) {
-				r.Fatalf("%v: the errors are at %q, and not at %s", drawn, got, location)
+				r.Fatalf("%v: the errors are at %q, but not at %s", drawn, got, location)
 			}
 		}
 	})

@@ -61,7 +61,7 @@ func (s *Server) propose(ctx context.Context, in *reviewInput) (*outcome.Change,
 	return out, nil
 }
 
-// review renders a Darkroom before it is saved, and predicts the outcome.
+// review renders a Darkroom before it is saved, and predicts the effects.
 func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Review], error) {
 	change, err := s.propose(ctx, in)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Server) review(ctx context.Context, in *reviewInput) (*reply.JSON[Revie
 	return reply.With(out), nil
 }
 
-// reviewSecrets reads Secrets with the caller's own token, because the server's own cannot.
+// reviewSecrets reads Secrets with the caller's own token, because the server's token cannot.
 func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom) []outcome.SecretOutcome {
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
@@ -95,8 +95,8 @@ func (s *Server) reviewSecrets(ctx context.Context, darkroom *v1alpha1.Darkroom)
 	return needed
 }
 
-// reviewPods compares with the manifest of the existing Darkroom. If that is invalid by a newer rule, the result is
-// unknown, so that the Darkroom can still be fixed.
+// reviewPods compares the manifest with the manifest of the existing Darkroom. If the existing Darkroom is invalid by a
+// newer rule, the result is unknown, so that the Darkroom can still be fixed.
 func (s *Server) reviewPods(ctx context.Context, change *outcome.Change, manifest string) (string, error) {
 	if change.Before == nil {
 		return outcome.PodsCreate, nil

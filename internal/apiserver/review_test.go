@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestReviewShowsTheManifestThatIsInstalled, without the secrets that are sent or stay.
+// The manifest omits the secrets that are sent or stored.
 func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
@@ -50,7 +50,7 @@ func TestReviewShowsTheManifestThatIsInstalled(t *testing.T) {
 	problemOf(t, s.want(http.StatusForbidden, stranger.token, "POST", one+"/review", body))
 }
 
-// reviewed returns the outcome that a server foresees.
+// reviewed returns the outcome that a server predicts.
 func (s *server) reviewed(token, namespace, name, body string) outcome.Outcome {
 	s.t.Helper()
 	return into[apiserver.Review](s.t, s.want(http.StatusOK, token, "POST", path(namespace, name)+"/review", body)).Outcome
@@ -73,7 +73,7 @@ func TestReviewOfHosts(t *testing.T) {
 			editor, "mine", fmt.Sprintf(body, "mine", one, "mine-"+one, host),
 			fmt.Sprintf("[{mine-%s.darkroom.example.com own } {%s.darkroom.example.com taken }]", one, host),
 		},
-		"the owner is named to who may see it": {
+		"the owner is named to users who may see it": {
 			both.token, "new", fmt.Sprintf(body, "new", one, "free-"+one, host),
 			fmt.Sprintf("[{free-%s.darkroom.example.com free } {%s.darkroom.example.com taken %s/first}]", one, host, two),
 		},
@@ -83,7 +83,7 @@ func TestReviewOfHosts(t *testing.T) {
 		})
 	}
 
-	t.Run("a dry run warns, and a write does not", func(t *testing.T) {
+	t.Run("a dry run warns, but a write does not", func(t *testing.T) {
 		s := s.on(t)
 		wanted := fmt.Sprintf(body, "new", one, "free-"+one, host)
 		for _, c := range []struct {

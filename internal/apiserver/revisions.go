@@ -35,16 +35,16 @@ const (
 	superseded = "superseded"
 )
 
-// Revision is a revision of the Helm release of a Darkroom.
+// Revision is a revision of a Darkroom's Helm release.
 type Revision struct {
 	Revision  int                    `json:"revision" doc:"Number of the revision of the Helm release"`
 	Status    string                 `json:"status" doc:"Helm's status: deployed, superseded or failed"`
 	CreatedAt *time.Time             `json:"createdAt,omitempty"`
 	Settings  *wire.RevisionSettings `json:"settings,omitempty" doc:"The Darkroom's settings at that time; absent if they cannot be read"`
-	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that changed the settings, by its field manager: such as kubectl-edit, darkroom-page:USER for writes of USER on the page and darkroom-apiserver:USER for others through this API; absent if it is not known, as after kubectl scale or an upgrade of the operator"`
+	ChangedBy string                 `json:"changedBy,omitempty" doc:"The client that changed the settings, by its field manager: for example kubectl-edit, darkroom-page:USER for writes of USER on the page, or darkroom-apiserver:USER for other writes through this API; absent if unknown, for example after kubectl scale or an upgrade of the operator"`
 }
 
-// RevisionList has the revisions of a Darkroom, the newest first.
+// RevisionList contains the revisions of a Darkroom, newest first.
 type RevisionList struct {
 	Items []Revision `json:"items"`
 }
@@ -54,7 +54,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[Revi
 	if err != nil {
 		return nil, err
 	}
-	// The lists may be large.
+	// Such lists may be large.
 	leave, err := s.limits.Renderings.Enter(ctx, auth.CallerOf(ctx).Name())
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *Server) revisions(ctx context.Context, in *PathInput) (*reply.JSON[Revi
 	return reply.With(RevisionList{Items: describeRevisions(records)}), nil
 }
 
-// records lists the ControllerRevisions of a Darkroom with the caller's own token, the newest first.
+// records lists the ControllerRevisions of a Darkroom with the caller's own token, newest first.
 func (s *Server) records(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]appsv1.ControllerRevision, error) {
 	selector := labels.Set{v1alpha1.LabelDarkroomUID: string(darkroom.UID)}
 	body, err := s.auth.Clients.Apps.Get().Namespace(darkroom.Namespace).Resource(controllerRevisions).
@@ -105,7 +105,7 @@ func describeRevisions(records []appsv1.ControllerRevision) []Revision {
 		revision := describeRevision(&records[i])
 		if last := len(out) - 1; last >= 0 {
 			if revision.Revision >= out[last].Revision {
-				continue // left from before a manual uninstall, after which the numbers start at 1 again
+				continue // left from before a manual uninstall, which resets the numbers to 1
 			}
 			if records[i].Annotations[v1alpha1.AnnotationRevisionAuthor] == records[i-1].Annotations[v1alpha1.AnnotationRevisionAuthor] {
 				out[last].ChangedBy = "" // not changed by a user, but for example by an upgrade of the operator
@@ -144,13 +144,13 @@ func revisionSpec(record *appsv1.ControllerRevision) (*v1alpha1.DarkroomSpec, er
 
 // Rollback is the body of a request that rolls a Darkroom back.
 type Rollback struct {
-	Revision int `json:"revision" minimum:"1" doc:"Number of the revision whose settings replace the present ones"`
+	Revision int `json:"revision" minimum:"1" doc:"Number of the revision whose settings replace the current ones"`
 }
 
 type rollBackInput struct {
 	PathInput
 	DryRunInput
-	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version that is changed"`
+	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version to change"`
 	Body    Rollback
 }
 

@@ -51,13 +51,13 @@ func recordRevision(t *testing.T, darkroom *v1alpha1.Darkroom, number int, statu
 	create(t, record)
 }
 
-// The revisions that withRevisions stores.
+// The revisions stored by withRevisions.
 const (
 	albumRevision        = 1 // the first one, with the sub-domain album
-	otherServiceRevision = 2 // failed; with keys for another service and a variable that is gone
+	otherServiceRevision = 2 // failed; contains keys for another service and a variable that no longer exists
 	currentRevision      = 3
 	predecessorRevision  = 4 // belongs to an earlier Darkroom of the same name
-	repeatedRevision     = 5 // the settings of currentRevision again
+	repeatedRevision     = 5 // has the same settings as currentRevision
 	missingRevision      = 9 // is not stored
 )
 
@@ -90,14 +90,14 @@ func TestRevisionsAreListedWithoutSecrets(t *testing.T) {
 	s, darkroom, token := withRevisions(t)
 	answer := s.want(http.StatusOK, token, "GET", path(darkroom.Namespace, "photos")+"/revisions", "")
 	if strings.Contains(answer.body, "canary") {
-		t.Errorf("the answer holds a secret: %s", answer.body)
+		t.Errorf("the response contains a secret: %s", answer.body)
 	}
 	items := into[apiserver.RevisionList](t, answer).Items
 	if len(items) != 4 {
 		t.Fatalf("the revisions are %s", answer.body)
 	}
 	for i, want := range []string{
-		"5 deployed [photos] by ", // of the same write as the one before
+		"5 deployed [photos] by ", // caused by the same write as the one before
 		"3 superseded [photos] by ",
 		"2 failed [photos] by darkroom-page:alice",
 		"1 superseded [album] by kubectl-create",
@@ -122,7 +122,7 @@ func TestARollBackRestoresTheSettingsOfARevisionAndKeepsWhatIsWriteOnly(t *testi
 	}
 	answer := s.want(http.StatusOK, token, "POST", one+"/rollback", `{"revision":1}`, "If-Match", tag)
 	if strings.Contains(answer.body, "canary") {
-		t.Errorf("the answer holds a secret: %s", answer.body)
+		t.Errorf("the response contains a secret: %s", answer.body)
 	}
 	now := stored(t, darkroom.Namespace, "photos")
 	if now.Spec.SubDomains[0] != "album" || now.Spec.Source.SecretKey != "canary-new" ||
@@ -146,7 +146,7 @@ func TestARollBackRestoresTheSettingsOfARevisionAndKeepsWhatIsWriteOnly(t *testi
 	}
 }
 
-// TestAWriteThatIsDoneChangesNothing: clients whose answer was lost repeat a write as a dry run to know that.
+// Clients that lost the response to a write repeat the write as a dry run to find out whether it was done.
 func TestAWriteThatIsDoneChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, darkroom, token := withRevisions(t)
@@ -162,7 +162,7 @@ func TestAWriteThatIsDoneChangesNothing(t *testing.T) {
 		again := s.want(http.StatusOK, token, c.method, c.path+"?dryRun=All", c.body,
 			"If-Match", done.header.Get("ETag"), "Content-Type", c.mediaType)
 		if again.body != done.body {
-			t.Errorf("%s: the dry run answers %s, want %s", name, again.body, done.body)
+			t.Errorf("%s: the dry run responds with %s, want %s", name, again.body, done.body)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
 			"darkroom-page:system:serviceaccount:" + namespace + ":editor",
 		},
 		"curl":     {token, nil, "darkroom-apiserver:system:serviceaccount:" + namespace + ":editor"},
-		"too-long": {long, nil, "darkroom-apiserver"}, // for the name of a field manager
+		"too-long": {long, nil, "darkroom-apiserver"}, // in the name of a field manager
 	} {
 		s.want(http.StatusCreated, c.token, "POST", "/darkrooms", webFolder(namespace, name), c.headers...)
 		if got := stored(t, namespace, name).ManagedFields[0].Manager; got != c.want {
@@ -191,7 +191,7 @@ func TestAWriteNamesItsUserAndWhetherItWasOnThePage(t *testing.T) {
 	}
 }
 
-// TestTheHistoryNeedsNoRightToSecrets for viewers of the page, who see it, and for its editors, who roll back.
+// Viewers see the history on the page, and editors roll back, without permission to read Secrets.
 func TestTheHistoryNeedsNoRightToSecrets(t *testing.T) {
 	t.Parallel()
 	s, darkroom, _ := withRevisions(t)

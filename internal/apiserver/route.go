@@ -33,7 +33,7 @@ type route struct {
 	status int
 	// errors are the statuses of errors in addition to allErrors.
 	errors []int
-	// responses are successes that huma cannot derive from the handler.
+	// responses are successful responses that huma cannot derive from the handler.
 	responses map[string]*huma.Response
 	handle    func(huma.API, huma.Operation)
 }

@@ -82,8 +82,8 @@ func (s *Server) darkroomRoutes() []route {
 	}, {
 		method: http.MethodPost, path: onePath + "/review", id: "reviewDarkroom", tag: ofObjects, handle: by(s.review),
 		summary: "Review a change of a Darkroom: manifests, hosts, Secrets and pods",
-		description: "Stores nothing. Fields that a PUT would keep of an existing Darkroom are kept here too. Secrets are " +
-			"looked for with your own token; what you may not read is unknown.",
+		description: "Stores nothing. As in a PUT, omitted write-only fields keep their values. Secrets are " +
+			"looked up with your own token; Secrets that you may not read are unknown.",
 		body:   &body{reply.TypeJSON, maxBody, onDarkroom("get"), wire.InputOf},
 		errors: []int{http.StatusConflict},
 	}}
@@ -99,12 +99,12 @@ func (s *Server) podRoutes() []route {
 	}, {
 		method: http.MethodGet, path: onePath + "/pods/{pod}/log", id: "getLog", tag: ofObjects, handle: by(s.podLog),
 		summary:     "Get or follow the log of a pod",
-		description: "Requires permission to get pods/log in the namespace. A log that is followed ends after 15 minutes or 8 MiB.",
+		description: "Requires permission to get pods/log in the namespace. A followed log ends after 15 minutes or 8 MiB.",
 		streams:     true, responses: content("text/plain", "The last lines of the log"),
 	}, {
 		method: http.MethodGet, path: onePath + "/figures", id: "getFigures", tag: ofObjects, handle: by(s.figures),
-		summary:     "Get what the gates of a Darkroom count",
-		description: "Requires permission to list pods and to get pods/proxy in the namespace. Counters begin with each pod.",
+		summary:     "Get the counters of the gates of a Darkroom",
+		description: "Requires permission to list pods and to get pods/proxy in the namespace. Counters start at 0 in each pod.",
 	}, {
 		method: http.MethodGet, path: onePath + "/events", id: "listEvents", tag: ofObjects, handle: by(s.events),
 		summary: "List the events of a Darkroom",
@@ -115,7 +115,7 @@ func (s *Server) objectRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: onePath + "/manifest", id: "getManifest", tag: ofObjects, handle: by(s.manifest),
 		summary:   "Get the manifest of a Darkroom, without secrets",
-		responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" stands for secrets"),
+		responses: content("application/yaml", "Kubernetes manifests; "+wire.Redacted+" replaces secrets"),
 	}, {
 		method: http.MethodGet, path: onePath + "/image", id: "getImage", tag: ofObjects, handle: by(s.image),
 		summary:     "Fetch an image from the running Darkroom",
@@ -128,9 +128,9 @@ func (s *Server) objectRoutes() []route {
 	}, {
 		method: http.MethodPost, path: "/explain", id: "explainURL", tag: ofObjects, handle: by(s.explain),
 		summary: "Explain how the URL of an image is served",
-		description: "Names the Darkroom that has the host, each hop to the source, the one to blame, and what helps. " +
+		description: "Names the Darkroom that holds the host, each hop to the source, the hop to blame, and the remedy. " +
 			"Only Darkrooms that you may get are considered. The image is requested from the Service of the Darkroom, never " +
-			"from the host of the URL, which requires permission to get services/proxy; what else you may not read is unknown.",
+			"from the host of the URL; this requires permission to get services/proxy. What you may not read is unknown.",
 		body: &body{mediaType: reply.TypeJSON, most: maxToken},
 	}, {
 		method: http.MethodPost, path: "/secrets", id: "createSecret", tag: "Secrets", handle: by(s.createSecret),
@@ -145,8 +145,8 @@ func (s *Server) streamRoutes() []route {
 	return []route{{
 		method: http.MethodGet, path: "/events/stream", id: "streamEvents", tag: "Live events", handle: by(s.stream),
 		summary: "Watch Darkrooms",
-		description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: forget what you have, " +
-			"all of it follows. synced: you have everything. After a break the stream begins again.",
+		description: "Server-sent events. added, modified and deleted carry a Darkroom. reset: discard your copies, " +
+			"the complete list follows. synced: the list is complete. After a lost connection the stream begins again.",
 		streams: true, errors: []int{http.StatusNotFound},
 		responses: content(reply.TypeEvents, "Server-sent events"),
 	}}
@@ -164,7 +164,7 @@ func (s *Server) sessionRoutes() []route {
 		errors: []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 	}, {
 		method: http.MethodDelete, path: path, id: "signOut", tag: ofSession, handle: by(s.signOut),
-		summary: "Sign out: delete the cookie, and end the session if it is one of an OIDC issuer", public: true,
+		summary: "Sign out: delete the cookie, and end the session if it is a session of an OIDC issuer", public: true,
 	}, {
 		method: http.MethodGet, path: "/sign-in", id: "getSignIn", tag: ofSession, handle: by(s.waysToSignIn),
 		summary: "Get the ways to sign in", public: true,

@@ -12,13 +12,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// bounds are the keywords of a schema that say which values a field may have.
+// bounds are the keywords of a schema that limit the values of a field.
 var bounds = []string{
 	"enum", "pattern", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties",
 	"maxProperties",
 }
 
-// sideBySide walks a schema of the CRD and the one of the document of the same value.
+// sideBySide visits the CRD's schema and the document's schema of the same value together.
 type sideBySide struct {
 	t     *testing.T
 	root  map[string]any
@@ -37,7 +37,7 @@ func (s *sideBySide) resolve(schema map[string]any) map[string]any {
 	return value.(map[string]any)
 }
 
-// sorted returns a sorted copy of a list: all tests share the document. Other values stay as they are.
+// sorted returns a sorted copy of a list, because all tests share the document. Other values are returned unchanged.
 func sorted(value any) any {
 	list, isList := value.([]any)
 	if !isList {
@@ -51,7 +51,7 @@ func sorted(value any) any {
 func (s *sideBySide) walk(at string, crd, document map[string]any) {
 	document = s.resolve(document)
 	if crd["x-kubernetes-int-or-string"] == true {
-		return // quantities have a schema of their own
+		return // quantities have their own schema
 	}
 	for _, name := range bounds {
 		want, got := sorted(crd[name]), sorted(document[name])
@@ -76,14 +76,14 @@ func (s *sideBySide) walk(at string, crd, document map[string]any) {
 	for name, field := range of {
 		to, has := fields[name].(map[string]any)
 		if !has {
-			s.t.Errorf("%s: the document has no field %s", at, name)
+			s.t.Errorf("%s: the document does not contain the field %s", at, name)
 			continue
 		}
 		s.walk(at+"."+name, field.(map[string]any), to)
 	}
 }
 
-// TestTheDocumentHasTheBoundsOfTheCRD so that generated clients refuse what the cluster would refuse, but for CEL rules.
+// With these bounds, generated clients reject everything that the cluster rejects, except for CEL rules.
 func TestTheDocumentHasTheBoundsOfTheCRD(t *testing.T) {
 	schema, err := definition.Schema()
 	expect.NoError(t, err)

@@ -28,7 +28,7 @@ const (
 	labelManagedBy = "app.kubernetes.io/managed-by"
 )
 
-// NewSecret has the credentials of a source: S3 keys, or a service account key.
+// NewSecret contains the credentials of a source: S3 keys, or a service account key.
 type NewSecret struct {
 	Namespace       string `json:"namespace"`
 	Name            string `json:"name"`
@@ -119,7 +119,7 @@ func (n *NewSecret) checkKeys(refuse func(field, message string)) {
 		case key.value == "":
 			refuse(key.field, "required: accessKey and secretKey must be set together")
 		case strings.ContainsFunc(key.value, isNotInKey):
-			refuse(key.field, "must have no white space or control characters")
+			refuse(key.field, "must not contain white space or control characters")
 		}
 	}
 	if n.CredentialsJSON != "" {
@@ -147,22 +147,22 @@ func (n *NewSecret) checkJSON(refuse func(field, message string)) {
 	}
 }
 
-// serviceAccountKey has the required fields of a service account key.
+// serviceAccountKey contains the required fields of a service account key.
 type serviceAccountKey struct {
 	Type        string `json:"type"`
 	ClientEmail string `json:"client_email"`
 	PrivateKey  string `json:"private_key"`
 }
 
-// refusal returns the problem of a Secret that the cluster refused. It redacts the values, which an admission webhook
+// refusal returns the problem for a Secret that the cluster rejected. It redacts the values, which an admission webhook
 // may repeat in its message.
 func (n *NewSecret) refusal(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return problem.New(http.StatusConflict, fmt.Sprintf(
-			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or refer to it "+
+			"the Secret %q already exists in the namespace %q and is not overwritten: choose another name, or reference it "+
 				"in credentialsSecretRef", n.Name, n.Namespace))
 	}
-	// Quotas, policies and terminating namespaces respond with Forbidden, too.
+	// Quotas, policies and terminating namespaces also cause Forbidden.
 	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "cannot create resource") {
 		return mayNotCreateSecrets(n.Namespace)
 	}
@@ -181,7 +181,7 @@ func mayNotCreateSecrets(namespace string) *problem.Details {
 // redactor returns a function that removes the credentials from messages.
 func (n *NewSecret) redactor() func(string) string {
 	key := serviceAccountKey{}
-	// check has refused invalid JSON.
+	// check has rejected invalid JSON.
 	_ = json.Unmarshal([]byte(n.CredentialsJSON), &key)
 	of := func(access, secret string) *v1alpha1.Darkroom {
 		return &v1alpha1.Darkroom{Spec: v1alpha1.DarkroomSpec{Source: v1alpha1.Source{AccessKey: access, SecretKey: secret}}}

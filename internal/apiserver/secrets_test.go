@@ -20,16 +20,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// serviceAccountKey is a key of Google Cloud that opens nothing.
+// serviceAccountKey is a key of Google Cloud without any permission.
 var serviceAccountKey = fmt.Sprintf(
 	`{"type":"service_account","client_email":"a@b.iam.gserviceaccount.com","private_key":"-----BEGIN\n%s\n-----END\n"}`,
 	canaries[1],
 )
 
-// s3Keys are the keys of a bucket.
+// s3Keys are the keys for a bucket.
 var s3Keys = map[string]string{"accessKey": canaries[0], "secretKey": canaries[1]}
 
-// newSecretBody is the body of a new Secret with some fields.
+// newSecretBody returns the body of a new Secret with some fields.
 func newSecretBody(t *testing.T, namespace, name string, fields map[string]string) string {
 	t.Helper()
 	body := map[string]string{"namespace": namespace, "name": name}
@@ -54,12 +54,12 @@ func TestCredentialsAreStoredInASecret(t *testing.T) {
 		mustNotLeak(t, "the answer", fmt.Sprint(got.header)+got.body)
 		summary := into[apiserver.Secret](t, got)
 		if summary.Name != name || summary.Type != "Opaque" || !slices.Equal(summary.Keys, slices.Sorted(maps.Keys(c.want))) {
-			t.Errorf("the answer is %+v", summary)
+			t.Errorf("the response is %+v", summary)
 		}
 		secret := &corev1.Secret{}
 		expect.NoError(t, kube.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, secret))
 		if data := fmt.Sprintf("%s", secret.Data); data != fmt.Sprint(c.want) {
-			t.Errorf("%s holds %s, want %v", name, data, c.want)
+			t.Errorf("%s contains %s, want %v", name, data, c.want)
 		}
 		if len(secret.OwnerReferences) != 0 ||
 			!reflect.DeepEqual(secret.Labels, map[string]string{"app.kubernetes.io/managed-by": "darkroom-apiserver"}) {
@@ -110,7 +110,7 @@ func TestSecretsAreCreatedWithTheRightsOfTheCaller(t *testing.T) {
 	problemOf(t, limited.want(http.StatusNotFound, keeper.token, "POST", "/secrets", body))
 }
 
-// TestARefusedSecretNamesTheCause: not every refusal is a right that the caller lacks.
+// The cause is not always a missing permission of the caller.
 func TestARefusedSecretNamesTheCause(t *testing.T) {
 	t.Parallel()
 	s, full, ending := start(t), newNamespace(t), newNamespace(t)
@@ -127,7 +127,7 @@ func TestARefusedSecretNamesTheCause(t *testing.T) {
 			got := s.call(keeper.token, "POST", "/secrets", newSecretBody(t, namespace, "keys", s3Keys))
 			mustNotLeak(t, "the answer", got.body)
 			if got.status != http.StatusForbidden || !strings.Contains(got.body, cause) {
-				return fmt.Errorf("the answer is %s, want %s", got, cause)
+				return fmt.Errorf("the response is %s, want %s", got, cause)
 			}
 			return nil
 		})

@@ -36,7 +36,7 @@ const (
 	answerTimeout = 60 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
-	// shutdownTimeout is the time that running requests have to finish after a signal.
+	// shutdownTimeout is the time limit for running requests to finish after a signal.
 	shutdownTimeout = 20 * time.Second
 	// ownQPS and ownBurst limit the requests to the cluster with the server's own identity. Each caller has a smaller
 	// budget: see Options.QuestionsPerSecond.
@@ -89,7 +89,7 @@ func New(options Options) (*Server, error) {
 	}
 	kube, err := kubernetes.NewForConfigAndClient(own, httpClient)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, fmt.Errorf("create client: %w", err)
 	}
 	s := &Server{
 		options:   options,
@@ -102,7 +102,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.metrics = newMetrics()
 	if s.cache, err = live.NewCache(own, httpClient, options.Namespaces); err != nil {
-		return nil, fmt.Errorf("make cache: %w", err)
+		return nil, fmt.Errorf("create cache: %w", err)
 	}
 	if s.auth, err = auth.New(auth.Options{
 		Cluster: own, HTTPClient: httpClient, Kube: kube, Method: options.Auth, OIDC: options.OIDC,
@@ -128,7 +128,7 @@ func (s *Server) serves(namespace string) bool {
 // requireServed returns a problem for a namespace that is not served.
 func (s *Server) requireServed(namespace string) error {
 	if !s.serves(namespace) {
-		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, but %s", namespace,
+		return problem.New(http.StatusNotFound, fmt.Sprintf("this server does not serve the namespace %q, only %s", namespace,
 			strings.Join(s.options.Namespaces, ", ")))
 	}
 	return nil

@@ -53,7 +53,7 @@ func TestServerIsReadyOnlyWhenItKnowsAll(t *testing.T) {
 	s.becomes(http.StatusOK, "", "GET", "/readyz", "")
 }
 
-// TestNothingIsAnsweredFromAnIncompleteCache: what the cache lacks yet would be reported as absent.
+// Darkrooms that the cache lacks would be reported as missing.
 func TestNothingIsAnsweredFromAnIncompleteCache(t *testing.T) {
 	t.Parallel()
 	s := startAt(t, listen(t), intercept(func(request *http.Request) error {
@@ -93,7 +93,7 @@ func TestOneNamespaceAlone(t *testing.T) {
 	for _, one := range operations(t, two) {
 		if slices.Contains([]string{"/session", "/settings", "/sign-in", "/access", "/access/namespaces", "/explain"},
 			one.path) {
-			continue // of no namespace, or about rights
+			continue // has no namespace, or is about permissions
 		}
 		target, body := one.filled(two)
 		got := s.want(http.StatusNotFound, both.token, one.method, target, body, "If-Match", "*",
@@ -116,6 +116,6 @@ func TestTLS(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	s.url, s.transport = strings.Replace(s.url, "http:", "https:", 1), transport
 	if got := s.want(http.StatusOK, "", "GET", "/healthz", ""); got.header.Get("Strict-Transport-Security") == "" {
-		t.Error("browsers may come back without TLS")
+		t.Error("browsers may return without TLS")
 	}
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// Who is the caller of a request.
+// Responses about the caller of a request.
 type Who struct {
 	Username string      `json:"username"`
 	Groups   []string    `json:"groups"`
-	Auth     auth.Method `json:"auth" enum:"token,oidc,kubeconfig" doc:"How you are known to this server"`
-	// SignOutURL has no token.
-	SignOutURL string `json:"signOutUrl,omitempty" doc:"Where you sign out at the OIDC issuer, after DELETE /session"`
+	Auth     auth.Method `json:"auth" enum:"token,oidc,kubeconfig" doc:"Your name at this server"`
+	// SignOutURL contains no token.
+	SignOutURL string `json:"signOutUrl,omitempty" doc:"URL to sign out at the OIDC issuer, after DELETE /session"`
 }
 
-// SignIn is a token to keep in a cookie.
+// SignIn contains a token to store in a cookie.
 type SignIn struct {
 	Token string `json:"token" minLength:"1" maxLength:"8192" writeOnly:"true" doc:"A bearer token that the cluster accepts"`
 }
@@ -43,10 +43,10 @@ func (s *Server) describe(ctx context.Context, who *auth.Caller) Who {
 	return out
 }
 
-// WaysToSignIn has the settings that the page needs before sign-in.
+// WaysToSignIn contains the settings that the page needs before sign-in.
 type WaysToSignIn struct {
-	Cluster string `json:"cluster" doc:"Name of the cluster; empty if it has none"`
-	Issuer  string `json:"issuer,omitempty" doc:"Name of the OIDC issuer, where GET /auth/login signs in; none means by token only"`
+	Cluster string `json:"cluster" doc:"Name of the cluster; empty if it is not set"`
+	Issuer  string `json:"issuer,omitempty" doc:"Name of the OIDC issuer, where GET /auth/login signs in; none means that users sign in by token only"`
 }
 
 func (s *Server) waysToSignIn(context.Context, *struct{}) (*reply.JSON[WaysToSignIn], error) {
@@ -87,12 +87,12 @@ func (s *Server) signIn(ctx context.Context, in *signInInput) (*signInOutput, er
 	if len(body.Token) > maxCookie {
 		return nil, problem.New(http.StatusUnprocessableEntity,
 			"the token is too large for a cookie: send it in the header Authorization",
-			problem.Field{Location: "body.token", Message: fmt.Sprintf("must have %d bytes at most", maxCookie)})
+			problem.Field{Location: "body.token", Message: fmt.Sprintf("must have at most %d bytes", maxCookie)})
 	}
 	kept := oidc.TokenCookie(body.Token)
 	if err := kept.Valid(); err != nil {
 		return nil, problem.New(http.StatusUnprocessableEntity, "invalid token",
-			problem.Field{Location: "body.token", Message: "has characters that are not allowed in a token"})
+			problem.Field{Location: "body.token", Message: "contains characters that are not allowed in a token"})
 	}
 	who, err := s.auth.SignIn(ctx, body.Token)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 
 // ServerSettings are settings of the server and the operator, for forms.
 type ServerSettings struct {
-	Cluster         string   `json:"cluster" doc:"Name of the cluster; empty if it has none"`
-	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>, with the namespace of a Darkroom in place of {namespace}"`
+	Cluster         string   `json:"cluster" doc:"Name of the cluster; empty if it is not set"`
+	BaseDomain      string   `json:"baseDomain" doc:"Images are served at <subDomain>.<base domain>, where {namespace} is replaced by the Darkroom's namespace"`
 	BaseDomains     []string `json:"baseDomains,omitempty" doc:"Base domains that spec.baseDomain may name; the first is the default"`
 	DarkroomVersion string   `json:"darkroomVersion" doc:"Default version of Darkroom"`
 	Namespaces      []string `json:"namespaces" doc:"Namespaces that are served; none means all"`

@@ -27,7 +27,7 @@ type SignedURL struct {
 type signInput struct {
 	ImageInput
 
-	Expires int64 `query:"expires" minimum:"1" maximum:"315360000" doc:"Seconds for which the URL is valid; by default it does not expire"`
+	Expires int64 `query:"expires" minimum:"1" maximum:"315360000" doc:"Number of seconds for which the URL is valid; by default it does not expire"`
 }
 
 // signURL signs with the first key in the Secret. It reads the Secret with the caller's own token.

@@ -34,12 +34,12 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 		var out apiserver.SignedURL
 		expect.NoError(t, json.Unmarshal([]byte(answer), &out))
 		if out.Signed != strings.Contains(out.URL, "s=") {
-			t.Errorf("a URL is said to be signed or not: %s", answer)
+			t.Errorf("the response does not report whether the URL is signed: %s", answer)
 		}
 		return out.URL
 	}
 
-	contains(t, "the answer without the Secret",
+	contains(t, "the response without the Secret",
 		problemOf(t, s.want(http.StatusNotFound, reader.token, "GET", sign, "")).Detail, `Secret "signing"`)
 	create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "signing"},
@@ -65,15 +65,15 @@ func TestURLsAreSignedForUsersWhoMayReadTheKeys(t *testing.T) {
 		_, _ = io.WriteString(w, r.URL.RawQuery)
 	}))
 	image := path(namespace, "photos") + "/image?path="
-	// The audit log of Kubernetes has the URL.
+	// The audit log of Kubernetes contains the URL.
 	asked, err := url.Parse("/a.jpg?" + s.becomes(http.StatusOK, reader.token, "GET", image+"/a.jpg&w=300", "").body)
 	expect.NoError(t, err)
 	query := asked.Query()
 	if !query.Has("expires") || query.Get("w") != "300" || !signing.Verifies("the first key, 0123456789", *asked) {
-		t.Errorf("the gate is asked for %s", asked)
+		t.Errorf("the gate received the request %s", asked)
 	}
 	if got := s.want(http.StatusOK, other.token, "GET", image+"/probe.jpg&w=16", "").body; got != "w=16" {
-		t.Errorf("the image of the probe is asked for with %s", got)
+		t.Errorf("the image of the probe was requested with %s", got)
 	}
 	s.want(http.StatusForbidden, other.token, "GET", image+"/probe.jpg&w=17", "")
 }

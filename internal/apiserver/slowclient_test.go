@@ -13,8 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// pipes is a listener whose connections have no buffer: the server waits for each
-// byte until the client reads it.
+// pipes is a listener whose connections have no buffer: the server blocks until the client reads each byte.
 type pipes struct {
 	connections chan net.Conn
 	closed      chan struct{}
@@ -56,14 +55,14 @@ func TestASlowClientHoldsNobodyAndMissesNothing(t *testing.T) {
 
 	slow := s.followSlowly(0, token, watched)
 	slow.until("synced")
-	// The client does not read meanwhile.
+	// Meanwhile the client does not read.
 	want := map[string]bool{}
 	for i := range 40 {
 		name := fmt.Sprintf("d%02d", i)
 		want[name] = true
 		create(t, darkrooms.New(name, namespace).SubDomains("x").Obj())
 	}
-	eventually(t, "server knows all", func() error {
+	eventually(t, "server has all Darkrooms", func() error {
 		if n := len(listed(t, s, token, "?namespace="+namespace)); n != len(want) {
 			return fmt.Errorf("%d Darkrooms", n)
 		}
@@ -72,7 +71,7 @@ func TestASlowClientHoldsNobodyAndMissesNothing(t *testing.T) {
 	for len(want) > 0 {
 		told, open := slow.receive()
 		if !open {
-			slow = s.follow(token, watched) // it was too slow, and begins again
+			slow = s.follow(token, watched) // it was too slow, so the stream begins again
 		}
 		delete(want, strings.TrimPrefix(told.String(), "added "))
 	}

@@ -61,8 +61,7 @@ func preview(t *testing.T) func(context.Context, *v1alpha1.Darkroom) (string, er
 
 const testVersion = "v0.0.0-test"
 
-// options serve most tests: permissions are not cached, and callers are not
-// limited.
+// options are the settings of most tests: permissions are not cached, and callers are not limited.
 func options(t *testing.T) apiserver.Options {
 	t.Helper()
 	return apiserver.Options{
@@ -94,7 +93,7 @@ func startForEditor(t *testing.T) (s *server, namespace, token string) {
 	return s, namespace, newEditor(t, namespace).token
 }
 
-// startAt is start for servers that are not ready, or not at an address of this machine.
+// startAt is like start, for servers that are not ready or that do not listen on an address of this machine.
 func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Options)) *server {
 	t.Helper()
 	settings := options(t)
@@ -122,14 +121,14 @@ func startAt(t *testing.T, listener net.Listener, change ...func(*apiserver.Opti
 	return s
 }
 
-// on is the same server for a test within the test.
+// on returns the same server for a subtest.
 func (s *server) on(t *testing.T) *server {
 	out := *s
 	out.t = t
 	return &out
 }
 
-// answer is what a server answered.
+// answer is the response of a server.
 type answer struct {
 	status int
 	header http.Header
@@ -138,8 +137,8 @@ type answer struct {
 
 func (a answer) String() string { return fmt.Sprintf("%d: %s", a.status, a.body) }
 
-// call sends a request with a token, and headers as name and value in turn. The answer
-// must be as the OpenAPI document says.
+// call sends a request with a token and with headers, given as alternating names and values. The response must match
+// the OpenAPI document.
 func (s *server) call(token, method, path, body string, headers ...string) answer {
 	s.t.Helper()
 	got := s.raw(token, method, path, body, headers...)
@@ -147,7 +146,7 @@ func (s *server) call(token, method, path, body string, headers ...string) answe
 	return got
 }
 
-// raw is call for answers that come from middlewares and not from the operation.
+// raw is like call, for responses that come from a middleware instead of the operation.
 func (s *server) raw(token, method, path, body string, headers ...string) answer {
 	s.t.Helper()
 	var content io.Reader
@@ -166,7 +165,7 @@ func (s *server) raw(token, method, path, body string, headers ...string) answer
 	return answer{status: response.StatusCode, header: response.Header, body: string(raw)}
 }
 
-// send is raw for responses that are read piece by piece, or not at all.
+// send is like raw, for responses that are read piece by piece or not at all.
 func (s *server) send(
 	ctx context.Context, token, method, path string, body io.Reader, headers ...string,
 ) (*http.Response, error) {
@@ -190,7 +189,7 @@ func (s *server) send(
 	return (&http.Client{Transport: s.transport, CheckRedirect: noRedirect}).Do(request)
 }
 
-// want is call with the status that it must have.
+// want is like call, with the expected status.
 func (s *server) want(status int, token, method, path, body string, headers ...string) answer {
 	s.t.Helper()
 	got := s.call(token, method, path, body, headers...)
@@ -198,12 +197,12 @@ func (s *server) want(status int, token, method, path, body string, headers ...s
 		if got.status >= http.StatusInternalServerError {
 			s.t.Log(s.log)
 		}
-		s.t.Fatalf("%s %s answers %s, want status %d", method, path, got, status)
+		s.t.Fatalf("%s %s: got status %s, want %d", method, path, got, status)
 	}
 	return got
 }
 
-// limited sends a request of a caller over a limit.
+// limited sends a request of a caller who exceeds a limit.
 func (s *server) limited(token, method, path string) {
 	s.t.Helper()
 	got := s.want(http.StatusTooManyRequests, token, method, path, "")
@@ -212,10 +211,10 @@ func (s *server) limited(token, method, path string) {
 	}
 }
 
-// becomes repeats call until it has a status.
+// becomes repeats call until the response has a status.
 func (s *server) becomes(status int, token, method, path, body string, headers ...string) (got answer) {
 	s.t.Helper()
-	eventually(s.t, fmt.Sprintf("%s %s answers %d", method, path, status), func() error {
+	eventually(s.t, fmt.Sprintf("%s %s: got status %d", method, path, status), func() error {
 		if got = s.call(token, method, path, body, headers...); got.status != status {
 			return fmt.Errorf("answers %s", got)
 		}
@@ -224,8 +223,8 @@ func (s *server) becomes(status int, token, method, path, body string, headers .
 	return got
 }
 
-// intercept calls a function before each request that a server makes with its own identity. The
-// request fails with its error.
+// intercept calls a function before each request that a server sends with its own identity. If the function returns an
+// error, the request fails with it.
 func intercept(before func(*http.Request) error) func(*apiserver.Options) {
 	return func(o *apiserver.Options) {
 		o.Cluster = rest.CopyConfig(o.Cluster)
@@ -254,7 +253,7 @@ func into[T any](t *testing.T, a answer) T {
 	return out
 }
 
-// problemOf decodes a problem, and checks that it is one.
+// problemOf decodes a problem, and checks that it is complete.
 func problemOf(t *testing.T, a answer) problem.Details {
 	t.Helper()
 	if got := a.header.Get("Content-Type"); got != "application/problem+json" {
@@ -262,12 +261,12 @@ func problemOf(t *testing.T, a answer) problem.Details {
 	}
 	out := into[problem.Details](t, a)
 	if out.Title != http.StatusText(a.status) || out.Status != a.status || out.Detail == "" {
-		t.Fatalf("not a whole problem: %s", a)
+		t.Fatalf("the problem is incomplete: %s", a)
 	}
 	return out
 }
 
-// wantLocations checks what the errors of a problem are about.
+// wantLocations checks the locations of the errors in a problem.
 func wantLocations(t *testing.T, a answer, want ...string) {
 	t.Helper()
 	var got []string

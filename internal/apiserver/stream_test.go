@@ -26,7 +26,7 @@ type message struct {
 	kind, data string
 }
 
-// String is the kind, and the name of the Darkroom.
+// String returns the kind, and the name of the Darkroom.
 func (m message) String() string {
 	body := wire.Darkroom{}
 	_ = json.Unmarshal([]byte(m.data), &body) // comments have none
@@ -38,7 +38,7 @@ type follower struct {
 	t        *testing.T
 	messages chan message
 	end      func()
-	// seen are the messages that were received.
+	// seen are the messages received so far.
 	seen []message
 }
 
@@ -48,7 +48,7 @@ func (s *server) follow(token, path string, headers ...string) *follower {
 	return s.followSlowly(1024, token, path, headers...)
 }
 
-// followSlowly reads on only while fewer than so many messages are not yet used.
+// followSlowly reads only while fewer than the given number of messages are unused.
 func (s *server) followSlowly(unused int, token, path string, headers ...string) *follower {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -56,7 +56,7 @@ func (s *server) followSlowly(unused int, token, path string, headers ...string)
 	response, err := s.send(ctx, token, http.MethodGet, path, nil, headers...)
 	expect.NoError(s.t, err)
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
-		s.t.Fatalf("stream answers %d %s", response.StatusCode, response.Header)
+		s.t.Fatalf("stream: got status %d %s", response.StatusCode, response.Header)
 	}
 	f := &follower{t: s.t, messages: make(chan message, unused), end: cancel}
 	go f.read(response.Body)
@@ -81,7 +81,7 @@ func (f *follower) read(body io.ReadCloser) {
 	}
 }
 
-// receive returns the next message, or that the server has closed the stream.
+// receive returns the next message, and false if the server has closed the stream.
 func (f *follower) receive() (m message, open bool) {
 	f.t.Helper()
 	select {
@@ -107,7 +107,7 @@ func (f *follower) next() message {
 	}
 }
 
-// until reads up to an event of a kind, which it returns.
+// until reads until an event of a kind, and returns it.
 func (f *follower) until(kind string) message {
 	f.t.Helper()
 	for {
@@ -117,7 +117,7 @@ func (f *follower) until(kind string) message {
 	}
 }
 
-// rest waits until the server has closed the stream, and returns what was left.
+// rest waits until the server has closed the stream, and returns the remaining messages.
 func (f *follower) rest() (out []message) {
 	f.t.Helper()
 	for {
@@ -138,7 +138,7 @@ func (f *follower) wants(want ...string) (last message) {
 		got = append(got, last.String())
 	}
 	if !slices.Equal(got, want) {
-		f.t.Fatalf("the stream goes on with %q, want %q", got, want)
+		f.t.Fatalf("the stream continues with %q, want %q", got, want)
 	}
 	return last
 }
@@ -153,7 +153,7 @@ func TestStreamSendsEvents(t *testing.T) {
 	f := s.follow(token, "/events/stream")
 	f.wants("reset", "added before", "synced")
 	s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos"))
-	f.wants("added photos") // changes that follow before the stream is written are sent as one
+	f.wants("added photos") // changes that follow each other before the stream is written are sent as one
 	s.want(http.StatusOK, token, "PATCH", path(namespace, "photos"), `{"replicas":2}`, "If-Match", "*", "Content-Type",
 		"application/merge-patch+json")
 	f.wants("modified photos")
@@ -170,7 +170,7 @@ func TestStreamIsCompressedAndEachEventArrivesAtOnce(t *testing.T) {
 	for i := range many {
 		create(t, darkrooms.New(fmt.Sprintf("photos-%d", i), namespace).SubDomains(fmt.Sprintf("photos-%d", i)).Obj())
 	}
-	eventually(t, "the server knows all", func() error {
+	eventually(t, "the server has all Darkrooms", func() error {
 		if n := len(listed(t, s, editor.token, "?namespace="+namespace)); n != many {
 			return fmt.Errorf("%d Darkrooms", n)
 		}
@@ -196,7 +196,7 @@ func TestStreamIsCompressedAndEachEventArrivesAtOnce(t *testing.T) {
 	f.wants("added later")
 }
 
-// counter counts what is read.
+// counter counts the bytes that are read.
 type counter struct {
 	in io.Reader
 	n  atomic.Int64
@@ -227,13 +227,13 @@ func TestStreamIsFilteredAndFollowsRights(t *testing.T) {
 	seen := []string{f.next().String(), f.next().String(), f.next().String()}
 	slices.Sort(seen)
 	if want := []string{"added hidden", "added hidden-too", "added shown"}; !slices.Equal(seen, want) {
-		t.Errorf("with more rights the stream goes on with %q, want %q", seen, want)
+		t.Errorf("with more permissions the stream continues with %q, want %q", seen, want)
 	}
 	f.wants("synced")
 	revoke()
 	f.wants("reset", "added shown", "synced")
 
-	// One namespace alone, whose right is then lost: the stream ends.
+	// The stream of a single namespace ends when the permission there is lost.
 	only := newUser(t, two, "only")
 	lose := only.may(two, canView)
 	g := s.follow(only.token, "/events/stream?namespace="+two)

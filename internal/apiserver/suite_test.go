@@ -26,8 +26,8 @@ import (
 
 var repository = filepath.Join("..", "..")
 
-// cluster is the API server that all tests of this package share, as its
-// administrator; each test has a namespace of its own.
+// cluster is the API server that all tests of this package share, with an administrator's identity. Each test has its
+// own namespace.
 var (
 	cluster *rest.Config
 	kube    client.Client
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	flag.Parse()
 	if flag.Lookup("test.fuzz").Value.String() != "" {
-		// Each worker is a process of its own, and decoders need no cluster.
+		// Each worker is its own process, and decoders need no cluster.
 		os.Exit(m.Run())
 	}
 	code, err := run(m)
@@ -85,7 +85,7 @@ jwt:
 `, idp.URL, idp.CA, issuer.ClientID)
 }
 
-// prepare makes the client, and the server's ServiceAccount.
+// prepare creates the client and the server's ServiceAccount.
 func prepare(administrator *rest.Config) (err error) {
 	cluster = administrator
 	if kube, _, err = access.Clients(cluster); err != nil {
@@ -95,8 +95,8 @@ func prepare(administrator *rest.Config) (err error) {
 	return err
 }
 
-// newNamespace makes a namespace for a test. (No controller runs, so it never goes, and
-// each test gets a new name.)
+// newNamespace creates a namespace for a test. (No controller runs that deletes namespaces, so each test uses a new
+// name.)
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
@@ -111,14 +111,14 @@ func create(t *testing.T, object client.Object) {
 	}
 }
 
-// eventually waits until a check finds nothing wrong.
+// eventually waits until a check returns no error.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	limits := wait.Limits{Timeout: wait.Patience, Period: 20 * time.Millisecond}
 	expect.NoError(t, limits.Until(t.Context(), what, func(context.Context) error { return check() }))
 }
 
-// contains checks that a text has some parts.
+// contains checks that a text contains some parts.
 func contains(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

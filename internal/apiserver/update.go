@@ -18,7 +18,7 @@ import (
 type updateInput struct {
 	PathInput
 	DryRunInput
-	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version that is changed"`
+	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version to change"`
 	RawBody []byte
 }
 
@@ -49,8 +49,8 @@ func (s *Server) updateFromBody(
 	})
 }
 
-// update changes a Darkroom, and tries again after conflicts. It reads and writes the Darkroom with the caller's own token, because the cache has no
-// write-only values.
+// update changes a Darkroom, and tries again after conflicts. It reads and writes the Darkroom with the caller's own
+// token, because the cache does not contain write-only values.
 func (s *Server) update(ctx context.Context, key types.NamespacedName, ifMatch string, dryRun *DryRunInput,
 	change func(before *v1alpha1.Darkroom) (*v1alpha1.Darkroom, error),
 ) (*reply.Darkroom, error) {
@@ -96,19 +96,19 @@ func (s *Server) tryUpdate(ctx context.Context, key types.NamespacedName, ifMatc
 	return &outcome.Change{Before: before, After: stored}, err
 }
 
-// checkIdentity returns a problem for a name or namespace that does not match the path, and sets the ones left out.
+// checkIdentity returns a problem for a name or namespace that does not match the path, and sets omitted ones.
 func checkIdentity(input *wire.DarkroomInput, key types.NamespacedName) error {
 	var bad []problem.Field
 	if input.Name != "" && input.Name != key.Name {
 		bad = append(bad, problem.Field{
 			Location: "body.name",
-			Message:  "must match the name in the path, or be left out: a Darkroom cannot be renamed",
+			Message:  "must match the name in the path or be omitted: a Darkroom cannot be renamed",
 		})
 	}
 	if input.Namespace != "" && input.Namespace != key.Namespace {
 		bad = append(bad, problem.Field{
 			Location: "body.namespace",
-			Message:  "must match the namespace in the path, or be left out: a Darkroom cannot be moved",
+			Message:  "must match the namespace in the path or be omitted: a Darkroom cannot be moved",
 		})
 	}
 	if len(bad) > 0 {

@@ -25,7 +25,7 @@ type user struct {
 	token           string
 }
 
-// newUser makes a ServiceAccount without any right.
+// newUser creates a ServiceAccount without permissions.
 func newUser(t *testing.T, namespace, name string) *user {
 	t.Helper()
 	create(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
@@ -60,8 +60,8 @@ var (
 	}, canView...)
 )
 
-// grant gives someone rights in a namespace, or in all if it is empty, and returns what takes
-// them away.
+// grant gives a user permissions in a namespace, or in all namespaces if it is empty, and returns a function that
+// revokes them.
 func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.PolicyRule) (revoke func()) {
 	t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}, Rules: rules}
@@ -78,8 +78,8 @@ func grant(t *testing.T, namespace string, who rbacv1.Subject, rules []rbacv1.Po
 	}
 }
 
-// may gives a user rights in a namespace, or in all if it is empty, and returns what takes them
-// away.
+// may gives a user permissions in a namespace, or in all namespaces if it is empty, and returns a function that revokes
+// them.
 func (u *user) may(namespace string, rules []rbacv1.PolicyRule) (revoke func()) {
 	u.t.Helper()
 	revoke = grant(u.t, namespace, rbacv1.Subject{Kind: "ServiceAccount", Namespace: u.namespace, Name: u.name}, rules)
@@ -112,7 +112,7 @@ func (u *user) awaitRights(namespace string, rules []rbacv1.PolicyRule) {
 	})
 }
 
-// newUserWho makes a user with rights in a namespace.
+// newUserWho creates a user with permissions in a namespace.
 func newUserWho(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) *user {
 	t.Helper()
 	u := newUser(t, namespace, name)
@@ -120,7 +120,7 @@ func newUserWho(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule)
 	return u
 }
 
-// newEditor makes a user who may do everything to Darkrooms of a namespace.
+// newEditor creates a user with all permissions for Darkrooms in a namespace.
 func newEditor(t *testing.T, namespace string) *user {
 	t.Helper()
 	return newUserWho(t, namespace, "editor", canEdit)

@@ -24,7 +24,7 @@ const (
 	// maxFieldManager is the limit of Kubernetes, in bytes.
 	maxFieldManager = 128
 	plural          = "darkrooms"
-	// catchUp limits how long the response to a write waits for the cache.
+	// catchUp limits how long the response to a write waits for the cache to catch up.
 	catchUp = 2 * time.Second
 	// defaultNamespace is used for bodies without a namespace.
 	defaultNamespace = "default"
@@ -69,7 +69,7 @@ func managerOf(ctx context.Context) string {
 	return manager
 }
 
-// awaitRead waits until the cache has a write.
+// awaitRead waits until the cache contains a write.
 func (s *Server) awaitRead(ctx context.Context, stored *v1alpha1.Darkroom, dryRun bool) {
 	if dryRun {
 		return

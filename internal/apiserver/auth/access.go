@@ -26,7 +26,7 @@ type Right struct {
 	Verb     string
 	Group    string
 	Resource string
-	// Subresource is, for example, proxy of services. Empty means the resource itself.
+	// Subresource is, for example, proxy for services. Empty means the resource itself.
 	Subresource string
 	Namespace   string // empty means all namespaces
 	Name        string // empty means all names
@@ -75,7 +75,7 @@ func (r Right) nonResourceAttributes() *authorizationv1.NonResourceAttributes {
 }
 
 const (
-	// maxAnswers limits the cached results. The budget of a caller limits how many of them are of that caller.
+	// maxAnswers limits the cached results. The budget of a caller limits the number of results for that caller.
 	maxAnswers = 1 << 16
 	// budgetTimeout is the longest wait for the caller's budget.
 	budgetTimeout = 5 * time.Second

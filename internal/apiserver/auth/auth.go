@@ -1,11 +1,10 @@
 // Package auth authenticates the callers of the REST API, authorizes them, and sends requests to
 // the cluster with their identity.
 //
-// A caller sends a bearer token, has it in a cookie, or has a session that an OIDC issuer has
-// vouched for (oidc.go). Tokens are reviewed by the cluster (identity.go), and those who try bad
-// ones are slowed down (signin.go). What a caller may do is decided by the cluster (access.go).
-// The results of both are cached for some seconds. Requests with the identity of the caller
-// are subject to the caller's RBAC (clients.go).
+// A caller sends a bearer token, possibly in a cookie, or the cookie of a session that was started by signing in at an
+// OIDC issuer (oidc.go). The cluster reviews tokens (identity.go), and callers who try invalid tokens are slowed down
+// (signin.go). The cluster also decides what a caller may do (access.go). The results of both reviews are cached for
+// some seconds. Requests with the identity of the caller are subject to the caller's RBAC (clients.go).
 package auth
 
 import (
@@ -31,14 +30,14 @@ type Method string
 const (
 	// Token authenticates each request by its bearer token.
 	Token Method = "token"
-	// OIDC authenticates users who have signed in at the issuer. No server is configured with it: it is available in
+	// OIDC authenticates users who have signed in at the issuer. No server is configured with OIDC: it is available in
 	// addition to Token if Options.OIDC is set.
 	OIDC Method = "oidc"
 	// Kubeconfig uses the identity of the kubeconfig for all requests.
 	Kubeconfig Method = "kubeconfig"
 )
 
-// Options are the settings of an Authenticator. All but OIDC are required.
+// Options are the settings of an Authenticator. All fields except OIDC are required.
 type Options struct {
 	// Cluster is the configuration of the Kubernetes client, with the server's own identity.
 	Cluster *rest.Config
@@ -49,7 +48,7 @@ type Options struct {
 	Method Method
 	// OIDC signs users in at an issuer. Nil means that users sign in with a token.
 	OIDC *oidc.Provider
-	// TokenTTL and AccessTTL are the cache lifetimes of reviews of tokens and of rights.
+	// TokenTTL and AccessTTL are the cache lifetimes of token reviews and access reviews.
 	TokenTTL, AccessTTL time.Duration
 	// SignInBurst is the number of invalid tokens that one address may send before it is slowed down.
 	SignInBurst int
@@ -86,7 +85,7 @@ func New(options Options) (*Authenticator, error) {
 	config.QPS, config.Burst = -1, -1
 	reviews, err := kubernetes.NewForConfigAndClient(config, options.HTTPClient)
 	if err != nil {
-		return nil, fmt.Errorf("make client of reviews: %w", err)
+		return nil, fmt.Errorf("create client of reviews: %w", err)
 	}
 	budget := limit.NewRates(options.QuestionsPerSecond, options.QuestionBurst)
 	if options.Method == Kubeconfig {

@@ -29,7 +29,7 @@ type Clients struct {
 	Core      rest.Interface
 	Apps      rest.Interface
 	HTTP      *http.Client
-	// Logs is Core without a timeout, for streamed responses.
+	// Logs is like Core, but without a timeout, for streamed responses.
 	Logs rest.Interface
 	// Parameters encodes options such as dryRun into the query.
 	Parameters runtime.ParameterCodec

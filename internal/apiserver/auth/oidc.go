@@ -25,8 +25,8 @@ func (a *Authenticator) Login(w http.ResponseWriter, request *http.Request) {
 // Callback completes a sign-in when the issuer redirects back.
 func (a *Authenticator) Callback(w http.ResponseWriter, request *http.Request) {
 	address := middleware.AddressOf(request.Context())
-	// The attempt counts as failed until it succeeds. As with tokens, an address without attempts left is slowed down,
-	// because others may share it.
+	// The attempt counts as failed until it succeeds. As with tokens, an address without remaining attempts is slowed
+	// down instead of blocked, because others may share it.
 	counted := a.callbacks.Take(address) == nil
 	if !counted {
 		if err := a.signIns.slow.Wait(request.Context(), "", slowTimeout); err != nil {
@@ -35,8 +35,7 @@ func (a *Authenticator) Callback(w http.ResponseWriter, request *http.Request) {
 		}
 	}
 	returnPath, cookies, err := a.finish(request)
-	// The callback of another sign-in sends no request to the issuer, and leaves the sign-in of this browser in
-	// progress.
+	// A callback of another sign-in sends no request to the issuer, and does not affect the sign-in of this browser.
 	isOther := errors.Is(err, oidc.ErrExpired)
 	if counted && (err == nil || isOther) {
 		a.callbacks.Return(address)

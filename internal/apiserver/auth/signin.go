@@ -17,20 +17,20 @@ import (
 const (
 	// maxRemembered limits the hashes of valid and of invalid tokens that are kept.
 	maxRemembered = 4096
-	// goodFor is how long a valid token is exempt from limits.
+	// goodFor is the time for which a valid token is exempt from limits.
 	goodFor = time.Hour
 	// failuresPerSecond is the rate at which an address recovers from failed attempts.
 	failuresPerSecond = 1
-	// Addresses without attempts left share slowPerSecond reviews a second. A request waits at most slowTimeout.
+	// Addresses without remaining attempts share slowPerSecond reviews per second. A request waits at most slowTimeout.
 	slowPerSecond = 10
 	slowTimeout   = 15 * time.Second
 )
 
-// signIns defends the cluster against callers who try tokens: each token that is not known costs a TokenReview.
+// signIns protects the cluster against callers who try many tokens: each unknown token causes a TokenReview.
 //
-//   - A token that was good, or bad, is known by its hash and never limited.
-//   - Only failures count, for each address.
-//   - An address without attempts left is slowed down rather than locked out, because others may share it.
+//   - The hashes of recently reviewed tokens are remembered, and these tokens are never limited.
+//   - Only failures count, separately for each address.
+//   - An address without remaining attempts is slowed down instead of locked out, because others may share it.
 type signIns struct {
 	identity identifier
 	good     *cache.LRUExpireCache
@@ -79,7 +79,7 @@ func (s *signIns) admit(ctx context.Context, token string) (*Caller, error) {
 		return nil, err
 	}
 	if counted {
-		// The attempt succeeded, or failed for another reason.
+		// The attempt succeeded, or failed for a different reason.
 		s.attempts.Return(address)
 	}
 	return who, err

@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// someTokens are those that a cluster accepts.
+// someTokens are the tokens that the cluster accepts.
 type someTokens struct {
 	good  map[string]bool
 	asked int
@@ -31,7 +31,7 @@ func (s *someTokens) identify(_ context.Context, token string) (*Caller, error) 
 	return newCaller(&user.DefaultInfo{Name: "ada"}, token), nil
 }
 
-// newTestSignIns lets two attempts fail, and then one that waits.
+// newTestSignIns allows two failed attempts, and then one that waits.
 func newTestSignIns(tokens *someTokens) *signIns {
 	s := newSignIns(tokens, 2, time.Hour)
 	s.attempts = limit.NewRates(1e-6, 2)
@@ -59,22 +59,22 @@ func TestAttemptsToSignIn(t *testing.T) {
 	for _, step := range []struct {
 		what, token string
 		status      int
-		// asked is whether it costs a review.
+		// asked is set if the attempt causes a review.
 		asked bool
 	}{
 		{"a good token", "good", http.StatusOK, true},
 		{"a bad one", "a", http.StatusUnauthorized, true},
 		{"the same, which is remembered", "a", http.StatusUnauthorized, false},
-		{"a cluster that is away counts for nothing", "away", http.StatusServiceUnavailable, true},
+		{"an unavailable cluster does not count", "away", http.StatusServiceUnavailable, true},
 		{"another bad one", "b", http.StatusUnauthorized, true},
-		{"a good one that waits with all other addresses", "other", http.StatusOK, true},
-		{"a third bad one would wait for too long", "c", http.StatusTooManyRequests, false},
-		{"good ones are known from then on", "good", http.StatusOK, true},
+		{"a valid one waits with all other addresses", "other", http.StatusOK, true},
+		{"a third bad one would wait too long", "c", http.StatusTooManyRequests, false},
+		{"known valid ones are not limited", "good", http.StatusOK, true},
 		{"no token", "", http.StatusUnauthorized, true},
 	} {
 		before := tokens.asked
 		if got := statusOf(t, s, step.token); got != step.status || (tokens.asked > before) != step.asked {
-			t.Errorf("%s is answered %d, and asked for: %t; want %d, %t", step.what, got,
+			t.Errorf("%s got status %d, reviewed: %t; want %d, %t", step.what, got,
 				tokens.asked > before, step.status, step.asked)
 		}
 	}

@@ -2,8 +2,8 @@ package limit
 
 import "time"
 
-// Callers has the limits of each caller of the REST API. Package auth has those of sign-in attempts, and of requests to
-// the cluster with the server's own identity.
+// Callers contains the limits of each caller of the REST API. Package auth contains the limits of sign-in attempts, and
+// of requests to the cluster with the server's own identity.
 type Callers struct {
 	// Rates limits requests. StreamRates limits new streams and logs separately, so that a script does not block the
 	// page of the same user. RenderRates limits rendered manifests.
@@ -24,7 +24,7 @@ type Callers struct {
 const (
 	// MaxStreams and MaxLogs are the streams and logs that one caller may have open.
 	MaxStreams, MaxLogs = 16, 4
-	// RateTimeout is the longest wait for the rate limit. A page that opens sends many requests at once.
+	// RateTimeout is the longest wait for the rate limit. A page that is being opened sends many requests at once.
 	RateTimeout = 2 * time.Second
 	// shareTimeout is the longest wait for a place.
 	shareTimeout = 10 * time.Second

@@ -1,6 +1,6 @@
-// Package limit enforces limits per caller: on the rate of requests (Rates) and on the
-// number of concurrent ones (Shares). Callers lists the limits of the REST API. Both use bounded memory. The error of a caller over a
-// limit is a problem with the status 429.
+// Package limit enforces limits per caller: on the rate of requests (Rates) and on the number of concurrent requests
+// (Shares). Callers lists the limits of the REST API. Both use bounded memory. The error of a caller that exceeds a
+// limit is a problem with status 429.
 package limit
 
 import (

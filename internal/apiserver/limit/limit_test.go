@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// newTestRates has a clock that stands still until it is moved.
+// newTestRates returns Rates with a clock that stands still until the test advances it.
 func newTestRates(perSecond float64, burst int) (rates *Rates, pass func(time.Duration)) {
 	now := time.Unix(0, 0)
 	rates = NewRates(perSecond, burst)
@@ -120,7 +120,7 @@ func TestQueuesAreBounded(t *testing.T) {
 		shares.mu.Unlock()
 	}
 	refuse(t, shares, "greedy")
-	// Callers who wait for their own share do not keep others out.
+	// Callers who wait for their own share do not block others.
 	enterAs(t, shares, "modest")()
 	giveUp()
 	if err := <-waited; !errors.Is(err, context.Canceled) {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// maxCallers limits the callers that Rates tracks. Beyond it, the least recently seen caller is dropped, and starts with
-// a full burst if it returns.
+// maxCallers limits the callers that Rates tracks. Beyond it, the least recently seen caller is dropped, and starts
+// with a full burst when it returns.
 const maxCallers = 4096
 
 // Rates is a token bucket for each caller.
@@ -23,13 +23,13 @@ type Rates struct {
 	callers *lru.Cache
 }
 
-// NewRates returns buckets that hold burst tokens and gain perSecond tokens a second.
+// NewRates returns buckets that contain up to burst tokens and gain perSecond tokens per second.
 func NewRates(perSecond float64, burst int) *Rates {
 	return &Rates{limit: rate.Limit(perSecond), burst: burst, now: time.Now, callers: lru.New(maxCallers)}
 }
 
-// reserve takes a token of a caller, and returns how long to wait for it. If that is longer than timeout, it takes
-// none.
+// reserve takes a token of a caller, and returns the time to wait for it. If that is longer than timeout, it takes no
+// token.
 func (r *Rates) reserve(who string, timeout time.Duration) (wait time.Duration, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

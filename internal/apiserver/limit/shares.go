@@ -29,7 +29,7 @@ type Shares struct {
 // share is the share of one caller or namespace.
 type share struct {
 	places *semaphore.Weighted
-	// inside is the number of requests that have or wait for a place.
+	// inside is the number of requests that have a place or wait for one.
 	inside int
 }
 
@@ -64,7 +64,7 @@ func NamespaceOf(who string) string {
 	return namespace
 }
 
-// Enter waits for a place, which leave releases. The error is a problem, or the error of the context.
+// Enter waits for a place, which is released by leave. The error is a problem, or the error of the context.
 //
 // A request waits in the share of its caller first, then in the share of its namespace, so that it cannot fill the
 // queue of all callers.
@@ -117,7 +117,7 @@ func enter(ctx context.Context, places *semaphore.Weighted) error {
 	return places.Acquire(ctx, 1)
 }
 
-// join adds a request to a share, unless too many have or wait for a place.
+// join adds a request to a share, unless too many requests have a place or wait for one.
 func (s *Shares) join(shares map[string]*share, who string, places, most int) (*share, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

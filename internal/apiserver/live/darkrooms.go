@@ -21,13 +21,13 @@ const (
 	Deleted  = "deleted"
 )
 
-// Change is a change of one Darkroom. A deletion has the last state.
+// Change is a change of one Darkroom. A deletion contains the last state.
 type Change struct {
 	Kind     string
 	Darkroom *v1alpha1.Darkroom
 }
 
-// Darkrooms holds the current Darkrooms. All readers share the objects, which are never modified.
+// Darkrooms contains the current Darkrooms. All readers share the objects, which are never modified.
 type Darkrooms struct {
 	mu    sync.Mutex
 	known map[types.NamespacedName]*v1alpha1.Darkroom
@@ -108,11 +108,12 @@ func (d *Darkrooms) all() []*v1alpha1.Darkroom {
 // Watch collects changes for one reader. Changes of the same Darkroom are merged, so that slow readers take bounded
 // memory.
 type Watch struct {
-	// Changed receives a value when Take has changes.
+	// Changed receives a value when Take would return changes.
 	Changed chan struct{}
 
 	of *Darkrooms
-	// before has the last state that the reader knows of each changed Darkroom; nil if it is new.
+	// before contains, for each changed Darkroom, the last state that the reader knows; nil if the Darkroom is new to
+	// it.
 	before map[types.NamespacedName]*v1alpha1.Darkroom
 }
 

@@ -19,7 +19,7 @@ func versionOf(darkroom *v1alpha1.Darkroom) string {
 	return fmt.Sprintf("%s %s %s", KeyOf(darkroom), darkroom.UID, darkroom.ResourceVersion)
 }
 
-// TestAReaderKnowsWhatThereIs however its reads and the changes follow each other, and is told of nothing twice.
+// In any order of reads and changes, a reader has the current Darkrooms and receives no change twice.
 func TestAReaderKnowsWhatThereIs(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		all, version := NewDarkrooms(), 0
@@ -31,7 +31,7 @@ func TestAReaderKnowsWhatThereIs(t *testing.T) {
 				key := KeyOf(change.Darkroom)
 				before := known[key]
 				if (change.Kind == Added) != (before == nil) || change.Kind == Modified && before.UID != change.Darkroom.UID {
-					t.Fatalf("%s is %s, and the reader has %v", versionOf(change.Darkroom), change.Kind, before)
+					t.Fatalf("%s is %s, but the reader has %v", versionOf(change.Darkroom), change.Kind, before)
 				}
 				if known[key] = change.Darkroom; change.Kind == Deleted {
 					delete(known, key)
@@ -74,7 +74,7 @@ func TestAReaderKnowsWhatThereIs(t *testing.T) {
 			t.Errorf("the reader has %q, want %q", got, want)
 		}
 		if changes := watch.Take(); len(changes) > 0 {
-			t.Errorf("the reader is told of %v twice", changes)
+			t.Errorf("the reader received %v twice", changes)
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestWhoWaitsIsWoken(t *testing.T) {
 	go all.Remove(key)
 	all.AwaitGone(ctx, key, "1")
 	if ctx.Err() != nil {
-		t.Error("who waits is not woken")
+		t.Error("a waiting reader is not woken")
 	}
 	if len(all.watches) > 0 {
 		t.Errorf("%d watches are left", len(all.watches))

@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/wire"
 )
 
-// maxPage limits the size of one page, in bytes of JSON. A page has at least one Darkroom.
+// maxPage limits the size of one page, in bytes of JSON. A page contains at least one Darkroom.
 const maxPage = 2 << 20
 
 // Page returns the Darkrooms after a key that are in the scope, until the page is full. The next page starts after

@@ -39,7 +39,7 @@ func NewScope(ctx context.Context, access Access, verb, namespace string) (*Scop
 	return out, err
 }
 
-// Has reports whether a namespace is in the scope.
+// Has reports whether the scope contains a namespace.
 func (s *Scope) Has(ctx context.Context, namespace string) (bool, error) {
 	if s.only != "" && namespace != s.only {
 		return false, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// rights are the namespaces in which a caller has a right; "" means all of them.
+// rights are the namespaces in which a caller has a permission; "" means all.
 type rights map[string]bool
 
 func (r rights) May(_ context.Context, right auth.Right) (bool, error) {
@@ -32,7 +32,7 @@ func (r rights) Require(_ context.Context, right auth.Right) error {
 	return nil
 }
 
-// darkroomsOf returns Darkrooms, each namespace/name, which are labeled with their name.
+// darkroomsOf returns Darkrooms, given as namespace/name, with their name as a label.
 func darkroomsOf(keys ...string) *Darkrooms {
 	out := NewDarkrooms()
 	for _, text := range keys {
@@ -42,7 +42,7 @@ func darkroomsOf(keys ...string) *Darkrooms {
 	return out
 }
 
-// keyOf reads namespace/name.
+// keyOf parses namespace/name.
 func keyOf(text string) types.NamespacedName {
 	namespace, name, _ := strings.Cut(text, "/")
 	return types.NamespacedName{Namespace: namespace, Name: name}
@@ -85,8 +85,8 @@ func TestAScopeNoticesChangedRights(t *testing.T) {
 	}
 }
 
-// TestPagesAddUp checks that all pages have what one has, and name no Darkroom that the caller may not see,
-// whatever their limit and the caller's rights are.
+// TestPagesAddUp checks that all pages together contain the same Darkrooms as a single page, and none that the caller
+// may not see, for any page size and any permissions of the caller.
 func TestPagesAddUp(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[a-d]/[a-d]`)

@@ -21,14 +21,14 @@ const (
 var (
 	errShutdown    = errors.New("the server stops")
 	errClientGone  = errors.New("the client is gone")
-	errNoLongerMay = errors.New("the caller is no longer known, or no longer allowed")
+	errNoLongerMay = errors.New("the caller is no longer known or no longer has permission")
 )
 
 // Stream sends Darkrooms to one client: the event reset, an event added for each Darkroom, the event synced, and then
 // changes.
 type Stream struct {
 	Darkrooms *Darkrooms
-	// Scope has the namespaces that the client may watch.
+	// Scope contains the namespaces that the client may watch.
 	Scope *Scope
 	// StillKnown returns an error once the caller is no longer known.
 	StillKnown func(context.Context) error
@@ -126,7 +126,7 @@ func (s *Stream) send(ctx context.Context, changes []Change) error {
 func (s *Stream) due(ctx context.Context) (again bool, err error) {
 	select {
 	case <-s.heartbeat.C:
-		defer s.heartbeat.Reset(s.Heartbeat) // the interval starts after the reviews, which may take long
+		defer s.heartbeat.Reset(s.Heartbeat) // the interval starts after the reviews, which may take a long time
 		return s.beat(ctx)
 	default:
 		return false, nil
@@ -134,7 +134,7 @@ func (s *Stream) due(ctx context.Context) (again bool, err error) {
 }
 
 // beat authenticates and authorizes the caller again, and sends a heartbeat. If the scope has changed, it sends
-// everything again and reports true.
+// everything again and returns true.
 func (s *Stream) beat(ctx context.Context) (again bool, err error) {
 	reviews, cancel := context.WithTimeout(ctx, BeatTimeout)
 	defer cancel()
@@ -153,6 +153,6 @@ func (s *Stream) beat(ctx context.Context) (again bool, err error) {
 
 // Synced is the event after the complete list.
 type Synced struct {
-	Items int  `json:"items" doc:"How many Darkrooms there are"`
-	All   bool `json:"all" doc:"Whether the caller may watch all namespaces: else there may be more"`
+	Items int  `json:"items" doc:"Number of Darkrooms"`
+	All   bool `json:"all" doc:"Whether the caller may watch all namespaces; if not, there may be more Darkrooms"`
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// slow is a client that takes its time for each piece of a response.
+// slow is a client that waits before it reads each piece of a response.
 type slow struct {
 	*httptest.ResponseRecorder
 
@@ -28,8 +28,8 @@ func (s *slow) Write(piece []byte) (int, error) {
 	return s.ResponseRecorder.Write(piece)
 }
 
-// TestWhoReadsSlowlyIsCheckedAtEachHeartbeat while the list, or changes, are sent: the stream of a caller ends within 25
-// seconds of the end of the token or of the right.
+// TestWhoReadsSlowlyIsCheckedAtEachHeartbeat checks that the stream of a slow caller ends within 25 seconds after the
+// token or the permission has ended, while the list or changes are being sent.
 func TestWhoReadsSlowlyIsCheckedAtEachHeartbeat(t *testing.T) {
 	const revoked = 40 * time.Second
 	for _, revoke := range []string{"token", "right"} {
@@ -55,16 +55,16 @@ func TestWhoReadsSlowlyIsCheckedAtEachHeartbeat(t *testing.T) {
 			}
 			w := &slow{httptest.NewRecorder(), 4 * time.Second}
 			if err := stream.Run(t.Context(), w, false); !errors.Is(err, errNoLongerMay) {
-				t.Errorf("the stream ends with %v", err)
+				t.Errorf("the stream ended with %v", err)
 			}
 			if took := time.Since(began); took > revoked+25*time.Second {
-				t.Errorf("without the %s the stream ends after %s", revoke, took)
+				t.Errorf("without the %s, the stream ended after %s", revoke, took)
 			}
 		})
 	}
 }
 
-// TestAStreamHasASignOfLifeEachSecond by which a page notices that the connection is dead.
+// Pages detect a dead connection by the missing sign of life.
 func TestAStreamHasASignOfLifeEachSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		scope, err := NewScope(t.Context(), rights{"a": true}, "watch", "a")
@@ -74,7 +74,7 @@ func TestAStreamHasASignOfLifeEachSecond(t *testing.T) {
 		stream := &Stream{Darkrooms: NewDarkrooms(), Scope: scope, Heartbeat: time.Hour, Stopping: make(chan struct{})}
 		w := httptest.NewRecorder()
 		if err := stream.Run(ctx, w, false); !errors.Is(err, errClientGone) {
-			t.Errorf("the stream ends with %v", err)
+			t.Errorf("the stream ended with %v", err)
 		}
 		if signs := strings.Count(w.Body.String(), "\n:\n"); signs != 10 {
 			t.Errorf("%d signs in 10 seconds", signs)

@@ -15,12 +15,12 @@ import (
 // retryAfter is the delay before clients reconnect.
 const retryAfter = 2 * time.Second
 
-// collected is the number of bytes that are sent together: the window of the compressor.
+// collected is the number of bytes that are sent together, which is the window of the compressor.
 const collected = 32 << 10
 
 // writer writes server-sent events, compressed if the client accepts gzip. The list of a thousand Darkrooms shrinks to
-// a seventh. The compressor is stateless, so that idle streams take no memory for it. middleware/compress.go explains
-// why compression discloses nothing.
+// a seventh. The compressor is stateless, so it takes no memory for idle streams. middleware/compress.go explains why
+// compression discloses nothing.
 type writer struct {
 	reply.Pieces
 	// packer writes to packed; nil for a client that does not accept gzip.

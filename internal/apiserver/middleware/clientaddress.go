@@ -55,8 +55,8 @@ func (p proxies) trust(address netip.Addr) bool {
 }
 
 // client returns the address of the client. Any client can send X-Forwarded-For, and each proxy appends the address of
-// its own client. Therefore the header is read from the right, while trusted proxies wrote the entries. IPv6 addresses
-// are reduced to their /64, because a single machine usually has all of it.
+// its own client. Therefore the header is read from the right, as long as trusted proxies wrote the entries. IPv6
+// addresses are reduced to their /64, because a single machine usually has the whole /64.
 func (p proxies) client(request *http.Request) string {
 	host, _, err := net.SplitHostPort(request.RemoteAddr)
 	if err != nil {

@@ -20,8 +20,8 @@ var packedTypes = []string{
 	"application/vnd.oai.openapi+json",
 }
 
-// compress compresses responses; a long list shrinks to a fifteenth. It must not wrap streams, because the compressor
-// buffers their output.
+// compress compresses responses; a long list shrinks to a fifteenth of its size. It must not wrap streams, because the
+// compressor buffers their output.
 //
 // The length of a compressed response discloses its content to attackers who control a part of it (BREACH). This is
 // safe here, because responses contain no secrets: no tokens, cookies or write-only fields.

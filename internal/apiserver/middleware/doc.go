@@ -1,7 +1,6 @@
-// Package middleware has the middlewares that every request to the API server passes before
-// its handler. Each protects against one threat, which its comment states. The order is in
-// the package apiserver (handler.go). Middlewares that need the caller or the cluster, such as
-// authentication, are there too.
+// Package middleware contains the middlewares that every request to the API server passes before its handler. Each
+// protects against one threat, which its comment describes. Package apiserver determines the order (handler.go).
+// Middlewares that need the caller or the cluster, such as authentication, are also there.
 //
-// Rejected requests get a problem (package problem).
+// Rejected requests receive a problem (package problem).
 package middleware

@@ -9,9 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// CheckHost protects a server without authentication against DNS rebinding: another site
-// whose name resolves to 127.0.0.1 could reach it as same-origin. Such requests have the
-// name of the site as their host.
+// CheckHost protects a server without authentication against DNS rebinding: another site whose name resolves to
+// 127.0.0.1 could otherwise send same-origin requests to it. The host of such requests is the name of the site.
 func CheckHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalHost(r.Host) {

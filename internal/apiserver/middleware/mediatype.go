@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// RequireMediaType rejects bodies of another media type than the handler expects. It also
-// protects against HTML forms of other sites, which cannot send JSON.
+// RequireMediaType rejects bodies of a media type other than the one that the handler expects. It also protects against
+// HTML forms of other sites, which cannot send JSON.
 func RequireMediaType(want string) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		got, _, err := mime.ParseMediaType(ctx.Header("Content-Type"))

@@ -38,7 +38,7 @@ func wantProblem(t *testing.T, got *httptest.ResponseRecorder, status int) strin
 	}
 	if got.Code != status || body.Status != status || body.Detail == "" ||
 		got.Header().Get("Content-Type") != "application/problem+json" {
-		t.Fatalf("responds %d %s, want a problem with the status %d", got.Code, got.Body, status)
+		t.Fatalf("got status %d %s, want a problem with status %d", got.Code, got.Body, status)
 	}
 	return body.Detail
 }
@@ -118,7 +118,7 @@ func TestRequestsFromOtherSites(t *testing.T) {
 			}
 			got := call(handler, request)
 			if got.Code != c.status {
-				t.Errorf("responds %d %s, want %d", got.Code, got.Body, c.status)
+				t.Errorf("got status %d %s, want %d", got.Code, got.Body, c.status)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 			Name: "darkroom_apiserver_requests_total", Help: "Requests by route and status.",
 		}, []string{"route", "code"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "darkroom_apiserver_request_duration_seconds", Help: "Time to answer, by route; streams are left out.",
+			Name: "darkroom_apiserver_request_duration_seconds", Help: "Time to respond, by route, without streams.",
 			Buckets: []float64{.001, .005, .025, .1, .5, 1, 5, 30},
 		}, []string{"route"}),
 	}
@@ -32,7 +32,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// record has the details of a request for its log entry.
+// record contains the details of a request for its log entry.
 type record struct {
 	route string
 	user  string
@@ -41,7 +41,7 @@ type record struct {
 
 type recordKey struct{}
 
-// recordOf returns the record in a context. Without Observe it is a new one that nothing reads.
+// recordOf returns the record in a context. Without Observe, it returns a new record that is never read.
 func recordOf(ctx context.Context) *record {
 	if r, ok := ctx.Value(recordKey{}).(*record); ok {
 		return r
@@ -58,7 +58,7 @@ func SetUser(ctx context.Context, name string) { recordOf(ctx).user = name }
 // disclose.
 func SetError(ctx context.Context, err error) { recordOf(ctx).err = err }
 
-// WriteLogged is the message of the log entry of a write. Loggers must not drop it when there are many.
+// WriteLogged is the message of the log entry of a write. Loggers must not drop this message, even if there are many.
 const WriteLogged = "Write"
 
 // Observe counts and logs each request with its caller, route and result. It omits bodies,

@@ -28,7 +28,7 @@ func TestRequestsAreCountedAndLogged(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		method, path, route, code string
-		// log has parts of what is logged, without what is logged at debug level.
+		// log contains parts of the expected log without debug messages.
 		log []string
 		// untimed requests are not in the histogram.
 		untimed bool

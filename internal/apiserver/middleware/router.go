@@ -7,7 +7,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// Route has the properties of a route that middlewares need.
+// Route describes the properties of a route that middlewares need.
 type Route struct {
 	// Streams are not compressed, and their duration is not recorded.
 	Streams bool
@@ -18,8 +18,8 @@ type Route struct {
 // Routes are the routes of a mux by pattern.
 type Routes map[string]Route
 
-// Router serves a mux, and compresses responses. Requests that match no route get a problem: 404, or 405 with the
-// allowed methods. It reports the route of other requests to Observe.
+// Router serves a mux, and compresses responses. Requests that match no route receive a problem: 404, or 405 with the
+// allowed methods. For other requests, it passes the route to Observe.
 func Router(mux *http.ServeMux, routes Routes) http.Handler {
 	compressed := compress(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,11 +37,11 @@ func Router(mux *http.ServeMux, routes Routes) http.Handler {
 		handler.ServeHTTP(dry, r)
 		if dry.status == http.StatusMethodNotAllowed {
 			allow := dry.header.Get("Allow")
-			problem.Write(w, problem.New(dry.status, fmt.Sprintf("%s is not possible here, but %s", r.Method, allow)).
+			problem.Write(w, problem.New(dry.status, fmt.Sprintf("%s is not allowed here; allowed: %s", r.Method, allow)).
 				WithHeader("Allow", allow))
 			return
 		}
-		problem.Write(w, problem.New(http.StatusNotFound, "there is nothing here; see /openapi.json"))
+		problem.Write(w, problem.New(http.StatusNotFound, "not found; see /openapi.json"))
 	})
 }
 

@@ -32,28 +32,29 @@ const (
 
 // Config is the content of the file --oidc-config.
 type Config struct {
-	// Name is the name of the issuer on the page. Empty means its host.
+	// Name is the issuer's name shown on the page. Empty means its host.
 	Name string `json:"name,omitempty"`
 	// Issuer is the URL of the issuer, exactly as in its discovery document and its tokens.
 	Issuer string `json:"issuer"`
-	// CAFile has certificates (PEM) to verify the issuer's certificate. Empty means the certificate authorities of the
-	// system.
+	// CAFile contains certificates (PEM) to verify the issuer's certificate. Empty means the certificate authorities of
+	// the system.
 	CAFile string `json:"caFile,omitempty"`
 	// ClientID is the client ID of the server at the issuer.
 	ClientID string `json:"clientID"`
-	// ClientSecretFile has the client's secret. Empty means a public client.
+	// ClientSecretFile contains the client's secret. Empty means a public client.
 	ClientSecretFile string `json:"clientSecretFile,omitempty"`
 	// RedirectURL is the external URL of the server with the path /auth/callback.
 	RedirectURL string `json:"redirectURL"`
 	// Scopes are requested at sign-in. Empty means openid, profile, email and offline_access.
 	Scopes []string `json:"scopes,omitempty"`
-	// CookieKeysFile has the keys of cookies, one per line: 32 bytes in base64. The first encrypts; all decrypt.
+	// CookieKeysFile contains the keys for cookies, one per line: 32 bytes in base64. The first key encrypts; all keys
+	// decrypt.
 	CookieKeysFile string `json:"cookieKeysFile"`
 	// SessionLifetime is the time after which users must sign in again. Default 8h, at most
 	// 24h.
 	SessionLifetime metav1.Duration `json:"sessionLifetime,omitzero"`
-	// Impersonation maps users to users of a cluster that does not trust the issuer. By default the ID token is sent to
-	// the cluster.
+	// Impersonation maps users of the issuer to users of a cluster that does not trust the issuer. By default the ID
+	// token is sent to the cluster.
 	Impersonation *Impersonation `json:"impersonation,omitempty"`
 
 	// Clock is for tests. Nil means the real time.
@@ -64,7 +65,7 @@ type Config struct {
 type Impersonation struct {
 	// UsernameClaim is the claim with the name of the user. Empty means sub.
 	UsernameClaim string `json:"usernameClaim,omitempty"`
-	// UsernamePrefix is added to the name, so that users of the issuer cannot have the names of other users. Required.
+	// UsernamePrefix is added to the name, so that users of the issuer cannot take the names of other users. Required.
 	UsernamePrefix string `json:"usernamePrefix"`
 	// GroupsClaim is the claim with the groups of the user. Empty means groups.
 	GroupsClaim string `json:"groupsClaim,omitempty"`
@@ -76,7 +77,7 @@ type Impersonation struct {
 
 // Load reads a configuration. Unknown fields are errors.
 func Load(path string) (*Config, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // the administrator names the file
+	raw, err := os.ReadFile(path) //nolint:gosec // the administrator configures the file name
 	if err != nil {
 		return nil, fmt.Errorf("read OIDC configuration: %w", err)
 	}
@@ -233,7 +234,7 @@ func (c Config) httpClient() (*http.Client, error) {
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(raw) {
-			return nil, fmt.Errorf("caFile %s: has no certificate in PEM", c.CAFile)
+			return nil, fmt.Errorf("caFile %s: contains no certificate in PEM", c.CAFile)
 		}
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
 	}

@@ -73,7 +73,7 @@ func TestConfigurationsOfTheDocumentation(t *testing.T) {
 		block, _, _ = strings.Cut(block, "```")
 		switch {
 		case strings.HasPrefix(block, "impersonation:"):
-			block = first + block // as the text says
+			block = first + block // as the document says
 		case !strings.Contains(block, "clientID:"):
 			continue
 		}

@@ -44,7 +44,7 @@ func TestIdentityOfClaims(t *testing.T) {
 	}
 }
 
-// TestNamesArriveAsTheyAre sends each name that is accepted as Go sends it, by HTTP/1.1.
+// TestNamesArriveAsTheyAre sends each accepted name by HTTP/1.1 in the same way as Go does.
 func TestNamesArriveAsTheyAre(t *testing.T) {
 	parts := []string{
 		"admin@example.com", "a", " ", "\t", "\u00a0", "\u2003", "\r", "\n", "\x00",
@@ -85,7 +85,7 @@ func TestNamesArriveAsTheyAre(t *testing.T) {
 	}
 }
 
-// sentByHTTP returns a header as it arrives.
+// sentByHTTP returns a header as the server receives it.
 func sentByHTTP(t *testing.T, value string) string {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodGet, "http://127.0.0.1/", nil)

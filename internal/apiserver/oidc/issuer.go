@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// issuer has the endpoints in the discovery document.
+// issuer contains the endpoints in the discovery document.
 type issuer struct {
 	verifier *gooidc.IDTokenVerifier
 	oauth    oauth2.Config

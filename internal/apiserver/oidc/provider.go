@@ -26,13 +26,13 @@ var (
 	ErrExpired = errors.New("the sign-in has expired, or began in another browser")
 	// ErrRefused means that the issuer refused the sign-in or sent an invalid token.
 	ErrRefused = errors.New("the issuer refused the sign-in")
-	// ErrNotAllowed means that the user has no user of the cluster.
+	// ErrNotAllowed means that the user is not mapped to a user of the cluster.
 	ErrNotAllowed = errors.New("the user may not sign in here")
 	// ErrEnded means that the session has ended or was revoked.
 	ErrEnded = errors.New("the session has ended")
 )
 
-// flowLifetime is the time that users have to sign in at the issuer.
+// flowLifetime is the maximum time for users to sign in at the issuer.
 const flowLifetime = 10 * time.Minute
 
 // Provider signs users in at one issuer.
@@ -44,10 +44,10 @@ type Provider struct {
 	known  atomic.Pointer[issuer]
 
 	flights singleflight.Group
-	// refreshed has the results of refreshes, for requests that were sent with the previous cookie. Many issuers accept
-	// a refresh token only once.
+	// refreshed contains the results of refreshes, for requests that were sent with the previous cookie. Many issuers
+	// accept a refresh token only once.
 	refreshed *cache.LRUExpireCache
-	// ended has the sessions that ended at this replica.
+	// ended contains the sessions that ended at this replica.
 	ended *cache.LRUExpireCache
 }
 
@@ -74,7 +74,7 @@ func New(config Config) (*Provider, error) {
 	}, nil
 }
 
-// Name returns the name of the issuer on the page.
+// Name returns the issuer's name shown on the page.
 func (p *Provider) Name() string { return p.config.Name }
 
 // Impersonates reports whether users are impersonated. Otherwise their ID token is sent to the cluster.
@@ -141,7 +141,7 @@ func (p *Provider) Finish(request *http.Request) (session *Session, returnPath s
 		return nil, "", err
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(begun.Nonce)) != 1 {
-		return nil, "", fmt.Errorf("%w: the ID token is of another sign-in", ErrRefused)
+		return nil, "", fmt.Errorf("%w: the ID token belongs to another sign-in", ErrRefused)
 	}
 	session = &Session{
 		ID: rand.Text(), Subject: verified.Subject,
@@ -153,8 +153,8 @@ func (p *Provider) Finish(request *http.Request) (session *Session, returnPath s
 	return session, begun.Return, nil
 }
 
-// withoutKeys is the prefix of the error of go-oidc when the keys of the issuer cannot be fetched. It has no type for
-// this error.
+// withoutKeys is the prefix of the error of go-oidc when the keys of the issuer cannot be fetched. go-oidc has no type
+// for this error.
 const withoutKeys = "failed to verify signature: fetching keys "
 
 // verify returns the ID token in a response if its signature, issuer, audience and expiry are valid.
@@ -184,7 +184,7 @@ func (p *Provider) verify(ctx context.Context, at *issuer, token *oauth2.Token) 
 func isOutage(code string) bool { return code == "server_error" || code == "temporarily_unavailable" }
 
 // fromIssuer converts an error of the token endpoint to a refusal or ErrUnavailable. Issuers refuse with status 400,
-// 401 or an error code; other responses mean an outage. The body of the response is left out.
+// 401 or an error code; other responses mean an outage. The body of the response is omitted.
 func fromIssuer(what string, err, refusal error) error {
 	var response *oauth2.RetrieveError
 	if !errors.As(err, &response) {

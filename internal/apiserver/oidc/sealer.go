@@ -12,8 +12,8 @@ import (
 // errSealed means that no key can decrypt a value.
 var errSealed = errors.New("not encrypted with a known key")
 
-// sealer encrypts and authenticates values with AES-256-GCM. The first key encrypts and all decrypt, so that keys can
-// be rotated.
+// sealer encrypts and authenticates values with AES-256-GCM. The first key encrypts and all keys decrypt, so that keys
+// can be rotated.
 type sealer struct {
 	keys []cipher.AEAD
 }
@@ -40,7 +40,7 @@ func (s *sealer) seal(purpose string, value any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode %s: %w", purpose, err)
 	}
-	//nolint:gosec // the nonce is random: NewGCMWithRandomNonce makes it
+	//nolint:gosec // NewGCMWithRandomNonce adds a random nonce
 	sealed := s.keys[0].Seal(nil, nil, plain, []byte(purpose))
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }

@@ -14,7 +14,7 @@ import (
 const (
 	// CheckPeriod is the interval at which a session is refreshed at the issuer.
 	CheckPeriod = 10 * time.Minute
-	// ahead is how long before the expiry of its ID token a session is refreshed. The clock of the cluster may be
+	// ahead is the time by which a session is refreshed before its ID token expires. The clock of the cluster may be
 	// ahead, and a token must be valid until the request has finished.
 	ahead = 30 * time.Second
 	// unrefreshed is the lifetime of a session without a refresh token, which the issuer cannot revoke.
@@ -38,7 +38,7 @@ type Session struct {
 	// impersonation.
 	Username string   `json:"username,omitempty"`
 	Groups   []string `json:"groups,omitempty"`
-	// RefreshToken is empty if the issuer sends none.
+	// RefreshToken is empty if the issuer did not send one.
 	RefreshToken string `json:"refreshToken,omitempty"`
 	// Until is the time of the next refresh.
 	Until time.Time `json:"until"`
@@ -49,7 +49,7 @@ type Session struct {
 // renewed returns the session with the tokens of a response.
 func (p *Provider) renewed(session *Session, token *oauth2.Token, verified *gooidc.IDToken) (*Session, error) {
 	if verified.Subject != session.Subject {
-		return nil, fmt.Errorf("%w: the ID token is of another user", ErrRefused)
+		return nil, fmt.Errorf("%w: the ID token belongs to another user", ErrRefused)
 	}
 	out := *session
 	out.RefreshToken = token.RefreshToken
@@ -132,10 +132,10 @@ func (p *Provider) isEnded(session *Session) bool {
 // refreshResult is the result of a refresh.
 type refreshResult struct {
 	session *Session
-	// cookies store the session. All requests get the same cookies, because a browser may mix the cookies of several
-	// responses.
+	// cookies store the session. All requests receive the same cookies, because a browser may mix the cookies of
+	// several responses.
 	cookies []*http.Cookie
-	// refreshToken replaces the refresh token, which is used up even if the refresh has failed.
+	// refreshToken replaces the refresh token, which is used up even if the refresh failed.
 	refreshToken string
 	err          error
 }
@@ -152,7 +152,7 @@ func (p *Provider) refresh(ctx context.Context, session *Session) refreshResult 
 			}
 			refreshToken = known.refreshToken
 		}
-		// Other requests wait for the result, and the refresh token can be used only once.
+		// Other requests wait for the result, because the refresh token can be used only once.
 		out := p.requestRefresh(context.WithoutCancel(ctx), session, refreshToken)
 		switch {
 		case !errors.Is(out.err, ErrUnavailable):

@@ -15,11 +15,11 @@ const (
 	hostUnknown = "unknown"
 )
 
-// HostOutcome is whether a Darkroom would get a host.
+// HostOutcome reports whether a Darkroom would get a host.
 type HostOutcome struct {
 	Host  string `json:"host"`
 	State string `json:"state" enum:"free,own,taken,unknown" doc:"free: no Darkroom has it. own: this Darkroom has it. taken: another Darkroom has it and keeps it. unknown: the Lease cannot be read"`
-	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that has it, if the caller may get that one"`
+	Owner string `json:"owner,omitempty" doc:"namespace/name of the Darkroom that holds it, if the caller may get that Darkroom"`
 }
 
 // Holder is the holder of the Lease of a host.
@@ -43,7 +43,7 @@ func (c *Change) Hosts(of Claimed) []string {
 	return of(changed)
 }
 
-// Host returns the outcome for a host. The holder keeps it. The owner is not set, because the caller may lack
+// Host returns the outcome for a host. The holder keeps the host. The owner is not set, because the caller may lack
 // permission to see it.
 func Host(host string, holder Holder, darkroom types.NamespacedName) HostOutcome {
 	out := HostOutcome{Host: host, State: hostTaken}

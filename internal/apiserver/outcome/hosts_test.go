@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// made returns a Darkroom that wants sub-domains.
+// made returns a Darkroom that wants some sub-domains.
 func made(namespace string, subDomains ...string) *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos"},

@@ -1,10 +1,10 @@
-// Package outcome predicts the effects of a change of a Darkroom: who gets its hosts, which Secrets it needs, and
+// Package outcome predicts the effects of a change of a Darkroom: who holds its hosts, which Secrets it needs, and
 // whether its pods are replaced. It sends no requests.
 package outcome
 
 import "github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 
-// Outcome has the effects of a valid change.
+// Outcome contains the effects of a valid change.
 type Outcome struct {
 	Hosts   []HostOutcome   `json:"hosts" doc:"Each host, in the order of subDomains"`
 	Secrets []SecretOutcome `json:"secrets" doc:"Secrets that the Darkroom refers to, as far as the caller may read them"`

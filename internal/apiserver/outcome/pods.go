@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What a change would do to the pods of a Darkroom.
+// Effects of a change on the pods of a Darkroom.
 const (
 	PodsCreate  = "create"
 	podsKeep    = "keep"

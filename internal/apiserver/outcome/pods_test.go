@@ -18,16 +18,16 @@ func TestPodsAreReplacedIfTheirTemplateChanges(t *testing.T) {
 		newSecrets     bool
 		want           string
 	}{
-		"nothing changes":         {before: before, wanted: before, want: podsKeep},
-		"another order":           {before: before, wanted: manifest(deployment(1, "a"), service), want: podsKeep},
-		"other replicas":          {before: before, wanted: manifest(service, deployment(2, "a")), want: podsKeep},
-		"another Service":         {before: before, wanted: manifest(deployment(1, "a")), want: podsKeep},
-		"another image":           {before: before, wanted: manifest(service, deployment(1, "b")), want: podsRoll},
-		"the Deployment goes":     {before: before, wanted: manifest(service), want: podsRoll},
-		"secrets were sent":       {before: before, wanted: before, newSecrets: true, want: PodsUnknown},
-		"and the template, too":   {before: before, wanted: manifest(deployment(1, "b")), newSecrets: true, want: podsRoll},
-		"the manifest is no YAML": {before: before, wanted: "kind: [", want: ""},
-		"the stored one is not":   {before: "kind: [", wanted: before, want: ""},
+		"nothing changes":                {before: before, wanted: before, want: podsKeep},
+		"another order":                  {before: before, wanted: manifest(deployment(1, "a"), service), want: podsKeep},
+		"other replicas":                 {before: before, wanted: manifest(service, deployment(2, "a")), want: podsKeep},
+		"another Service":                {before: before, wanted: manifest(deployment(1, "a")), want: podsKeep},
+		"another image":                  {before: before, wanted: manifest(service, deployment(1, "b")), want: podsRoll},
+		"the Deployment goes":            {before: before, wanted: manifest(service), want: podsRoll},
+		"secrets were sent":              {before: before, wanted: before, newSecrets: true, want: PodsUnknown},
+		"and the template, too":          {before: before, wanted: manifest(deployment(1, "b")), newSecrets: true, want: podsRoll},
+		"the manifest is not valid YAML": {before: before, wanted: "kind: [", want: ""},
+		"the stored one is not":          {before: "kind: [", wanted: before, want: ""},
 	} {
 		got, err := (&Change{NewSecrets: c.newSecrets}).Pods(c.before, c.wanted)
 		if got != c.want || (err != nil) != (c.want == "") {

@@ -21,9 +21,9 @@ const (
 // SecretOutcome reports whether a Secret has the required keys.
 type SecretOutcome struct {
 	Name  string       `json:"name"`
-	Field string       `json:"field" doc:"Field that refers to it, for example body.source.credentialsSecretRef"`
-	State string       `json:"state" enum:"found,missing,unknown" doc:"unknown: the caller may not read it, or it was not looked for"`
-	Keys  []KeyOutcome `json:"keys" doc:"The keys that are needed"`
+	Field string       `json:"field" doc:"Field that references it, for example body.source.credentialsSecretRef"`
+	State string       `json:"state" enum:"found,missing,unknown" doc:"unknown: the caller may not read it, or it was not looked up"`
+	Keys  []KeyOutcome `json:"keys" doc:"The required keys"`
 }
 
 // KeyOutcome reports whether a Secret has a key.
@@ -62,7 +62,7 @@ func Secrets(darkroom *v1alpha1.Darkroom) []SecretOutcome {
 	return needed
 }
 
-// Read takes the response to a GET of the Secret. It keeps only the names of the keys. Only NotFound means that the
+// Read records the response to a GET of the Secret. It keeps only the names of the keys. Only NotFound means that the
 // Secret is missing.
 func (s *SecretOutcome) Read(secret *corev1.Secret, err error) {
 	switch {

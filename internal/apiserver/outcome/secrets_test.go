@@ -27,7 +27,7 @@ func described(secrets ...SecretOutcome) map[string]string {
 	return out
 }
 
-// TestEverySecretIsNamed that the pods and the Ingress do not start or serve without.
+// TestEverySecretIsNamed checks all Secrets without which the pods do not start or the Ingress does not serve.
 func TestEverySecretIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec string

@@ -1,4 +1,4 @@
-// Package problem has the error responses of the REST API: problem details after RFC 9457.
+// Package problem contains the error responses of the REST API: problem details as defined in RFC 9457.
 package problem
 
 import (
@@ -10,7 +10,7 @@ import (
 // MediaType is the content type of a problem.
 const MediaType = "application/problem+json"
 
-// Details are the problem of a request: the body of the response, and the error that handlers return.
+// Details is the problem of a request: the body of the response, and the error that handlers return.
 type Details struct {
 	Title  string  `json:"title" doc:"Text of the HTTP status"`
 	Status int     `json:"status" doc:"The HTTP status"`
@@ -26,7 +26,7 @@ type Field struct {
 	Message  string `json:"message" doc:"Cause and remedy"`
 }
 
-// New returns a problem with an HTTP status. The detail states cause and remedy.
+// New returns a problem with an HTTP status. The detail describes cause and remedy.
 func New(status int, detail string, fields ...Field) *Details {
 	return &Details{Title: http.StatusText(status), Status: status, Detail: detail, Errors: fields}
 }
@@ -36,7 +36,8 @@ func Unauthorized(detail string) *Details {
 	return New(http.StatusUnauthorized, detail).WithHeader("WWW-Authenticate", `Bearer realm="darkrooms"`)
 }
 
-// TooManyRequests is the problem of a caller over a limit. Clients may try again after that many seconds.
+// TooManyRequests is the problem of a caller that exceeds a limit. Clients may try again after the given number of
+// seconds.
 func TooManyRequests(detail string, retryAfter int) *Details {
 	return New(http.StatusTooManyRequests, detail).WithHeader("Retry-After", strconv.Itoa(retryAfter))
 }

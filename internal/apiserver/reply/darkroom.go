@@ -16,7 +16,7 @@ import (
 // Darkroom is a response with a Darkroom.
 type Darkroom struct {
 	ETag    string   `header:"ETag" doc:"Version of the Darkroom, for If-Match and If-None-Match"`
-	Warning []string `header:"Warning" doc:"Of a dry run: each host that another Darkroom has"`
+	Warning []string `header:"Warning" doc:"For a dry run: each host that another Darkroom holds"`
 	Body    wire.Darkroom
 }
 
@@ -25,7 +25,7 @@ func WithDarkroom(darkroom *v1alpha1.Darkroom) *Darkroom {
 	return &Darkroom{ETag: wire.ETag(darkroom), Body: wire.Flatten(darkroom)}
 }
 
-// Unless returns a response with a Darkroom, or 304 if its tag is in the header If-None-Match.
+// Unless returns a response with a Darkroom, or 304 if the header If-None-Match contains its tag.
 func Unless(ifNoneMatch string, darkroom *v1alpha1.Darkroom) (*Darkroom, error) {
 	if ifNoneMatch != "" && wire.Matches(ifNoneMatch, darkroom) {
 		return nil, problem.New(http.StatusNotModified, "").WithHeader("ETag", wire.ETag(darkroom))
@@ -35,9 +35,9 @@ func Unless(ifNoneMatch string, darkroom *v1alpha1.Darkroom) (*Darkroom, error) 
 
 // Created is a response with a new Darkroom.
 type Created struct {
-	Location string   `header:"Location" doc:"Where the Darkroom is"`
+	Location string   `header:"Location" doc:"URL path of the Darkroom"`
 	ETag     string   `header:"ETag" doc:"Version of the Darkroom"`
-	Warning  []string `header:"Warning" doc:"Of a dry run: each host that another Darkroom has"`
+	Warning  []string `header:"Warning" doc:"For a dry run: each host that another Darkroom holds"`
 	Body     wire.Darkroom
 }
 
@@ -56,7 +56,7 @@ func NotFound(key types.NamespacedName) *problem.Details {
 		fmt.Sprintf("there is no Darkroom %q in the namespace %q", key.Name, key.Namespace))
 }
 
-// FromKubernetes is wire.FromKubernetes for a request for a Darkroom, with NotFound for a missing one.
+// FromKubernetes is wire.FromKubernetes for a request for a Darkroom. A missing Darkroom becomes NotFound.
 func FromKubernetes(err error, key types.NamespacedName, redact func(string) string) error {
 	if apierrors.IsNotFound(err) {
 		return NotFound(key)

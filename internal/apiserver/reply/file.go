@@ -17,7 +17,7 @@ import (
 const (
 	// Checked requires that caches revalidate the file.
 	Checked = "no-cache"
-	// Immutable is for a file whose name has a hash of its content.
+	// Immutable is for a file whose name contains a hash of its content.
 	Immutable = "public, max-age=31536000, immutable"
 )
 
@@ -30,7 +30,7 @@ type File struct {
 	packed func() []byte
 }
 
-// NewFile returns a file. The media type follows from the name.
+// NewFile returns a file. The media type is derived from the name.
 func NewFile(name, cacheControl string, content []byte) *File {
 	sum := sha256.Sum256(content)
 	file := &File{

@@ -67,6 +67,6 @@ func TestUnchangedFilesAreNotSentAgain(t *testing.T) {
 		}
 	}
 	if other := served(reply.NewFile("a.js", reply.Immutable, []byte("two"))); other.Header().Get("ETag") == tag {
-		t.Error("another content has the same tag")
+		t.Error("a different content has the same tag")
 	}
 }

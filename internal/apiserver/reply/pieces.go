@@ -9,7 +9,7 @@ import (
 // ErrTooSlow means that the client did not read the response in time.
 var ErrTooSlow = errors.New("the client is too slow")
 
-// writeTimeout is the time that a client has to receive one piece.
+// writeTimeout is the time limit for a client to receive one piece.
 const writeTimeout = 10 * time.Second
 
 // Pieces writes a response that stays open. Each piece is flushed, and has its own deadline.
@@ -28,7 +28,7 @@ func (p Pieces) Open(contentType string) error {
 	header := p.w.Header()
 	header.Set("Content-Type", contentType)
 	header.Set("Cache-Control", "no-store")
-	// nginx and other proxies buffer responses otherwise.
+	// Otherwise, nginx and other proxies buffer responses.
 	header.Set("X-Accel-Buffering", "no")
 	if err := p.control.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err

@@ -1,6 +1,6 @@
 // Package reply contains the responses of the handlers of the REST API: bodies in JSON, Darkrooms with their ETag,
-// files with the headers of caches, and streams. Problems have a package of their own; those
-// of a Darkroom are here.
+// files with the headers of caches, and streams. Other problems are in package problem; the ones about a Darkroom are
+// here.
 package reply
 
 import (

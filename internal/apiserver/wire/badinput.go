@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/problem"
 )
 
-// BadInput returns the problem for fields that huma refuses.
+// BadInput returns the problem for fields that huma rejects.
 func BadInput(status int, message string, errs ...error) *problem.Details {
 	out := problem.New(status, message)
 	for _, err := range errs {
@@ -30,7 +30,7 @@ func BadInput(status int, message string, errs ...error) *problem.Details {
 	return out
 }
 
-// required matches huma's message about a missing field. Its location is the object.
+// required matches huma's message about a missing field. Its location is the object that lacks the field.
 var required = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
 // notJSON are prefixes of messages of Go's decoder about invalid JSON.
@@ -49,7 +49,7 @@ var ourWords = map[string]string{
 	validation.MsgExpectedMatchExactlyOneSchema: "must be a quantity such as 500m, 2 or 256Mi",
 }
 
-// inOurWords rewords a message of huma or of Go's decoder in the style of the API.
+// inOurWords rephrases a message of huma or of Go's decoder in the style of the API.
 func inOurWords(message string) string {
 	isOne := func(prefix string) bool { return strings.HasPrefix(message, prefix) }
 	switch {

@@ -1,6 +1,6 @@
-// Package wire has the bodies of the REST API, their conversion from and to the resource, and the conversion of errors
-// of the cluster to problems. It sends no requests. Bodies embed the types of the resource, so that they have all of
-// its fields.
+// Package wire contains the bodies of the REST API, their conversion from and to the resource, and the conversion of
+// errors of the cluster to problems. It sends no requests. Bodies embed the types of the resource, so that they contain
+// all of its fields.
 package wire
 
 import (
@@ -25,7 +25,7 @@ type Darkroom struct {
 
 	UID             string     `json:"uid,omitempty" doc:"Distinguishes a Darkroom from an earlier one of the same name"`
 	ResourceVersion string     `json:"resourceVersion,omitempty" doc:"Version of the Darkroom, which changes with each write"`
-	ETag            string     `json:"etag,omitempty" doc:"Value of If-Match for a change of this version: it stays valid until what clients can change has changed, whatever the status is"`
+	ETag            string     `json:"etag,omitempty" doc:"Value of If-Match for a change of this version; it remains valid until fields that clients can change have changed, and does not depend on the status"`
 	Generation      int64      `json:"generation,omitempty" doc:"Number of the current desired state"`
 	CreatedAt       *time.Time `json:"createdAt,omitempty"`
 	DeletedAt       *time.Time `json:"deletedAt,omitempty" doc:"Set while the operator uninstalls"`
@@ -46,7 +46,7 @@ const (
 	credentialsSecretRef = "secretRef"
 )
 
-// Source is a source in responses. Its fields hide the keys of the embedded source.
+// Source is a source in responses. Its fields hide the keys in the embedded source.
 type Source struct {
 	v1alpha1.Source
 	AccessKey   *struct{} `json:"accessKey,omitempty" hidden:"true"`
@@ -54,7 +54,7 @@ type Source struct {
 	Credentials string    `json:"credentials,omitempty" enum:"inline,secretRef" doc:"Where the credentials are stored; they are never shown"`
 }
 
-// AdditionalSource is an additional source in responses, without keys like Source.
+// AdditionalSource is an additional source in responses, without keys, like Source.
 type AdditionalSource struct {
 	v1alpha1.AdditionalSource
 	AccessKey   *struct{} `json:"accessKey,omitempty" hidden:"true"`

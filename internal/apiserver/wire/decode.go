@@ -27,7 +27,7 @@ type Decoder struct {
 	registry huma.Registry
 }
 
-// NewDecoder returns a decoder. Its schemas have only the types of fields; the cluster checks the bounds.
+// NewDecoder returns a decoder. Its schemas contain only the types of fields; the cluster checks the bounds.
 func NewDecoder() *Decoder {
 	registry := NewRegistry()
 	return &Decoder{registry: registry, schema: InputOf(registry)}
@@ -39,7 +39,7 @@ func InputOf(registry huma.Registry) *huma.Schema {
 }
 
 // Decode merges a body into the previous object by JSON merge patch (RFC 7396). A complete body is a patch of an empty
-// object, in which null means omitted. Call CheckShape before, which limits the cost.
+// object, in which null means omitted. CheckShape, which limits the cost, must be called first.
 func (d *Decoder) Decode(body []byte, before any) (*DarkroomInput, error) {
 	merged, err := merge(body, before)
 	if err != nil {
@@ -94,7 +94,7 @@ func merge(body []byte, before any) (map[string]any, error) {
 		}
 	}
 	merged := mergePatch(base, sent)
-	// Omitted keys are kept (see Expand), so only a patch can remove all.
+	// Omitted keys are kept (see Expand), so only a patch can remove all keys.
 	for _, field := range []string{"labels", "annotations"} {
 		if value, isSent := sent[field]; isSent && value == nil && before != nil {
 			merged[field] = map[string]any{}
@@ -115,19 +115,19 @@ func (d *Decoder) isField(location string) bool {
 }
 
 const (
-	// maxTokens limits the JSON tokens of a body. A short body can have many, and each takes some hundred bytes when
-	// decoded. The largest Darkroom that the CRD allows has a few thousand.
+	// maxTokens limits the JSON tokens of a body. A short body can contain many tokens, and each takes some hundred
+	// bytes when decoded. The largest Darkroom that the CRD allows has a few thousand.
 	maxTokens = 40_000
 	// maxDepth limits the nesting of a body.
 	maxDepth = 64
 )
 
-// CheckShape refuses small bodies that are expensive to decode, and duplicate keys, because decoders keep only the
-// last one. It ignores syntax errors, which the decoder reports.
+// CheckShape rejects small bodies that are expensive to decode, and duplicate keys, because decoders keep only the last
+// one. It ignores syntax errors, which the decoder reports.
 func CheckShape(body []byte) error {
 	in := json.NewDecoder(bytes.NewReader(body))
 	in.UseNumber() // numbers beyond float64 would end the check
-	// open has the keys of each enclosing object, and nil for each enclosing list.
+	// open contains the keys of each enclosing object, and nil for each enclosing list.
 	var open []map[string]bool
 	isName := false
 	for tokens := 0; ; tokens++ {
@@ -145,8 +145,8 @@ func CheckShape(body []byte) error {
 		case isText && isName:
 			names := open[len(open)-1]
 			if names[name] {
-				return problem.New(http.StatusBadRequest, "a name is given twice in an object of the body",
-					problem.Field{Location: "body", Message: fmt.Sprintf("%q must be given once", name)})
+				return problem.New(http.StatusBadRequest, "a name occurs twice in an object of the body",
+					problem.Field{Location: "body", Message: fmt.Sprintf("%q must occur only once", name)})
 			}
 			names[name], isName = true, false
 			continue
@@ -183,12 +183,12 @@ func typeProblem(err error) problem.Field {
 	}
 	if errors.Is(err, resource.ErrFormatWrong) || errors.Is(err, resource.ErrNumeric) ||
 		errors.Is(err, resource.ErrSuffix) {
-		return problem.Field{Location: "body.resources", Message: "must hold quantities such as 500m, 2 or 256Mi"}
+		return problem.Field{Location: "body.resources", Message: "must contain quantities such as 500m, 2 or 256Mi"}
 	}
 	return problem.Field{Location: "body", Message: "a value has the wrong type"}
 }
 
-// embedded are the embedded Go types, which JSON does not show.
+// embedded are the embedded Go types, which do not appear in JSON.
 var embedded = []string{
 	reflect.TypeFor[v1alpha1.DarkroomSpec]().Name(), reflect.TypeFor[v1alpha1.Source]().Name(),
 	reflect.TypeFor[v1alpha1.AdditionalSource]().Name(),

@@ -67,7 +67,7 @@ func TestInvalidBodiesAreReportedFieldByField(t *testing.T) {
 			t.Errorf("%s: the error is %+v, want %+v", body, refusal, want)
 		}
 	}
-	// The detail names a field of the API, and no other.
+	// The detail names only fields of the API.
 	for body, want := range map[string]string{
 		`{"source":{},"subDomains":"foo"}`: "the body is invalid: body.subDomains: must be a list",
 		with(`"replicaz":1`):               "the body is invalid; see errors",
@@ -95,7 +95,7 @@ func TestANameMayBeGivenOnceInEachObject(t *testing.T) {
 	}
 }
 
-// TestABodyIsBoundedWhateverItHas before that, such as a number that no float64 holds.
+// The limits also apply if the body contains, for example, a number that exceeds float64.
 func TestABodyIsBoundedWhateverItHas(t *testing.T) {
 	for _, first := range []string{`0`, `1e400`, `-1e999`, `{"a":1e400}`, `"\ud800"`, `null`, `1e-999`} {
 		for _, rest := range []string{

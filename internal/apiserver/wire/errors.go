@@ -86,7 +86,7 @@ func bodyPath(cause metav1.StatusCause) string {
 	path := strings.TrimPrefix(cause.Field, ".")
 	switch {
 	case path == "" || path == "<nil>":
-		// Rules of the whole object have the field in the message.
+		// Errors of rules for the whole object contain the field in the message.
 		if strings.Contains(cause.Message, "metadata.name must") {
 			return "body.name"
 		}

@@ -20,12 +20,12 @@ func ETag(darkroom *v1alpha1.Darkroom) string {
 }
 
 // desired returns a digest of the desired state. It contains the generation, which also changes with the keys that this
-// server does not have, and the spec, because a restore of etcd can reuse generations.
+// server does not store, and the spec, because a restore of etcd can reuse generations.
 func desired(darkroom *v1alpha1.Darkroom) string {
 	annotations := maps.Clone(shownAnnotations(darkroom.Annotations))
-	// Written by the operator.
+	// The operator writes these fields.
 	delete(annotations, v1alpha1.AnnotationInstallation)
-	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // which has no keys, as the cache
+	spec, err := json.Marshal(FlattenRevision(&darkroom.Spec)) // without keys, like the cache
 	if err != nil {
 		panic(err) // the spec was decoded from JSON
 	}
@@ -52,7 +52,7 @@ func hasTag(header string, matches func(tag string) bool) bool {
 	return false
 }
 
-// CheckIfMatch rejects a write to an earlier version, so that it does not overwrite changes of others.
+// CheckIfMatch rejects a write to an earlier version, so that it does not overwrite other clients' changes.
 func CheckIfMatch(header string, darkroom *v1alpha1.Darkroom) error {
 	current := `"` + desired(darkroom) + "."
 	if !hasTag(header, func(tag string) bool { return strings.HasPrefix(tag, current) }) {

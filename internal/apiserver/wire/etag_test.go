@@ -9,7 +9,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// A restore of etcd sets the generation back, and the next change of the spec has a number that was given before.
+// A restore of etcd resets the generation, and the next change of the spec gets a generation that was used before.
 func TestATagOfBeforeARestoreDoesNotMatchAnotherSpec(t *testing.T) {
 	before, after := darkrooms.New("photos", "alice").Obj(), darkrooms.New("photos", "alice").Obj()
 	before.Generation, after.Generation = 5, 5
@@ -27,7 +27,7 @@ func TestATagOfBeforeARestoreDoesNotMatchAnotherSpec(t *testing.T) {
 	}
 }
 
-// The server compares the resource, with its keys, with what its cache has of it.
+// The server compares the resource, which contains keys, with the cached one, which does not.
 func TestATagDoesNotDependOnWhatTheCacheConceals(t *testing.T) {
 	stored := darkrooms.New("photos", "alice").Obj()
 	stored.Spec.Source = v1alpha1.Source{Type: v1alpha1.S3, Bucket: "photos", AccessKey: "access", SecretKey: "secret"}

@@ -26,7 +26,7 @@ type DarkroomInput struct {
 // SourceInput is a source in requests.
 type SourceInput struct {
 	v1alpha1.Source
-	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted and the keys go to the same service: type and endpoint do not change"`
+	AccessKey string `json:"accessKey,omitempty" writeOnly:"true" doc:"S3: access key. Inline keys are unchanged if both are omitted and type and endpoint do not change"`
 	SecretKey string `json:"secretKey,omitempty" writeOnly:"true" doc:"S3: secret key; use credentialsSecretRef instead where possible"`
 }
 
@@ -59,7 +59,7 @@ func (in *DarkroomInput) SendsSecrets() bool {
 	return in.Source.AccessKey != "" || in.Source.SecretKey != ""
 }
 
-// Expand returns the resource with the input in place of before, which is empty for a new Darkroom. Omitted write-only
+// Expand returns the resource with before replaced by the input; before is empty for a new Darkroom. Omitted write-only
 // fields and hidden metadata keep their values.
 func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	out := before.DeepCopy()
@@ -88,7 +88,7 @@ func Expand(in *DarkroomInput, before *v1alpha1.Darkroom) *v1alpha1.Darkroom {
 	return out
 }
 
-// keepKeys keeps omitted inline keys, unless a Secret is referenced, or the keys would be sent to another service.
+// keepKeys keeps omitted inline keys, unless a Secret is referenced or the keys would be sent to a different service.
 func keepKeys(after, before *v1alpha1.DarkroomSpec) {
 	known := recipientsOf(before)
 	for name, now := range recipientsOf(after) {

@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Flatten returns the response for a Darkroom. It shares maps and slices with the resource, so do not modify it.
+// Flatten returns the response for a Darkroom. It shares maps and slices with the resource, so it must not be modified.
 func Flatten(in *v1alpha1.Darkroom) Darkroom {
 	return Darkroom{
 		Name:              in.Name,
@@ -132,7 +132,7 @@ func Time(in *metav1.Time) *time.Time {
 func Size(darkroom *v1alpha1.Darkroom) int {
 	raw, err := json.Marshal(Flatten(darkroom))
 	if err != nil {
-		// It cannot be sent, either.
+		// It cannot be sent in a request, either.
 		return 0
 	}
 	return len(raw)

@@ -64,7 +64,7 @@ func maximize(value reflect.Value) {
 	}
 }
 
-// TestAResponseThatIsSentBackChangesNothing in the sample that has all fields, and neither does a patch of nothing.
+// TestAResponseThatIsSentBackChangesNothing uses the sample that has all fields. An empty patch changes nothing either.
 func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	darkroom := full(t)
 	response, err := json.Marshal(Flatten(darkroom))
@@ -87,7 +87,7 @@ func TestAResponseThatIsSentBackChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAPatchOfNullRemovesTheField whichever it is, or is refused.
+// TestAPatchOfNullRemovesTheField patches each field with null: the field is removed, or the patch is refused.
 func TestAPatchOfNullRemovesTheField(t *testing.T) {
 	darkroom := full(t)
 	before := Flatten(darkroom)
@@ -134,7 +134,8 @@ func TestAPatchOfNullRemovesTheField(t *testing.T) {
 	}
 }
 
-// TestBodiesHaveTheFieldsOfTheResource and none that could hold a credential; all are described.
+// TestBodiesHaveTheFieldsOfTheResource checks that bodies have no field for credentials, and that all fields are
+// described.
 func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 	registry := NewRegistry()
 	InputOf(registry)
@@ -179,7 +180,7 @@ func TestBodiesHaveTheFieldsOfTheResource(t *testing.T) {
 	}
 }
 
-// TestResponsesHideKeys even if they get into the embedded types.
+// TestResponsesHideKeys checks this even if keys get into the embedded types.
 func TestResponsesHideKeys(t *testing.T) {
 	secret := v1alpha1.Source{AccessKey: "secret", SecretKey: "secret"}
 	additional := v1alpha1.AdditionalSource{Source: secret}
@@ -199,8 +200,7 @@ func TestResponsesHideKeys(t *testing.T) {
 	}
 }
 
-// TestInlineKeysGoToTheServiceThatTheyWereEnteredFor and are dropped when anything would send
-// them elsewhere.
+// TestInlineKeysGoToTheServiceThatTheyWereEnteredFor checks that keys are dropped when they would be sent elsewhere.
 func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 	literal := func(name, value string) EnvVarInput { return EnvVarInput{Name: name, Value: &value} }
 	for name, c := range map[string]struct {
@@ -247,7 +247,7 @@ func TestInlineKeysGoToTheServiceThatTheyWereEnteredFor(t *testing.T) {
 			ExtraEnv: []EnvVarInput{{Name: "SOURCE_KIND"}},
 		}
 		c.change(input)
-		// The same as an additional source, whose variables have its number.
+		// An additional source behaves the same; its variables contain its number.
 		number := strings.NewReplacer("SOURCE_", "SOURCE_2_")
 		numbered := &DarkroomInput{AdditionalSources: []AdditionalSourceInput{
 			{AdditionalSource: v1alpha1.AdditionalSource{Name: "new"}},

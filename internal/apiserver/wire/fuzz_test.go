@@ -49,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		// The result is a complete body, and decodes to itself.
+		// The result is a complete body and decodes to itself.
 		raw, err := json.Marshal(got)
 		expect.NoError(t, err)
 		again, err := decoder.Decode(raw, nil)
@@ -82,7 +82,7 @@ func FuzzMergePatch(f *testing.F) {
 		merged := mergePatch(read(base), read(patch))
 		raw, err := json.Marshal(merged)
 		expect.NoError(t, err)
-		// A patch that is applied again changes nothing.
+		// Applying a patch a second time changes nothing.
 		if again := mergePatch(read(raw), read(patch)); !reflect.DeepEqual(again, read(raw)) {
 			t.Errorf("applied again, %s makes %v of %s", patch, again, raw)
 		}

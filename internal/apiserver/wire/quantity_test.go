@@ -11,7 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// TestQuantitiesThatAreAcceptedTakeNoTime walks exponents: Kubernetes' library computes with all their digits.
+// TestQuantitiesThatAreAcceptedTakeNoTime tries many exponents: the library of Kubernetes computes with all their
+// digits.
 func TestQuantitiesThatAreAcceptedTakeNoTime(t *testing.T) {
 	decoder := wire.NewDecoder()
 	accepted := 0

@@ -38,14 +38,15 @@ func Restore(concealed *v1alpha1.DarkroomSpec, now *v1alpha1.Darkroom) (*v1alpha
 		if source.SecretKey != "" && restored[field].SecretKey == "" {
 			missing = append(missing, problem.Field{
 				Location: field + ".secretKey",
-				Message:  "the revision had inline keys for another service than now",
+				Message:  "the revision had inline keys for a different service",
 			})
 		}
 	}
 	for i, variable := range concealed.ExtraEnv {
 		if variable.Value != "" && out.Spec.ExtraEnv[i].Value == "" {
 			missing = append(missing, problem.Field{
-				Location: fmt.Sprintf("extraEnv[%d].value", i), Message: variable.Name + " had a literal value, and has none now",
+				Location: fmt.Sprintf("extraEnv[%d].value", i),
+				Message:  variable.Name + " had a literal value and no longer has one",
 			})
 		}
 	}

@@ -154,7 +154,8 @@ func PatchOf(registry huma.Registry, schema *huma.Schema) *huma.Schema {
 	return &out
 }
 
-// schemaName returns the name of a type in the OpenAPI document. The types of package problem have too general names.
+// schemaName returns the name of a type in the OpenAPI document. The names of the types in package problem are too
+// general.
 func schemaName(t reflect.Type, hint string) string {
 	switch t {
 	case reflect.TypeFor[problem.Details]():
