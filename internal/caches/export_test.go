@@ -2,5 +2,5 @@ package caches
 
 import "k8s.io/apimachinery/pkg/util/cache"
 
-// ForgetShared forgets what cached objects share, of which users may have used up the place.
+// ForgetShared drops the parts that cached objects share. Users may have filled the limited number of entries.
 func ForgetShared() { recent = cache.NewExpiring() }

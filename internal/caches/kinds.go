@@ -26,7 +26,7 @@ type Kind struct {
 // Object returns an empty object of the cached type of this kind.
 func (k Kind) Object() client.Object {
 	if k.Typed != nil {
-		return k.Typed.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
+		return k.Typed.DeepCopyObject().(client.Object) //nolint:forcetypeassert // the copy has the same type
 	}
 	metadata := &metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(k.GroupVersionKind)
@@ -36,7 +36,7 @@ func (k Kind) Object() client.Object {
 // List returns an empty list of the cached type of this kind.
 func (k Kind) List() client.ObjectList {
 	if k.TypedList != nil {
-		return k.TypedList.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // a copy is of the same type
+		return k.TypedList.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // the copy has the same type
 	}
 	metadata := &metav1.PartialObjectMetadataList{}
 	metadata.SetGroupVersionKind(k.GroupVersion().WithKind(k.Kind + "List"))

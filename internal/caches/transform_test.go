@@ -60,8 +60,8 @@ func TestCachedObjectsShareTheirMetadata(t *testing.T) {
 	}
 }
 
-// A user may write annotations and labels of an object with the label of a Darkroom as often as the API server accepts:
-// what the caches showed before does not stay in memory.
+// Users may change annotations and labels of an object with a Darkroom's label as often as the API server accepts.
+// Earlier values do not stay in memory.
 func TestMetadataThatUsersKeepChangingTakesLittleMemory(t *testing.T) {
 	t.Cleanup(caches.ForgetShared)
 	options, err := caches.Options(nil, nil, labels.Everything(), "default")

@@ -72,7 +72,7 @@ func (a *arrival) use(ctx context.Context) error {
 	return a.watches.enqueueAll()
 }
 
-// hasCome reports whether the cluster serves the kind. An error is logged and counts as no.
+// hasCome reports whether the cluster now serves the kind. An error is logged and counts as no.
 func (a *arrival) hasCome(ctx context.Context) (bool, error) {
 	found, err := isServed(ctx, a.api, resourceOf(a.kind.GroupVersionKind))
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 )
 
-// The operator discovers only chartResources. If the chart asked for another API, it would always seem missing.
+// The operator discovers only chartResources. The operator would treat any other API that the chart looks up as
+// missing.
 func TestTheChartAsksForNothingElse(t *testing.T) {
 	chrt, err := charts.Darkroom()
 	if err != nil {
@@ -23,11 +24,11 @@ func TestTheChartAsksForNothingElse(t *testing.T) {
 				known = known || string(match[1]) == "APIVersions.Has" && string(match[2]) == resource.GroupVersion().String()
 			}
 			if !known {
-				t.Errorf("%s asks for %s, which is not in chartResources", template.Name, match[0])
+				t.Errorf("%s looks up %s, which is not in chartResources", template.Name, match[0])
 			}
 		}
 	}
 	if found == 0 {
-		t.Error("the chart asks for nothing: the operator need not discover it")
+		t.Error("the chart looks up nothing, so the operator need not discover it")
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// hostWatch watches the Ingresses of some namespaces, in the order of their changes, and records each moment at which
-// two of them have the same host.
+// hostWatch watches the Ingresses of some namespaces in the order of their changes, and records whenever two of them
+// have the same host.
 type hostWatch struct {
 	events watch.Interface
 	ended  chan struct{}
@@ -217,7 +217,7 @@ func TestALostLeaseIsRestoredForItsHolder(t *testing.T) {
 
 	remove(t, lease)
 	eventually(t, "the Lease", holds(first, host, first+"/holder"))
-	// Paused Darkrooms keep their Leases, too, and so do Darkrooms whose operator is not running.
+	// Paused Darkrooms also keep their Leases, and so do Darkrooms whose operator is not running.
 	change(t, holder, func(d *v1alpha1.Darkroom) { d.Annotations[v1alpha1.AnnotationPaused] = "true" })
 	eventuallyStatus(t, holder, "paused", isPaused())
 	operator.kill()
@@ -286,7 +286,7 @@ func TestTwoTenantsRaceForHosts(t *testing.T) {
 			operator.kill()
 			operator = startOperatorFor(t, namespaces)
 		} else {
-			// The random delay varies the moment of the fault. It does not wait for anything.
+			// The random delay varies the time of the fault. The test does not wait for any condition here.
 			time.Sleep(time.Duration(random.Int64N(int64(300 * time.Millisecond))))
 		}
 	}

@@ -93,7 +93,7 @@ func TestAnOptionalKindIsUsedOnceItIsInstalled(t *testing.T) {
 	eventuallyThere(t, &gatewayv1.HTTPRoute{}, namespace, "photos")
 	select {
 	case err := <-o.ended:
-		t.Fatalf("the operator ended: %v", err)
+		t.Fatalf("the operator stopped: %v", err)
 	default:
 	}
 }
@@ -174,7 +174,7 @@ func breakAPI(t testing.TB, group string) {
 	if err := kube.Get(t.Context(), client.ObjectKey{Name: "v1." + group}, service); err != nil {
 		t.Fatal(err)
 	}
-	service.SetLabels(nil) // detach it from the API server's own controller
+	service.SetLabels(nil) // detach it from the API server's controller for local APIs
 	spec, _ := service.Object["spec"].(map[string]any)
 	spec["insecureSkipTLSVerify"] = true
 	spec["service"] = map[string]any{"namespace": "default", "name": "openshift-apiserver", "port": int64(443)}

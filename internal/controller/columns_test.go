@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// While no operator runs, nobody updates the status of a Darkroom that is being deleted.
+// While no operator runs, the status of a Darkroom that is being deleted is not updated.
 func TestKubectlShowsADeletionWithoutAnOperator(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -26,7 +26,7 @@ func TestKubectlShowsADeletionWithoutAnOperator(t *testing.T) {
 	remove(t, darkroom)
 	cell, _ := cellOf(t, namespace, "Deleted").(string)
 	if _, err := time.ParseDuration(cell); err != nil {
-		t.Errorf("after the deletion: got column %q (%v)", cell, err)
+		t.Errorf("after the deletion: got the column %q (%v)", cell, err)
 	}
 }
 

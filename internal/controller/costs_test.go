@@ -87,11 +87,11 @@ func TestAChangeWritesOnlyTheObjectsThatItChanges(t *testing.T) {
 		"PATCH configmaps": 1, "PATCH deployments": 1,
 		"GET secrets":  2, // 2 if the cache lags at the reconcile after the upgrade
 		"POST secrets": 1, "PATCH secrets": 2, "POST controllerrevisions": 1,
-		"PUT leases":             1, // renewed for the new spec
+		"PUT leases":             1, // written again for the new spec
 		"PATCH darkrooms/status": 3, // by the Helm controller, at the start and at the end of the rollout
 		"POST events":            1,
 	}
-	if upgraded > 4*time.Second { // nearly five, after which the status says that the change is being applied
+	if upgraded > 4*time.Second { // nearly five, after which the status reports that the change is being applied
 		want["PATCH darkrooms/status"]++
 	}
 	for kind, count := range found {

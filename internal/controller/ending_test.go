@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// The deletion of a namespace removes a Darkroom's objects before the Darkroom, which remains even longer if it has a
-// finalizer. Refused writes do not count as failures meanwhile, because failures raise an alert.
+// When a namespace is deleted, the objects of a Darkroom are deleted before the Darkroom itself, which remains longer
+// if it has a finalizer. Refused writes do not count as failures meanwhile, because failures raise an alert.
 func TestTheEndOfANamespaceIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*testing.T, *v1alpha1.Darkroom){

@@ -34,7 +34,7 @@ func (r *recorder) Event(darkroom *v1alpha1.Darkroom, warning bool, reason, mess
 	log := ctrl.Log.WithName("helm").WithValues("reason", reason, "namespace", darkroom.GetNamespace(),
 		"darkroom", darkroom.GetName())
 	if warning {
-		log.Error(nil, message) // logr has no warning level
+		log.Error(nil, message) // logr has no level for warnings
 	} else {
 		log.Info(message)
 	}

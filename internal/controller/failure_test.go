@@ -36,7 +36,8 @@ func TestForeignObjectsAreNeverTakenOver(t *testing.T) {
 		says("ServiceAccount photos: the object exists and does not belong to this Darkroom"),
 		isNotReady(v1alpha1.ReasonReleaseFailed))
 	eventuallyEvent(t, namespace, "ReleaseFailed")
-	// The second and third attempts must not trust a name from the first one, nor report a failed release as deployed.
+	// The second and third attempts must neither trust a name from the first one nor report a failed release as
+	// deployed.
 	time.Sleep(time.Second)
 	if status := mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Status; status.DeployedRelease != nil ||
 		v1alpha1.IsConditionTrue(status.Conditions, v1alpha1.ConditionDeployed) {
@@ -73,7 +74,7 @@ type interrupted struct {
 }
 
 // TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers kills an operator before each write of an install, an
-// upgrade and a deletion in turn. With -short it does so before every fourth write.
+// upgrade and a deletion, one after another. With -short, it does so only before every fourth write.
 func TestAnOperatorKilledAtAnyRequestLeavesWhatTheNextOneRecovers(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]interrupted{

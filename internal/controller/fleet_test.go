@@ -59,8 +59,8 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 		becomeReady(t, namespace, fmt.Sprintf("photos-%d", i))
 		eventuallyStatus(t, webFolder(namespace, fmt.Sprintf("photos-%d", i)), "Ready", isReady())
 	}
-	// The change of the default image does not affect these Darkrooms. In any order of reconciles, one of them is
-	// reconciled after other rollouts have reached the limit.
+	// The change of the default image does not affect these Darkrooms. Whatever the order of reconciles, at least one
+	// Darkroom is reconciled after other rollouts have reached the limit.
 	steady := []string{"album", "steady"}
 	for _, name := range steady {
 		darkroom := webFolder(namespace, name)
@@ -71,7 +71,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 	}
 	eventually(t, "rest", quiet(first))
 	first.kill()
-	// A Deployment that differs from what the first operator applied might have to replace its pods.
+	// If a Deployment differs from the one that the first operator applied, its pods may have to be replaced.
 	for _, name := range steady {
 		change(t, mustGet(t, &appsv1.Deployment{}, namespace, name),
 			func(d *appsv1.Deployment) { d.Annotations["example.com/note"] = "by hand" })

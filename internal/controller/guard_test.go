@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// unsafeParts are changes to the pods of a Darkroom that the guard does not let the operator make.
+// unsafeParts are changes to the pods of a Darkroom that the guard does not allow the operator to make.
 var unsafeParts = map[string]func(*corev1.PodSpec){
 	"host network":   func(pod *corev1.PodSpec) { pod.HostNetwork = true },
 	"host processes": func(pod *corev1.PodSpec) { pod.HostPID = true },

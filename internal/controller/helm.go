@@ -4,11 +4,11 @@
 // That reconciler gets a restricted client (helmclient.go). outcome.go decides what follows from an error, and report.go
 // writes the controller's part of the status by server-side apply.
 //
-// The status controller (package status) reports the observed state. A third controller recreates deleted Leases of
-// hosts (hosts.go).
+// The status controller (package status) reports the observed state. A third controller recreates Leases of hosts that
+// were deleted (hosts.go).
 //
-// Package caches lists the watched kinds and what is cached of each. cluster.go discovers which optional kinds and APIs
-// the cluster serves.
+// Package caches determines the watched kinds and which fields are cached. cluster.go discovers which optional kinds
+// and APIs the cluster serves.
 package controller
 
 import (
@@ -79,7 +79,7 @@ func helmOptions(chrt *render.Chart, maxHistory int) []reconciler.Option {
 		// The chart has no default values here, because the reconciler would merge them in each reconcile. The renderer
 		// merges them when needed.
 		reconciler.WithChart(chart.Chart{Metadata: chrt.Metadata}),
-		//nolint:staticcheck // deprecated, but the reconciler panics without it
+		//nolint:staticcheck // deprecated, but the reconciler panics if it is not set
 		reconciler.WithValueMapper(hopvalues.MapperFunc(func(v chartutil.Values) chartutil.Values { return v })),
 		reconciler.WithMaxReleaseHistory(maxHistory),
 		reconciler.WithPauseReconcileHandler(func(_ context.Context, darkroom *unstructured.Unstructured) (bool, error) {
@@ -154,8 +154,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 // - Get and Upgrade of the release, as a dry run;
 // - Install, Upgrade or Reconcile of the release.
 //
-// If the Darkroom is being deleted, Uninstall and Update (which removes the finalizer) replace the last three. The last
-// call is the status update, which the session keeps for its report.
+// If the Darkroom is being deleted, the last three calls are replaced by Uninstall and Update, which removes the
+// finalizer. The last call is the status update, which the session keeps for its report.
 func (r *helmReconciler) reconcileRelease(ctx context.Context, s *session) error {
 	inner, err := reconciler.New(append([]reconciler.Option{
 		reconciler.WithClient(&helmClient{session: s}),
@@ -201,7 +201,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 	r.announce(s.darkroom, out, err)
 	after := errors.Join(giveUpErr, s.report(ctx, err, r.clock.Now()))
 	if after != nil {
-		out = outcomeOf(after) // its retry covers err as well
+		out = outcomeOf(after) // the retry also covers err
 	}
 	if joined := errors.Join(err, after); joined != nil {
 		if out.refused {

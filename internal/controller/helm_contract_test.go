@@ -35,7 +35,7 @@ func helmByHand(t *testing.T, namespace string) *action.Configuration {
 }
 
 // pending sets the status of the last revision of the release photos to pending, as a running or interrupted upgrade
-// does. The description tells who is upgrading.
+// does. The description names the client that is upgrading.
 func pending(t *testing.T, namespace, description string) *helmrelease.Release {
 	t.Helper()
 	helm := helmByHand(t, namespace)
@@ -116,7 +116,7 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		if err := rollback.Run("photos"); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "what the resource says", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
+		eventually(t, "the value in the resource", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
 		eventually(t, "a deployed release", deployedByHelm(t, namespace))
 	})
 	t.Run("what helm upgrade leaves is listed", func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		eventually(t, "one warning", func(context.Context) error {
 			var notes []string
 			for _, warning := range events(t, namespace, release.EventStrayObjects) {
-				if strings.Contains(warning.Note, "photos-darkroom") { // others are about the rollback before
+				if strings.Contains(warning.Note, "photos-darkroom") { // other warnings are about the rollback before
 					notes = append(notes, warning.Note)
 				}
 			}
@@ -195,7 +195,7 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 	namespace := darkroom.Namespace
 	operator.kill()
 
-	helm, last := helmByHand(t, namespace), pending(t, namespace, "Preparing upgrade") // by a user
+	helm, last := helmByHand(t, namespace), pending(t, namespace, "Preparing upgrade") // made by a user
 	startOperator(t, namespace)
 	busy := says("another Helm client is changing the release")
 	eventuallyStatus(t, darkroom, "that it is busy", busy)

@@ -29,8 +29,8 @@ type helmClient struct {
 }
 
 // Get implements client.Reader. It returns the session's Darkroom without its status, so that the reconciler reports
-// only what it finds now. An uninstalled Darkroom is not found; otherwise the reconciler would wait for the finalizers
-// of others.
+// only its current findings. An uninstalled Darkroom is not found; otherwise the reconciler would wait for the
+// finalizers of others.
 func (c *helmClient) Get(
 	_ context.Context, key types.NamespacedName, object client.Object, _ ...client.GetOption,
 ) error {

@@ -15,7 +15,7 @@ import (
 )
 
 // refuses calls all methods of an interface except some with zero values, and expects an error from each that returns
-// one. It also fails if a method added by a later version of the interface is passed on.
+// one. It also fails if a later version of the interface adds a method and the client passes it on.
 func refuses[api any](t *testing.T, value api, used ...string) {
 	t.Helper()
 	methods := reflect.TypeFor[api]()

@@ -23,8 +23,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
-// othersDelay is the delay before a Darkroom is reconciled because of other Darkrooms' claims. Others can cause any
-// number of events, and each reconcile repeats rejected writes, so events within the delay are combined.
+// othersDelay is the delay before a Darkroom is reconciled because of the claims of other Darkrooms. Other Darkrooms
+// can cause any number of events, and each reconcile repeats rejected writes, so all events within the delay cause one
+// reconcile.
 const othersDelay = time.Second
 
 // hostLeases are the Leases of hosts, as used by the controllers.

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// This is the first Darkroom in a cluster whose ingress controller is missing or has another class.
+// This is the first Darkroom in a cluster whose ingress controller is missing or serves another class.
 func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -32,7 +32,7 @@ func TestDomainsReadyReportsWhatTheIngressLacks(t *testing.T) {
 		isNotReady(v1alpha1.ReasonIngressClassMissing), hasDomains(host))
 
 	class := &networkingv1.IngressClass{
-		// Policies of other tests require the label.
+		// Other tests install policies that require the label.
 		ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": "a"}},
 		Spec:       networkingv1.IngressClassSpec{Controller: "example.com/ingress"},
 	}

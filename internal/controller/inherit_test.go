@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// demandLabel denies every new object in a namespace that lacks a label, as policies of Kyverno and Gatekeeper do. The
-// API server itself creates the IPAddresses of Services.
+// demandLabel installs a policy that denies every new object without a label in a namespace, as Kyverno and Gatekeeper
+// can. The API server itself creates the IPAddresses of Services.
 func demandLabel(t *testing.T, namespace, label string) {
 	t.Helper()
 	all := []string{"*"}

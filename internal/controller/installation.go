@@ -16,7 +16,7 @@ import (
 // rejects the finalizer or the annotation.
 const EventClaimRefused = "ClaimRefused"
 
-// DefaultInstallation is the name of an installation that is not given a name.
+// DefaultInstallation is the name of an installation if none is configured.
 const DefaultInstallation = "local"
 
 // installation separates several installations of the operator in one cluster. The first installation that reconciles a

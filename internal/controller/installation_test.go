@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// as sets the name of an operator's installation, and settings that distinguish its work from another operator's.
+// as sets the name of an operator's installation, and other settings that make its results distinguishable.
 func as(installation, domain string) operatorOption {
 	return func(o *settings) {
 		o.Installation = installation

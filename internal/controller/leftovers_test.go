@@ -13,9 +13,9 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// ConfigMaps and Secrets of the old template are kept until none of its pods can start any more. The end of the rollout
-// may be observed by another process, or by none: if an operator is killed after the rollout started and restarted
-// after it ended, its upgrade changes nothing.
+// ConfigMaps and Secrets of the old template are kept while any pod of this template may still start. The end of the
+// rollout may be observed by another process or by none: if an operator is killed after the rollout has started and
+// restarted after it has ended, its upgrade changes nothing.
 func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 	t.Parallel()
 	for _, unseen := range []bool{false, true} {
@@ -34,7 +34,7 @@ func TestOldConfigurationStaysUntilAChangeIsRolledOut(t *testing.T) {
 			if during.Len() != 4 || !during.IsSuperset(before) {
 				t.Fatalf("got %q before the change and %q during the rollout", before, during)
 			}
-			// A copy with all labels and annotations but without the owner does not belong to the release.
+			// A copy that has all labels and annotations but lacks the owner does not belong to the release.
 			stranger := mustConfig(t, namespace, "photos").DeepCopy()
 			stranger.ObjectMeta = metav1.ObjectMeta{
 				Namespace: namespace, Name: "photos-stranger", Labels: stranger.Labels, Annotations: stranger.Annotations,

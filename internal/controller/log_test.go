@@ -24,8 +24,8 @@ var lifeOfAProcess = []string{
 // quickly rotate away the lines about others.
 const longestLine = 16 << 10
 
-// Credentials are in Secrets only: not in the log, the status, events or other objects. Users' input does not produce
-// long lines.
+// Credentials are stored only in Secrets: they do not appear in the log, the status, events or other objects. Users'
+// input does not produce long lines.
 func TestTheLogNamesTheResourceAndNeverACredential(t *testing.T) {
 	// Not parallel: all operators of this process write to the same log.
 	before := len(theLog.String())

@@ -22,7 +22,7 @@ func isDeployed(status v1alpha1.DarkroomStatus) error {
 	return nil
 }
 
-// Others may replace the status, for example by restoring a backup.
+// Other clients may replace the status, for example to restore a backup.
 func TestAStatusThatIsLostIsReportedAgain(t *testing.T) {
 	t.Parallel()
 	_, darkroom := startWithPhotos(t)
@@ -54,7 +54,7 @@ func TestAStatusOfOneFieldManagerIsTakenOver(t *testing.T) {
 	eventuallyStatus(t, darkroom, "ready after the upgrade", isReady(), isDeployed)
 }
 
-// writeStatusAs makes a field manager own a whole status, or none of it.
+// writeStatusAs makes a field manager own the whole status or none of it.
 func writeStatusAs(t *testing.T, manager string, darkroom *v1alpha1.Darkroom, all *v1alpha1.DarkroomStatus) {
 	t.Helper()
 	fields := map[string]any{}

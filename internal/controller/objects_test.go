@@ -91,7 +91,7 @@ func upgrade(t testing.TB, darkroom *v1alpha1.Darkroom, mutate func(*v1alpha1.Da
 func eventually(t testing.TB, what string, check func(context.Context) error) {
 	t.Helper()
 	limits := wait.Limits{Timeout: wait.Patience, Period: 20 * time.Millisecond}
-	if err := limits.Until(context.WithoutCancel(t.Context()), what, check); err != nil { // also in a Cleanup
+	if err := limits.Until(context.WithoutCancel(t.Context()), what, check); err != nil { // also used in a Cleanup
 		t.Fatal(err)
 	}
 }

@@ -118,7 +118,7 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	for _, settings := range all {
 		running.kill()
 		// Meanwhile, the specs of some Darkrooms are changed, so that their hosts get another base domain. Sometimes
-		// the keys change, too.
+		// the keys change as well.
 		change(t, keys, func(secret *corev1.Secret) {
 			secret.StringData = map[string]string{"secretKey": fmt.Sprint(random.IntN(3))}
 		})

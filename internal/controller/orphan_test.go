@@ -15,8 +15,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
-// TestADeletionThatKeepsDependentsEnds deletes a Darkroom with --cascade=orphan. The garbage collector does not run
-// here, so the test sends its patches. test/e2e covers the real one.
+// TestADeletionThatKeepsDependentsEnds deletes a Darkroom with --cascade=orphan. No garbage collector runs here, so the
+// test sends its patches. test/e2e covers the real one.
 func TestADeletionThatKeepsDependentsEnds(t *testing.T) {
 	t.Parallel()
 	for name, encoded := range map[string]string{

@@ -25,7 +25,7 @@ const (
 	jitter = 0.1
 )
 
-// outcome is what follows from the error of a reconcile. Only outcomeOf decides when an error is retried.
+// outcome is the consequence of a reconcile's error. Only outcomeOf decides when a reconcile is retried.
 type outcome struct {
 	// waits is set if nothing failed, but the reconcile has to wait. The status is left unchanged.
 	waits bool

@@ -117,7 +117,7 @@ func TestAForeignHelmReleaseIsRefusedAndOutlivesTheDarkroom(t *testing.T) {
 
 func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) {
 	t.Parallel()
-	// Without the deletion's event, the operator looks again thirty seconds after it has refused the Darkroom, each time.
+	// Without an event for the deletion, the operator checks again 30 seconds after each refusal.
 	const attempts, prompt = 3, 20 * time.Second
 	var waited []time.Duration
 	for len(waited) < attempts && (len(waited) == 0 || slices.Min(waited) > prompt) {
@@ -140,7 +140,7 @@ func TestADarkroomGetsItsNameAsSoonAsAForeignReleaseIsUninstalled(t *testing.T) 
 	}
 }
 
-// docs/operations.md describes this migration. Each host is always routed, and never claimed twice.
+// docs/operations.md describes this migration. Each host is always routed and never claimed twice.
 func TestADarkroomServesTheHostOfAHelmReleaseThatItReplaces(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -183,7 +183,8 @@ func TestAnObjectThatReplacedOursIsNotOverwritten(t *testing.T) {
 	theirs := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: "photos",
-			// Copied from the managed object, as by `kubectl get -o yaml | kubectl apply`, but without the owner.
+			// The object is copied from the managed one, as by `kubectl get -o yaml | kubectl apply`, but without the
+			// owner.
 			Labels: ours.Labels, Annotations: ours.Annotations,
 		},
 		Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 9999}}},
@@ -307,7 +308,7 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 	operator, darkroom := startWithPhotos(t)
 	namespace := darkroom.Namespace
 	before := operator.writes()
-	// Another controller keeps setting its own port.
+	// Another controller repeatedly sets its own port.
 	began := time.Now()
 	for time.Since(began) < 20*time.Second || len(events(t, namespace, release.EventContested)) == 0 {
 		service := mustGet(t, &corev1.Service{}, namespace, "photos")
@@ -319,7 +320,8 @@ func TestAFightWithAnotherWriterSlowsDown(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	// In twenty seconds there are five repairs of one apply each, some events, and a status update after each repair.
+	// Within twenty seconds there are five repairs with one apply each, some events, and one status update after each
+	// repair.
 	if writes, took := operator.writes()-before, time.Since(began); float64(writes) > 10+took.Seconds() {
 		t.Errorf("got %d writes in %s, want at most 10 and one per second", writes, took)
 	}
@@ -351,7 +353,7 @@ func TestAUsersServiceAccountOfTheDarkroomsNameSurvives(t *testing.T) {
 			d.Spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "team"}
 		})
 		eventually(t, "rest", quiet(operator))
-		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // pods of the old ReplicaSet may be recreated and need it
+		mustGet(t, &corev1.ServiceAccount{}, namespace, "photos") // recreated pods of the old ReplicaSet need it
 		becomeReady(t, namespace, "photos")
 		eventually(t, "its end", absent(&corev1.ServiceAccount{}, namespace, "photos"))
 	})
@@ -396,7 +398,7 @@ func TestAFailedUpgradeReportsItsCauseAndItsRetriesReuseItsRevision(t *testing.T
 	eventually(t, "an attempt", attempts(1))
 	failed := mustGet(t, &corev1.Secret{}, namespace, "sh.helm.release.v1.photos.v2")
 	for attempt := range 3 {
-		// Only a user's change causes another attempt within the test.
+		// Within the duration of the test, only a user's change causes another attempt.
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Annotations["example.com/attempt"] = strconv.Itoa(attempt) })
 		eventually(t, "another attempt", attempts(2+attempt))
 	}

@@ -40,7 +40,7 @@ func helmReportChanged() predicate.Predicate {
 }
 
 // helmReportLost passes Darkrooms whose status has lost a part of the Helm controller's report, because the status was
-// replaced or the controller dropped a condition. The controller then reports again.
+// replaced or the controller dropped a condition. The controller then reports its part again.
 func helmReportLost() predicate.Predicate {
 	return onReport(func(before, after v1alpha1.DarkroomStatus) bool {
 		return !status.HelmReportOf(before).IsPartOf(after)
@@ -69,7 +69,8 @@ func isClaimed(by *installation) predicate.Predicate {
 	}
 }
 
-// notOwnClaim drops the event caused by the operator's own claim, because the reconcile that wrote the claim continues.
+// notOwnClaim drops the event caused by the operator's own claim, because the reconcile that wrote the claim is still
+// running.
 func notOwnClaim(by *installation) predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {

@@ -9,7 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// claimedBy returns a Darkroom with an annotation and with the claim of an installation; an empty name means unclaimed.
+// claimedBy returns a Darkroom with an annotation and with the claim of an installation; an empty installation means
+// unclaimed.
 func claimedBy(installation string, changes ...func(*v1alpha1.Darkroom)) *v1alpha1.Darkroom {
 	darkroom := darkrooms.New("photos", "team-a").UID("0c5f").Obj()
 	darkroom.Annotations = map[string]string{"team": "a"}

@@ -36,7 +36,7 @@ func (s *source) probe(_ context.Context, _ types.NamespacedName, target probe.T
 	return s.outcome
 }
 
-// becomes sets the outcome of all further probes.
+// becomes sets the outcome of all later probes.
 func (s *source) becomes(reason, message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *source) another(t *testing.T) {
 	})
 }
 
-// serves makes all further probes succeed.
+// serves makes all later probes succeed.
 func (s *source) serves() {
 	s.becomes(v1alpha1.ReasonImageServed, "GET /cat.jpg?w=16 is served as image/jpeg.")
 }
@@ -110,7 +110,7 @@ func TestReadyFollowsTheImageOfTheProbe(t *testing.T) {
 	eventuallyStatus(t, darkroom, "an image is served", isReady(),
 		has(v1alpha1.ConditionSourceReady, metav1.ConditionTrue, v1alpha1.ReasonImageServed))
 
-	// Probes continue without requests to the API server, and so do scrapes of metrics.
+	// Neither probes nor scrapes of metrics send requests to the API server.
 	eventually(t, "rest", quiet(operator)) // the event follows the status
 	requests := len(operator.requests())
 	images.another(t)
@@ -189,8 +189,8 @@ func rollOut(t *testing.T, darkroom *v1alpha1.Darkroom, edit func(*v1alpha1.Dark
 		})
 }
 
-// startPods creates a pod of the current template that does not become ready, and returns it. It also creates a pod
-// that only has the same labels.
+// startPods creates a pod of the current template that does not become ready, and returns it. It also creates a
+// pod that has the same labels but no owner.
 func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 	t.Helper()
 	labels := deployment.Spec.Template.Labels
@@ -242,8 +242,8 @@ func startPods(t *testing.T, deployment *appsv1.Deployment) probe.Pod {
 	return probe.Pod{Name: "photos-2-new", IP: "10.0.0.7", Port: "3000"}
 }
 
-// TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom probes a Service that does not exist, one without pods, and
-// one that the caller may not access, all through a real API server.
+// TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom probes a missing Service, a Service without pods, and a
+// Service that the caller may not access, all through a real API server.
 func TestAnswersOfTheAPIServerAreNotTakenForThoseOfADarkroom(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

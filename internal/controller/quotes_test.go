@@ -18,18 +18,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// quoting is an API server that rejects an operator's first write of each kind with a message that quotes a text.
+// quoting is an API server that rejects the first write of each kind and quotes a text in its message.
 type quoting struct {
 	status  int
 	quote   string
-	refused sync.Map // the kinds of writes rejected so far
+	refused sync.Map // kinds of writes rejected so far
 }
 
 func (q *quoting) wrap(s *settings) {
 	s.kubeconfig.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			resource := resourceIn(request.URL.Path)
-			// A server that rejects an event has seen only the event.
+			// A server that rejects an event receives only the event.
 			if request.Method == http.MethodGet || resource == "events" {
 				return next.RoundTrip(request)
 			}
@@ -64,7 +64,7 @@ func resourceIn(path string) string {
 	return path
 }
 
-// A policy or webhook may quote the whole object that it rejects, whatever the operator writes.
+// A policy or webhook may quote the whole object that it rejects, no matter what the operator writes.
 func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusForbidden, http.StatusInternalServerError} {
@@ -113,8 +113,8 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 	}
 }
 
-// live installs, upgrades, repairs and deletes a Darkroom. Frequent changes of the Darkroom make the operator retry
-// failures at once.
+// live installs, upgrades, repairs and deletes a Darkroom. Frequent changes of the Darkroom make the operator retry at
+// once after failures.
 func live(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	create(t, darkroom)

@@ -3,7 +3,7 @@ package controller
 // Permissions of the manager. controller-gen generates config/rbac from these markers. docs/security.md gives the
 // reason for each permission.
 
-// Darkrooms: finalizers are patched, the status is applied.
+// Darkrooms: finalizers are patched, and the status is applied.
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/status,verbs=patch
 // +kubebuilder:rbac:groups=deployments.example.com,resources=darkrooms/finalizers,verbs=update
@@ -20,7 +20,8 @@ package controller
 // Helm releases and inline credentials are stored in Secrets.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
 
-// The history of Darkrooms for users who may not read Secrets: records of revisions are created once and pruned.
+// The history of Darkrooms for users who may not read Secrets: a record of each revision is created once and later
+// pruned.
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get;create;patch;delete
 
 // Reasons why pods are not ready.

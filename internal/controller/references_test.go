@@ -128,7 +128,7 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	}
 	eventuallyStatus(t, darkroom, "the Secret is named", missing)
 	waiting := podTemplateOf(t, namespace, "photos")
-	// The Secret is read once, and then counts as missing until the caches show it.
+	// The Secret is read once, and then counts as missing until it appears in the caches.
 	eventually(t, "rest", quiet(o))
 	if reads := secretReads(o); reads != 1 {
 		t.Errorf("%d reads of the Secret, want 1", reads)
@@ -141,7 +141,7 @@ func TestAMissingSecretIsNamedAndHealsWhenItAppears(t *testing.T) {
 	eventuallyStatus(t, darkroom, "healed", isReady(),
 		has(v1alpha1.ConditionCredentialsReady, metav1.ConditionTrue, v1alpha1.ReasonSecretFound))
 
-	// Running pods are not replaced by pods that could not start.
+	// Running pods are not replaced by pods that cannot start.
 	running := podTemplateOf(t, namespace, "photos")
 	remove(t, secret)
 	eventuallyStatus(t, darkroom, "the Secret is named again", missing)
@@ -166,7 +166,7 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 	darkroom.Spec.Source.CredentialsSecretRef.SecretKeyKey = "secret-id"
 	install(t, darkroom)
 
-	// No kubelet runs here. This is the status that a kubelet reports.
+	// No kubelet runs here. The test writes the status that a kubelet would report.
 	deployment := mustGet(t, &appsv1.Deployment{}, namespace, "photos")
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos-1", Labels: deployment.Spec.Selector.MatchLabels},
@@ -204,7 +204,7 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 		darkroom := webFolder(namespace, name)
 		darkroom.Spec.Gate, darkroom.Spec.Source.CABundleRef = &v1alpha1.Gate{}, ref
 		install(t, darkroom)
-		// No kubelet runs here that would fail to start the pod.
+		// No kubelet runs here, so nothing tries to start the pod.
 		failToStart(t, namespace, name)
 		eventuallyStatus(t, darkroom, "the reference is named", says(message), isNotReady(v1alpha1.ReasonPodsFailing))
 	}
@@ -217,7 +217,7 @@ func secretReads(o *operator) int {
 	}))
 }
 
-// relabel changes only the metadata of a Secret. The Secret gets a new resource version, as when it is re-encrypted.
+// relabel changes only the metadata of a Secret. The Secret gets a new resource version, as after a re-encryption.
 func relabel(t *testing.T, namespace string) {
 	t.Helper()
 	change(t, mustGet(t, &corev1.Secret{}, namespace, "keys"),

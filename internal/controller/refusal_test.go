@@ -15,7 +15,7 @@ import (
 func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
-	// Each of these specs is valid except for the given fields.
+	// Each of these specs would be valid without the given fields.
 	source := func(fields string) string { return `{source: {` + fields + `}, subDomains: [a]}` }
 	s3 := func(fields string) string { return source("type: S3, bucket: b, region: r, " + fields) }
 	folder := func(url string) string { return source(`baseUrl: "` + url + `"`) }
@@ -156,7 +156,7 @@ func TestBadResourcesAreRefusedWithTheFieldAndTheRemedy(t *testing.T) {
 	refuses("spec.probe.path", "must not contain empty, '.' or '..' segments", probe("/a/../../secret"), probe("/a/.."),
 		probe("//cat.jpg"))
 	refuses("spec.probe.path", "must be no longer than 1024 bytes", probe("/"+strings.Repeat("ä", 512)))
-	refuses("spec.probe.path", "/ping and /metrics are answered even when no image can be served", probe("/ping"),
+	refuses("spec.probe.path", "/ping and /metrics respond even when no image can be served", probe("/ping"),
 		probe("/metrics"))
 	refuses("spec.probe.periodSeconds", "greater than or equal to 10", with("probe: {path: /cat.jpg, periodSeconds: 9}"))
 	refuses("spec.probe.timeoutSeconds", "must not exceed periodSeconds",
@@ -195,8 +195,7 @@ func isRefused(t *testing.T, namespace, name, spec string, says ...string) {
 	}
 }
 
-// TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults is the counterpart of the rejections: object names contain
-// dots, spaces and letters of all alphabets.
+// This test complements the rejections: object names contain dots, spaces and letters of all alphabets.
 func TestProbesOfOrdinaryPathsAreAcceptedWithTheirDefaults(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)

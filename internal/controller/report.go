@@ -39,7 +39,7 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 		condition.ObservedGeneration = s.darkroom.Generation
 		condition.Message = redact.Quote(s.darkroom, condition.Message)
 		if condition.Type == v1alpha1.ConditionDeployed {
-			// Only the first line: the Helm reconciler appends the chart's notes.
+			// The reconciler appends the chart's notes, so only the first line is used.
 			condition.Message, _, _ = strings.Cut(condition.Message, "\n")
 		}
 	}
@@ -86,11 +86,11 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
 		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
 	case failed != nil && failed.Reason == v1alpha1.ReasonErrorGettingValues && cause != nil && !isInvalid(cause):
-		// The Darkroom is valid, but reading the cluster failed.
+		// The Darkroom is valid, but the state of the cluster could not be read.
 		set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, v1alpha1.ReasonReconcileError, cause.Error())
 	}
 	if cause != nil && !s.release.IsDeployed() {
-		// The Helm reconciler treats a failed release as deployed, even if no revision of it ever was.
+		// The Helm reconciler treats a failed release as deployed, even if none of its revisions ever was.
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, "", "")
 		report.DeployedRelease = nil
 	}

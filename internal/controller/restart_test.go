@@ -141,7 +141,7 @@ func TestManualChangesAreReverted(t *testing.T) {
 		},
 		"another client wrote the revision": {
 			act: func(t *testing.T, namespace string) {
-				// Helm rewrites a Secret without its annotations.
+				// Helm drops the annotations of a Secret that it rewrites.
 				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Annotations = nil })
 				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
 			},
@@ -160,7 +160,7 @@ func TestManualChangesAreReverted(t *testing.T) {
 				if !running {
 					startOperator(t, darkroom.Namespace)
 				}
-				eventually(t, "what the Darkroom says",
+				eventually(t, "the value in the Darkroom's spec",
 					func(ctx context.Context) error { return test.reverted(ctx, darkroom.Namespace) })
 			})
 		}
@@ -195,7 +195,7 @@ func TestStatusWritesOfAnAutoscalerCauseNoReconcile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The edit follows the status updates, so once it is reverted, the operator has seen the updates.
+	// The edit follows the status updates, so the operator has seen the updates once the edit is reverted.
 	change(t, autoscaler, func(a *autoscalingv2.HorizontalPodAutoscaler) { a.Spec.MaxReplicas = 50 })
 	eventuallyIs(t, "the repair", &autoscalingv2.HorizontalPodAutoscaler{}, namespace, "photos",
 		func(now *autoscalingv2.HorizontalPodAutoscaler) bool {

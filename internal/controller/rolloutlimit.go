@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
-// indexRolling indexes Deployments that are replacing their pods because of the operator.
+// indexRolling indexes the Deployments that are replacing their pods because of the operator.
 const indexRolling = "rolling"
 
 // indexRollouts adds the index to a cache.
@@ -33,7 +33,7 @@ func indexRollouts(ctx context.Context, deployments client.FieldIndexer) error {
 
 // limitRollouts returns a function that reports whether the limit of concurrent rollouts caused by the operator is
 // reached, not counting the given Darkroom. The function is nil if there is no limit. Because it reads the caches, each
-// worker may exceed the limit by one.
+// worker may exceed the limit by one rollout.
 func limitRollouts(limit int, cached client.Reader) func(context.Context, types.NamespacedName) (bool, error) {
 	if limit == 0 {
 		return nil

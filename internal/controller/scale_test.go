@@ -58,8 +58,8 @@ func TestAnAutoscalerOfTheScaleSubresourceSetsThePods(t *testing.T) {
 	}
 }
 
-// TestAGitOpsToolAndAScalerShareADarkroom acts as Argo CD or Flux, which apply Darkrooms by server-side apply again and
-// again. Neither the tool nor the operator may undo changes of the autoscaler.
+// TestAGitOpsToolAndAScalerShareADarkroom acts as Argo CD or Flux, which apply Darkrooms by server-side apply at
+// intervals. Neither the tool nor the operator may undo changes of the autoscaler.
 func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
@@ -100,7 +100,7 @@ func TestAGitOpsToolAndAScalerShareADarkroom(t *testing.T) {
 		}
 	}
 
-	// A manifest that contains the number of pods takes the field over.
+	// A manifest that contains the number of pods takes over the field.
 	apply(strings.Replace(inGit, "{", "{replicas: 2, ", 1))
 	if got := *mustGet(t, &v1alpha1.Darkroom{}, namespace, "photos").Spec.Replicas; got != 2 {
 		t.Errorf("got %d replicas, want 2 from the manifest", got)

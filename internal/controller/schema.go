@@ -20,7 +20,7 @@ import (
 
 // CheckDefinition returns an error if the CustomResourceDefinition of Darkrooms in the cluster lacks status fields that
 // this operator writes. The API server would drop such fields, or refuse the whole status. Fields of the spec are not
-// compared, because an operator works without them. The schema is read from the OpenAPI documents, which every
+// compared, because the operator does not need them. The schema is read from the OpenAPI documents, which every
 // authenticated user may read. If they cannot be read, nothing is compared.
 func CheckDefinition(ctx context.Context, api rest.Interface) error {
 	lacking, err := lackingFields(ctx, openapi.NewClientWithContext(api))

@@ -85,7 +85,7 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 }
 
 // makeAndTakeAwayEveryKind makes a Darkroom create an object of every kind in the chart, and then removes the optional
-// ones. The cluster does not serve ServiceMonitors.
+// objects. The cluster does not serve ServiceMonitors.
 func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 	t.Helper()
 	darkroom := darkrooms.New("kinds", namespace).S3("bucket", "eu-west-1").InlineKeys("key", "secret").
@@ -111,7 +111,7 @@ func makeAndTakeAwayEveryKind(t *testing.T, namespace string) {
 		d.Spec.Autoscaling, d.Spec.Gateway, d.Spec.NetworkPolicy = nil,
 			nil, nil
 	})
-	eventually(t, "what is left", hasKinds("Ingress"))
+	eventually(t, "remaining objects", hasKinds("Ingress"))
 	remove(t, darkroom)
 	eventually(t, "it is gone", gone(darkroom))
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // session is one reconcile of one Darkroom. It is the values translator and the source of action clients for the
-// reconciler of helm-operator-plugins. It also keeps what that reconciler reports through a helmClient, and writes the
-// report at the end.
+// reconciler of helm-operator-plugins. It also keeps the report that the reconciler passes through a helmClient, and
+// writes it at the end.
 type session struct {
 	helm *helmReconciler
 

@@ -31,7 +31,7 @@ func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// eventuallyRefused waits until the status of a Darkroom reports that its host belongs to another Darkroom.
+// eventuallyRefused waits until the status of a Darkroom reports that another Darkroom holds its host.
 func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	eventuallyStatus(t, darkroom, "the conflict",
@@ -64,7 +64,7 @@ func TestAShardLeavesTheObjectsOfOtherShardsAlone(t *testing.T) {
 	left := uids(t, other)
 	eventually(t, "rest", quiet(b))
 	for _, request := range b.requests()[before:] {
-		// The waiting Darkroom may only update its report of the conflict.
+		// The operator of the waiting Darkroom may only update the report of the conflict.
 		if !strings.HasSuffix(request, "/darkrooms/rival/status") && !strings.HasSuffix(request, "/events") {
 			t.Errorf("the other shard sent %s", request)
 		}
@@ -140,8 +140,8 @@ func TestADarkroomMovesBetweenShardsWithAllItHas(t *testing.T) {
 	})
 }
 
-// watchReady returns a function that returns the values other than True that the condition Ready of a Darkroom has had
-// since.
+// watchReady returns a function that returns all values other than True that the condition Ready of a Darkroom has had
+// since the call.
 func watchReady(t *testing.T, darkroom *v1alpha1.Darkroom) func() []string {
 	t.Helper()
 	seen := watched[*v1alpha1.Darkroom](t, &v1alpha1.DarkroomList{}, darkroom.Namespace)

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// statusCheck returns an error unless a status matches the expectation.
+// statusCheck returns an error if a status does not match the expectation.
 type statusCheck func(v1alpha1.DarkroomStatus) error
 
 // eventuallyStatus waits until the status of a Darkroom has the current generation and passes all checks.
@@ -71,7 +71,7 @@ func explains(conditionType, text string) statusCheck {
 	}
 }
 
-// lacks expects conditions of some types to be absent.
+// lacks expects that conditions of some types are absent.
 func lacks(conditionTypes ...string) statusCheck {
 	return func(status v1alpha1.DarkroomStatus) error {
 		for _, conditionType := range conditionTypes {

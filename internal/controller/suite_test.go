@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		written = io.MultiWriter(written, os.Stderr)
 	}
 	ctrl.SetLogger(zap.New(zap.WriteTo(written), zap.JSONEncoder(), zap.Level(zapcore.DebugLevel)))
-	// OpenShift enables this plugin, too. An owner reference with blockOwnerDeletion then needs a permission on the
+	// OpenShift also enables this plugin. An owner reference with blockOwnerDeletion then needs a permission on the
 	// finalizers of the owner.
 	flags := map[string]string{"enable-admission-plugins": "OwnerReferencesPermissionEnforcement"}
 	os.Exit(controlplane.MainWith(m, flags, func(administrator *rest.Config) (err error) {

@@ -115,7 +115,7 @@ func watchClasses(controller *ctrl.Builder, cached client.Reader) {
 
 type requestQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// wakeBy returns a source that enqueues Darkrooms after a delay when wake is called. start receives wake once the
+// wakeBy returns a source that enqueues Darkrooms after a delay when wake is called; wake is passed to start once the
 // controller has started.
 func wakeBy(delay time.Duration, start func(wake func(...types.NamespacedName))) source.Source {
 	return source.Func(func(_ context.Context, queue requestQueue) error {

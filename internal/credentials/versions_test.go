@@ -174,7 +174,7 @@ func TestASecretThatTheCacheLacksIsRead(t *testing.T) {
 			if err != nil || strings.Trim(first, separator) == "" || w.reads != 2 {
 				t.Fatalf("got version %q after %d reads (%v)", first, w.reads, err)
 			}
-			delete(w.live, "one") // it is not cached either, so the last read counts
+			delete(w.live, "one") // it is not cached, so the last read counts
 			if again, err := versions.Version(t.Context(), twoSources()); err != nil || again != first || w.reads != 2 {
 				t.Errorf("got version %q after %d reads (%v)", again, w.reads, err)
 			}
@@ -226,7 +226,7 @@ func TestTheDarkroomsThatReferenceASecretAreFound(t *testing.T) {
 	}
 }
 
-// indexer passes the index function to a function.
+// indexer passes the registered index function to a callback.
 type indexer func(name string, extract client.IndexerFunc)
 
 // IndexField implements client.FieldIndexer.

@@ -1,5 +1,5 @@
-// Package definition validates Darkrooms as the API server would, for callers that do not use one: previews, and
-// reviews of manifests before they are applied.
+// Package definition validates Darkrooms as the API server would, for previews and for reviews of manifests that are
+// not applied yet.
 package definition
 
 import (
@@ -79,8 +79,8 @@ func compile() (*Definition, error) {
 }
 
 // Check returns all validation errors of the Kubernetes API as one error with the reason Invalid; nil if there are
-// none. The Kubernetes API skips CEL rules if there are other errors. Check evaluates them nevertheless, but cuts
-// values to the limits of the schema, so that the cost stays bounded.
+// none. The Kubernetes API skips CEL rules if there are other errors. Check evaluates them nevertheless, but truncates
+// values to the limits of the schema, which bounds the cost.
 func (d *Definition) Check(ctx context.Context, darkroom *v1alpha1.Darkroom) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(darkroom)
 	if err != nil {

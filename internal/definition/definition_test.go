@@ -34,7 +34,7 @@ func TestDefinitionHasTheLimitsOfTheCRD(t *testing.T) {
 	definition := testDefinition(t)
 	for name, c := range map[string]struct {
 		change func(*v1alpha1.Darkroom)
-		// field of the first problem; empty means that the Darkroom is valid.
+		// field is the field of the first problem; empty means that the Darkroom is valid.
 		field string
 	}{
 		"as it is":            {func(*v1alpha1.Darkroom) {}, ""},

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// withinLimits returns a value for which rules can be evaluated at the cost that the schema allows. Values that are too
-// long are cut, and missing required fields are set to an empty value.
+// withinLimits returns a value for which the cost of evaluating rules stays within the limits of the schema. It
+// truncates values that are too long, and sets missing required fields to an empty value.
 func withinLimits(value any, schema *structuralschema.Structural) any {
 	limits := schema.ValueValidation
 	if limits == nil {

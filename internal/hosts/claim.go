@@ -58,7 +58,7 @@ func (c *Claims) claim(ctx context.Context, darkroom *v1alpha1.Darkroom, host st
 	return nil, err
 }
 
-// claimOnce is one attempt of claim, with the Lease as the reader has it.
+// claimOnce makes one attempt to claim a host, given the Lease as the reader returned it.
 func (c *Claims) claimOnce(
 	ctx context.Context, reader client.Reader, darkroom *v1alpha1.Darkroom, host string,
 ) (*Refusal, error) {

@@ -46,8 +46,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestTheHostOfAnotherIsRefusedUntilItIsGone: a refusal names the holder. The waiting Darkroom gets the host once the
-// holder and its routes are gone. The API server decides even if the caches do not show the Lease yet.
+// A refusal names the holder. The waiting Darkroom gets the host once the holder and its routes are gone. The API
+// server decides even if the caches do not show the Lease yet.
 func TestTheHostOfAnotherIsRefusedUntilItIsGone(t *testing.T) {
 	photos := &v1alpha1.Darkroom{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1},

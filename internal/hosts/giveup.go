@@ -13,8 +13,8 @@ import (
 )
 
 // GiveUp deletes the Leases of hosts that a Darkroom neither wants nor routes any more. It sends no request if the
-// caches show that the Darkroom still wants all of its hosts. A host that another installation claimed is kept until
-// the Darkroom is gone, unless this installation handles the Darkroom.
+// caches show that the Darkroom still wants all its hosts. A host that another installation claimed is kept until the
+// Darkroom is gone, unless this installation handles the Darkroom.
 func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	leases := &coordinationv1.LeaseList{}
 	err := c.Client.List(ctx, leases, client.InNamespace(c.Namespace), client.MatchingFields{indexHolder: key.String()})
@@ -36,7 +36,8 @@ func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// hasClaimed reports whether this installation claimed a host. A Lease without the annotation counts as claimed by it.
+// hasClaimed reports whether this installation claimed a host. A Lease without the annotation counts as claimed by this
+// installation.
 func (c *Claims) hasClaimed(lease *coordinationv1.Lease) bool {
 	by := lease.Annotations[v1alpha1.AnnotationInstallation]
 	return by == "" || by == c.Installation

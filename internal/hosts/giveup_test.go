@@ -11,8 +11,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// TestAHostIsGivenUpByTheInstallationThatClaimedIt: installations that share Leases may use different base domains. An
-// installation gives up a host that it claimed or whose Darkroom it handles, and every host whose Darkroom is gone.
+// Installations that share Leases may use different base domains. An installation gives up a host that it claimed or
+// whose Darkroom it handles, and every host whose Darkroom is gone.
 func TestAHostIsGivenUpByTheInstallationThatClaimedIt(t *testing.T) {
 	photos := &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "photos", UID: "uid", Generation: 1}}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: host}}

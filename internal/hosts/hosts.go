@@ -1,5 +1,5 @@
 // Package hosts decides which Darkroom holds a host: the first one that creates the host's Lease. The holder keeps the
-// host until it drops the host from its spec or is deleted, and until none of its routes contains the host.
+// host until the spec no longer contains it or the Darkroom is deleted, and none of its routes contains the host.
 //
 // A Darkroom claims its hosts (claim.go) and gives up those that it no longer needs (giveup.go). Lost Leases are
 // recreated (restore.go). Concurrent writers are resolved by the API server: only one of them can create the Lease, and
@@ -150,7 +150,7 @@ func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host str
 	return s, err
 }
 
-// routed returns the hosts of the Ingress and the HTTPRoute that have the name of a Darkroom, whatever their labels and
+// routed returns the hosts of the Ingress and the HTTPRoute with the name of a Darkroom, regardless of their labels and
 // owners. It reads them from the API server.
 func (c *Claims) routed(ctx context.Context, key types.NamespacedName) ([]string, error) {
 	routes := []client.Object{&networkingv1.Ingress{}}

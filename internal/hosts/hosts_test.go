@@ -125,7 +125,7 @@ func (m *clusterModel) must(err error) {
 	}
 }
 
-// edit creates, changes or deletes a Darkroom. Its spec may then contain the host or not.
+// edit creates, changes or deletes a Darkroom, with or without the host in its spec.
 func (m *clusterModel) edit(key types.NamespacedName) {
 	darkroom := &v1alpha1.Darkroom{}
 	err := m.live.Get(m.Context(), key, darkroom)
@@ -139,7 +139,8 @@ func (m *clusterModel) edit(key types.NamespacedName) {
 		m.must(m.live.Create(m.Context(), darkroom))
 	case rapid.IntRange(0, 4).Draw(m.T, "delete") == 0:
 		if m.lease().Name == "" {
-			m.route(key, false) // by the finalizer: without Lease and Darkroom, nothing tells whose the route is
+			// As the finalizer does: without Lease and Darkroom, the owner of the route would be unknown.
+			m.route(key, false)
 		}
 		m.must(m.live.Delete(m.Context(), darkroom))
 	default:
@@ -148,7 +149,7 @@ func (m *clusterModel) edit(key types.NamespacedName) {
 	}
 }
 
-// reconcile is one reconcile of a Darkroom, as seen in the caches of an operator.
+// reconcile runs one reconcile of a Darkroom, with the caches of an operator.
 func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	darkroom := &v1alpha1.Darkroom{}
 	if by.Client.Get(m.Context(), key, darkroom) == nil {
@@ -186,8 +187,9 @@ func (m *clusterModel) report(by *Claims, key types.NamespacedName, given bool) 
 	m.must(m.live.Update(m.Context(), darkroom))
 }
 
-// loseLease deletes the Lease, as with its namespace, while its holder exists and all caches are up to date. A holder
-// that does not report its route has it from an earlier Darkroom of its name, whose finalizer would have been kept.
+// loseLease deletes the Lease, as if its namespace were deleted, while its holder exists and all caches are up to date.
+// If a holder does not report its route, an earlier Darkroom of the same name left the route. Its finalizer would have
+// prevented that, so loseLease keeps such a Lease.
 func (m *clusterModel) loseLease() {
 	lease, darkroom := m.lease(), &v1alpha1.Darkroom{}
 	holder := HolderOf(lease)
@@ -208,9 +210,9 @@ func (m *clusterModel) routed() (keys []types.NamespacedName) {
 	return keys
 }
 
-// A host is never in two routes. A Darkroom that has the host keeps it as long as it wants it, whatever is done by
-// other Darkrooms, an operator with outdated caches, another installation and the first shard to start, and if the Lease
-// is lost.
+// A host is never in the routes of two Darkrooms. A Darkroom that holds the host keeps it as long as it wants the host.
+// Neither other Darkrooms, an operator with outdated caches, another installation, the first shard to start nor the
+// loss of the Lease change this.
 func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		m := newClusterModel(t)
@@ -262,8 +264,8 @@ func TestAHostStaysWithItsDarkroomAndIsRoutedOnce(t *testing.T) {
 	})
 }
 
-// reconcileStale is a reconcile by the slow operator. It writes no route if the spec has changed, because a real write
-// would fail or be corrected by the next reconcile.
+// reconcileStale runs a reconcile by the slow operator. It writes no route if the spec has changed, because a real
+// write would fail or be corrected by the next reconcile.
 func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 	cached, now := &v1alpha1.Darkroom{}, &v1alpha1.Darkroom{}
 	isCached, isLive := m.stale.Get(m.Context(), key, cached) == nil, m.live.Get(m.Context(), key, now) == nil
@@ -274,7 +276,7 @@ func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 	_ = m.slow.GiveUp(m.Context(), key)
 }
 
-// claimOnly is a reconcile that fails before it writes a route.
+// claimOnly runs a reconcile that fails before it writes a route.
 func (m *clusterModel) claimOnly(key types.NamespacedName) {
 	darkroom := &v1alpha1.Darkroom{}
 	if m.live.Get(m.Context(), key, darkroom) == nil {
@@ -291,8 +293,8 @@ func (m *clusterModel) move() {
 // otherInstallation maps each of the two installations to the other one.
 var otherInstallation = map[string]string{"ours": "theirs", "theirs": "ours"}
 
-// reconcileByAnother is a reconcile by the other installation, which shares the Leases and handles none of the Darkrooms.
-// It takes no host from a Darkroom that wants it.
+// reconcileByAnother runs a reconcile by the other installation, which shares the Leases and handles none of the
+// Darkrooms. It must not take the host from a Darkroom that wants it or claimed it through this installation.
 func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	another := m.operator(m.live)
 	another.Installation = otherInstallation[m.fresh.Installation]
@@ -305,7 +307,7 @@ func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	}
 	claimed := before.Annotations[v1alpha1.AnnotationInstallation] == m.fresh.Installation
 	if claimed || slices.Contains(darkroom.Spec.SubDomains, host) {
-		m.Fatalf("another installation took the host from %s, which wants it or has claimed it by this one", holder)
+		m.Fatalf("another installation took the host from %s, which wants it or claimed it through this one", holder)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 	wanting, dropped, route := darkroomOf(photos, host), darkroomOf(photos), routeOf(photos)
 	for name, test := range map[string]struct {
 		objects []client.Object
-		want    string // the holder, if the host has a Lease afterwards
+		want    string // the holder afterwards, if the host has a Lease
 	}{
 		"the holder wants the host":           {[]client.Object{wanting}, "a/photos"},
 		"the holder still routes the host":    {[]client.Object{dropped, route}, "a/photos"},
@@ -89,7 +89,7 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 	}
 }
 
-// A Lease may be lost while another Darkroom waits for its host, and be missed before it is restored.
+// A Lease may be lost while another Darkroom waits for its host, and may still be missing when that Darkroom claims it.
 func TestALostHostIsNotFreeWhileADarkroomServesIt(t *testing.T) {
 	claimant, other := types.NamespacedName{Namespace: "a", Name: "photos"}, types.NamespacedName{Namespace: "b", Name: "photos"}
 	for name, test := range map[string]struct {

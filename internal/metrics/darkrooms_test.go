@@ -72,7 +72,7 @@ func samples(response string) []string {
 	return lines
 }
 
-// parse returns the families of a response. Those without a metric are left out.
+// parse returns the families of a response. It omits families without a metric.
 func parse(t *testing.T, response []byte) []*dto.MetricFamily {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)

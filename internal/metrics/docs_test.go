@@ -98,7 +98,7 @@ func TestEachMetricIsDocumentedAsItIs(t *testing.T) {
 	expect.Equal(t, "docs/metrics.md", gathered(t), documented)
 }
 
-// No alert is about a desired state.
+// No alert depends on a desired state.
 func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
 	for _, alert := range alerts(t) {
 		for _, match := range regexp.MustCompile(`phase(=~|=|!~|!=)"([^"]*)"`).FindAllStringSubmatch(alert.Expr, -1) {
@@ -111,7 +111,7 @@ func TestNoAlertIsAboutIdleDarkrooms(t *testing.T) {
 	}
 }
 
-// alert is one of a PrometheusRule.
+// alert is one alert of a PrometheusRule.
 type alert struct {
 	Alert       string            `json:"alert"`
 	Expr        string            `json:"expr"`
@@ -133,7 +133,7 @@ func alerts(t *testing.T) []alert {
 	var out []alert
 	for _, group := range rule.Spec.Groups {
 		for _, rule := range group.Rules {
-			if rule.Alert != "" { // else it records a series
+			if rule.Alert != "" { // otherwise it is a recording rule
 				out = append(out, rule)
 			}
 		}

@@ -72,9 +72,8 @@ func (f *fleet) Get(_ context.Context, _ client.ObjectKey, object client.Object,
 	return nil
 }
 
-// A scrape of 10,000 Darkrooms was measured as 107 to 121 ms of processor time on a busy
-// machine with two cores, and 18 MiB with the list of the cache. The rest of the allocations
-// does not depend on the machine.
+// A scrape of 10,000 Darkrooms took 107 to 121 ms of processor time on a busy machine with two cores, and 18 MiB with
+// the list of the cache. The other allocations do not depend on the machine.
 func TestAScrapeOfAFleetIsFrugal(t *testing.T) {
 	const size, limit = 10_000, 12 << 20
 	reported := &Darkrooms{
@@ -95,7 +94,7 @@ func TestAScrapeOfAFleetIsFrugal(t *testing.T) {
 	least := ^uint64(0)
 	for range 3 {
 		response := httptest.NewRecorder()
-		response.Body.Grow(4 << 20) // not a part of what is measured
+		response.Body.Grow(4 << 20) // not part of the measurement
 		runtime.ReadMemStats(&before)
 		handler.ServeHTTP(response, request)
 		runtime.ReadMemStats(&after)

@@ -33,13 +33,13 @@ var errContended = errors.New("other clients keep writing the object")
 // applyAttempts limits the attempts to write an object that others write, too.
 const applyAttempts = 5
 
-// absent is a resourceVersion that no object has. An apply with it creates a missing object, but conflicts with an
-// existing one, because the API server compares versions only if the object exists. So creating an object takes one
-// request and cannot overwrite a foreign object.
+// absent is a resourceVersion that no object has. An apply with this version creates a missing object, but conflicts
+// with an existing one, because the API server compares versions only if the object exists. So creating an object takes
+// one request and cannot overwrite a foreign object.
 const absent = "1"
 
-// Every write proves that the object belongs to the Darkroom. Either the object must not exist yet, or it must have the
-// UID of an object that belongs to the Darkroom.
+// Every write verifies that the object belongs to the Darkroom. Either the object must not exist yet, or it must have
+// the UID of an object that belongs to the Darkroom.
 
 // apply writes the desired objects in the order of manifest.Waves, and then prunes. It skips:
 //   - objects that were already applied in their desired state and have not changed since, according to the caches. If
@@ -107,7 +107,7 @@ func (c *ActionClient) putOnce(object *unstructured.Unstructured, uid types.UID)
 	}
 	live, err := c.send(object, uid)
 	if apierrors.IsInvalid(err) {
-		// Fields added by others may be the cause.
+		// Fields added by other clients may be the cause.
 		if live, _ = c.read(object); live == nil || live.GetUID() != uid {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func Apply(
 	return out, to.Apply(ctx, client.ApplyConfigurationFromUnstructured(out), options...)
 }
 
-// cached returns an object from the caches; nil if they do not have it.
+// cached returns an object from the caches; nil if it is not there.
 func (c *ActionClient) cached(object manifest.Key) (metav1.Object, error) {
 	live, err := c.Cached(c.ctx, object.GroupKind, client.ObjectKey{Namespace: c.key.Namespace, Name: object.Name})
 	if client.IgnoreNotFound(err) != nil {

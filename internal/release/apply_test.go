@@ -108,7 +108,7 @@ func TestAnObjectIsDeletedWhileItIsTheDarkrooms(t *testing.T) {
 	})
 }
 
-// A failed write does not cancel the other writes of its group, so the recorded writes show the groups.
+// A failed write does not cancel the other writes of its group, so the recorded writes reveal the groups.
 func TestAnIngressThatExistsIsAppliedAfterItsServices(t *testing.T) {
 	for name, test := range map[string]struct {
 		cached cached

@@ -6,10 +6,9 @@
 //
 //   - Rendering a release needs no request to the cluster (package render). An unchanged
 //     chart with unchanged values is not rendered again.
-//   - Objects are written by server-side apply, in parallel (apply.go). Each write proves
-//     that the object belongs to the Darkroom (package ownership). Owner references are
-//     added when an object is applied and are not part of the stored manifest, which
-//     therefore equals the output of `helm template`.
+//   - Objects are written by server-side apply, in parallel (apply.go). Each write verifies that the object belongs to
+//     the Darkroom (package ownership). Owner references are added when an object is applied and are not part of the
+//     stored manifest, which therefore equals the output of `helm template`.
 //   - The inventory is the set of objects that the Darkroom owns in the cluster, not Helm's
 //     history. Owned objects that are not part of the release are deleted (prune.go).
 //   - Drift is detected by comparing the caches with the last applied state of each object

@@ -100,8 +100,8 @@ func (c *ActionClient) repair(object *unstructured.Unstructured) (bool, error) {
 	return c.restore(object, live, writer, traced)
 }
 
-// restore writes an object that drifted, and reports whether this counts as a repair. It does not if the object is a
-// Deployment without a trace whose rollout may have been postponed.
+// restore writes an object that drifted, and reports whether this counts as a repair. It does not count if the object
+// is a Deployment without a trace, because its rollout may have been postponed.
 func (c *ActionClient) restore(
 	object *unstructured.Unstructured, live metav1.Object, writer string, traced bool,
 ) (bool, error) {
@@ -111,7 +111,7 @@ func (c *ActionClient) restore(
 		return false, err
 	}
 	if live != nil && !drift.Differ(live, now) {
-		// Others may have added allowed fields. These look like drift, but the apply changes nothing.
+		// Other clients may have added allowed fields. Such an object looks like drift, but the apply changes nothing.
 		c.memory.objects.Confirmed(key, c.Clock.Now())
 		return false, nil
 	}

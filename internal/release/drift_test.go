@@ -60,7 +60,7 @@ func objectOf(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	return object
 }
 
-// The object may need an object that is pruned. For example, a user has pointed an Ingress at an earlier Service.
+// The object may need an object that is pruned. For example, a user may have pointed an Ingress at an earlier Service.
 func TestNothingIsDeletedWhileAnObjectCannotBeRestored(t *testing.T) {
 	for name, test := range map[string]struct{ refused, want []string }{
 		"all can": {

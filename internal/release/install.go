@@ -160,7 +160,8 @@ func isQuotaExceeded(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
-// fail stores a revision as failed, unless it already is, and returns the cause joined with any errors of doing so.
+// fail stores a revision as failed, unless it is already stored as failed, and returns the cause joined with any
+// errors.
 func (c *ActionClient) fail(next, failed *helmrelease.Release, cause error) error {
 	verb := "upgrade"
 	if next.Version == 1 {

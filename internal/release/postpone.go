@@ -49,7 +49,7 @@ func revisionOf(deployment metav1.Object) int64 {
 }
 
 // RollsForOperator reports whether a Deployment is replacing its pods because of the operator. If a user has restarted
-// it since, the revision differs and the rollout does not count.
+// the Deployment since, the revision differs and the rollout does not count.
 func RollsForOperator(deployment *appsv1.Deployment) bool {
 	began, now := markOf(deployment).Revision, revisionOf(deployment)
 	return began != 0 && (now == began || now == began-1) && rolloutstatus.IsRolling(deployment)
@@ -108,7 +108,7 @@ func (c *ActionClient) awaitShown(object manifest.Key) {
 	if object != DeploymentOf(c.key) || !c.mayRoll {
 		return
 	}
-	// After the timeout, a few more rollouts than the limit may start.
+	// After the timeout, a few rollouts more than the limit may start.
 	_ = wait.PollUntilContextTimeout(c.ctx, 5*time.Millisecond, time.Second, true, func(context.Context) (bool, error) {
 		live, err := c.cached(object)
 		return live == nil || c.Shown(c.key, object, live), err

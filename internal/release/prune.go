@@ -197,7 +197,7 @@ func (c *ActionClient) deployment() (*appsv1.Deployment, error) {
 func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstructured.Unstructured) error {
 	before, err := manifest.Parse(last.Manifest, c.key.Namespace)
 	if err != nil {
-		return nil //nolint:nilerr // another client wrote the manifest, and it is never applied
+		return nil //nolint:nilerr // another client wrote the manifest, so it is never applied
 	}
 	keep := map[manifest.Key]bool{}
 	for _, object := range desired {

@@ -31,7 +31,7 @@ func TestOnlyObjectsThatTheDarkroomOwnsArePruned(t *testing.T) {
 		autoscalers: {metadata("photos", nil)},
 		secretsKind: {metadata("sh.helm.release.v1.photos.v1", func(o *metav1.ObjectMeta) { o.Labels["owner"] = "helm" })},
 	})
-	// This object was applied in a new API version and deleted right after. It must have the same key as before.
+	// This object was applied in a new API version and deleted right afterwards. It must have the same key as before.
 	next := autoscalers
 	next.Version = "v3"
 	got := ownedObjects(t, c, keyOf(services, "photos"), keyOf(next, "photos"))
@@ -233,7 +233,7 @@ func TestAnObjectThatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
 	})
 }
 
-// A cached Deployment from before the last apply does not show whether that apply was rolled out.
+// A cached Deployment from before the last apply does not show whether the apply was rolled out.
 func TestALaggingCacheDoesNotEndARollout(t *testing.T) {
 	c := clientWith(cached{deployments: {deploymentOf(true, "")}})
 	c.hasApplied(deployments, "photos")

@@ -49,8 +49,8 @@ const (
 // pendingTimeout is how long a release that another Helm client left pending counts as in progress.
 const pendingTimeout = 2 * time.Minute
 
-// descriptionPending marks revisions that this operator is working on. Only one operator leads, and it handles a
-// Darkroom in one reconcile at a time. So a revision found with this mark was left by an operator that died.
+// descriptionPending marks revisions that this operator is working on. There is only one leader, and it never runs two
+// reconciles of a Darkroom at the same time. So a pending revision with this mark was left by an operator that died.
 const descriptionPending = "In progress (Darkroom Operator)"
 
 // ErrBusy is returned while another Helm client is changing the release.
@@ -104,8 +104,8 @@ type Releases struct {
 	known map[types.NamespacedName]*memory
 }
 
-// memory is everything remembered about the release of one Darkroom. Without it, each reconcile would read the
-// revision, render the chart and apply every object.
+// memory is the state remembered for the release of one Darkroom. Without it, each reconcile would read the revision,
+// render the chart and apply every object.
 type memory struct {
 	uid types.UID
 	// revisions and rendered are used only by the reconcile of the Darkroom, and reconciles of one Darkroom never
@@ -188,7 +188,7 @@ func (r *Releases) AppliedDeployment(darkroom client.Object) *v1alpha1.AppliedDe
 
 // ActionClient acts for one Darkroom during one reconcile. It installs, upgrades and repairs the release that Render
 // has rendered; without Render, the release can only be read and uninstalled. The interface that it implements has no
-// contexts, so it keeps the context of the reconcile.
+// contexts, so it stores the context of the reconcile.
 type ActionClient struct {
 	*Releases
 	// Inputs identifies the inputs of the release that users control in addition to the spec.
@@ -263,7 +263,7 @@ func (c *ActionClient) endInterrupted(revision *helmrelease.Release) (left helmr
 }
 
 // inProgress reports whether another Helm client may be working on a pending release that this process first saw at the
-// time seen. The clock of the other client may be ahead, so the earlier of the two times counts.
+// time seen. The clock of the other client may be ahead of ours, so the earlier of the two times counts.
 func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
 	began := pending.Info.LastDeployed.Time
 	if pending.Info.Deleted.After(pending.Info.LastDeployed) {

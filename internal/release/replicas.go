@@ -41,7 +41,7 @@ func (c *ActionClient) releaseReplicas(object *unstructured.Unstructured, uid ty
 	kept.SetNamespace(object.GetNamespace())
 	kept.SetName(object.GetName())
 	kept.SetUID(uid)
-	// Not forced: an autoscaler that has changed the number in the meantime stays its owner.
+	// The apply is not forced: an autoscaler that has changed the number in the meantime remains its owner.
 	err = c.Client.Apply(c.ctx, client.ApplyConfigurationFromUnstructured(kept), client.FieldOwner(replicasManager))
 	if err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("keep the replicas of %s: %w", manifest.KeyOf(object), err)

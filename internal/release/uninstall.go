@@ -23,8 +23,8 @@ var ErrLeaving = errors.New("waiting for other controllers to remove their final
 // Darkroom is gone.
 //
 // A deletion that keeps dependents (kubectl delete --cascade=orphan) deletes only the records. Kubernetes removes the
-// owner references, and the remaining objects are a release of the plain chart. The records have to go because the
-// garbage collector cannot patch records of earlier operator versions, whose keys are not sorted.
+// owner references, and the remaining objects are a release of the plain chart. The records have to be deleted because
+// the garbage collector cannot patch records of earlier operator versions, whose keys are not sorted.
 func (c *ActionClient) Uninstall(string, ...helmclient.UninstallOption) (*helmrelease.UninstallReleaseResponse, error) {
 	began := time.Now()
 	event, message, err := c.uninstall()
@@ -61,7 +61,7 @@ func (c *ActionClient) uninstall() (event, message string, err error) {
 	}
 	if left {
 		if isOrphaned, err := c.revisions.AreOrphaned(c.ctx); err != nil || isOrphaned {
-			// A user may have removed the references of some objects only. The others are deleted by now.
+			// A user may have removed the owner references of only some objects. The other objects are deleted by now.
 			message = fmt.Sprintf("Objects without an owner reference are kept, and remain as the Helm release %s", c.key.Name)
 			return EventOrphaned, message, err
 		}
@@ -93,7 +93,8 @@ func (c *ActionClient) removeObjects() error {
 }
 
 // isLeft reports whether the Deployment has the label of the Darkroom but no controller. The user then wants to keep
-// it, alone or with all other objects, because the owner reference was removed before the operator saw the deletion.
+// the Deployment, alone or with all other objects, because the owner reference was removed before the operator noticed
+// the deletion.
 func (c *ActionClient) isLeft() (bool, error) {
 	deployment, err := c.readMetadata(deployments, c.key.Name)
 	if err != nil || deployment == nil {
@@ -102,7 +103,7 @@ func (c *ActionClient) isLeft() (bool, error) {
 	return metav1.GetControllerOfNoCopy(deployment) == nil && deployment.Labels[v1alpha1.LabelDarkroom] == c.key.Name, nil
 }
 
-// isRouteWithFinalizers reports whether an object is an Ingress or HTTPRoute that exists until others remove their
+// isRouteWithFinalizers reports whether an object is an Ingress or HTTPRoute that remains until others remove their
 // finalizers.
 func isRouteWithFinalizers(object owned) bool {
 	return isRoute(object.Kind.GroupKind()) && object.live != nil && len(object.live.GetFinalizers()) > 0

@@ -29,7 +29,7 @@ func TestTransitionTimes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conditions := []v1alpha1.Condition{{Type: v1alpha1.ConditionReady, Status: yes}}
-			// The API server stores whole seconds, so a fraction would be written again and again.
+			// The API server stores whole seconds, so a fraction would be written repeatedly.
 			WithTransitionTimes(conditions, test.current, now.Add(123*time.Millisecond))
 			if got := conditions[0].LastTransitionTime; !got.Time.Equal(test.want.Time) {
 				t.Errorf("got %v, want %v", got, test.want)

@@ -27,12 +27,12 @@ const (
 // noon is the time of all events in these tests.
 var noon = time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC)
 
-// condition is a condition of the Helm reconciler for a generation.
+// condition returns a condition of the Helm reconciler for a generation.
 func condition(conditionType string, status metav1.ConditionStatus, generation int64) v1alpha1.Condition {
 	return v1alpha1.Condition{Type: conditionType, Status: status, ObservedGeneration: generation}
 }
 
-// failure is a condition with the status True and a cause.
+// failure returns a condition with status True and a cause.
 func failure(conditionType, reason, message string, generation int64) v1alpha1.Condition {
 	return v1alpha1.Condition{
 		Type: conditionType, Status: yes, Reason: reason, Message: message,
@@ -40,7 +40,7 @@ func failure(conditionType, reason, message string, generation int64) v1alpha1.C
 	}
 }
 
-// photos is a Darkroom of generation 2 that Helm has deployed.
+// photos returns a Darkroom of generation 2 that Helm has deployed.
 func photos() *darkrooms.Builder {
 	return darkrooms.New("photos", "team-a").Generation(2).
 		Condition(condition(v1alpha1.ConditionInitialized, yes, 2)).
@@ -90,7 +90,7 @@ func deploymentSays(
 	}
 }
 
-// States of a Deployment: the rollout has ended; it has exceeded its deadline; a quota rejects the pods; or the
+// States of a Deployment: the rollout has ended; the rollout has exceeded its deadline; a quota rejects the pods; the
 // Deployment controller has not observed the change.
 var (
 	rolledOut = deploymentSays(appsv1.DeploymentProgressing, corev1.ConditionTrue, "NewReplicaSetAvailable", "")
@@ -128,7 +128,7 @@ func outdated(o *Observation) {
 	o.Darkroom.Status.DeployedRelease = releaseWith(o.Deployment.UID, o.Deployment.Generation+1)
 }
 
-// releaseWith is a release whose Deployment was last applied with this UID and generation.
+// releaseWith returns a release whose Deployment was last applied with this UID and generation.
 func releaseWith(uid types.UID, generation int64) *v1alpha1.DeployedRelease {
 	return &v1alpha1.DeployedRelease{
 		Name: "photos", Deployment: &v1alpha1.AppliedDeployment{UID: uid, Generation: generation},
@@ -175,7 +175,7 @@ func TestVersionIsThatOfTheDarkroomContainer(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
-	// about is a condition of the current generation. No Darkroom in this test sets a probe.
+	// about returns a condition of the current generation. No Darkroom in this test sets a probe.
 	about := func(conditionType string, status metav1.ConditionStatus, reason, message string) v1alpha1.Condition {
 		return v1alpha1.Condition{
 			Type: conditionType, Status: status, Reason: reason,

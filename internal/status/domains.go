@@ -20,8 +20,8 @@ import (
 )
 
 // servedHosts returns the sorted hosts of the live Ingress, and of the HTTPRoute once a Gateway has accepted it. A host
-// counts only if it is or was assigned to the Darkroom. Otherwise others could add a host to the route, and the host
-// would then belong to the Darkroom, because hosts.RestoreAll relies on the status.
+// counts only if it is or was assigned to the Darkroom. Otherwise others could add a host to the route, and the
+// Darkroom would then own the host, because hosts.RestoreAll relies on the status.
 func servedHosts(o Observation) []string {
 	hosts := slices.Clone(gateway.Hosts(o.Ingress))
 	if accepted, _ := gateway.AcceptedBy(o.Route); len(accepted) > 0 {

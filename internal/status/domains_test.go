@@ -19,7 +19,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// route is an HTTPRoute of generation 3 in the namespace team-a with the statuses of the Gateways that it references.
+// route returns an HTTPRoute of generation 3 in the namespace team-a with the statuses of the Gateways that it
+// references.
 func route(hosts []string, parents ...gatewayv1.RouteParentStatus) *gatewayv1.HTTPRoute {
 	out := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Generation: 3}}
 	for _, host := range hosts {
@@ -32,7 +33,7 @@ func route(hosts []string, parents ...gatewayv1.RouteParentStatus) *gatewayv1.HT
 	return out
 }
 
-// says is the status of a route at a Gateway.
+// says returns the status of a route at a Gateway.
 func says(gateway string, conditions ...metav1.Condition) gatewayv1.RouteParentStatus {
 	return gatewayv1.RouteParentStatus{
 		ParentRef:  gatewayv1.ParentReference{Name: gatewayv1.ObjectName(gateway)},
@@ -153,7 +154,7 @@ func TestDomains(t *testing.T) {
 			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
 			routedAt(a),
 		},
-		"an HTTPRoute that is refused and lacks a host: the refusal says more": {
+		"an HTTPRoute that is refused and lacks a host: the refusal is reported": {
 			Observation{Darkroom: byGateway, Hosts: list{a, b}, Route: route(list{a}, says("public", notAccepted))},
 			is(no, v1alpha1.ReasonRouteRefused, refusedWords),
 		},
@@ -356,7 +357,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 			awaited,
 		},
 		"a Service of that name accepts it": {nil, parents{service}, awaited},
-		"a listener of a Gateway elsewhere is awaited": {
+		"a listener of a Gateway in another namespace is awaited": {
 			[]v1alpha1.ParentRef{{Name: "public", Namespace: "gateways", SectionName: "https"}},
 			nil,
 			attachment{gateway.Awaiting, strings.Replace(awaitedWords, "Gateway team-a/public",
@@ -398,7 +399,7 @@ func TestARouteIsJudgedByEachGatewayThatTheDarkroomNames(t *testing.T) {
 	}
 }
 
-// listenerSet is the status of the ListenerSet public of a namespace, which accepts the route.
+// listenerSet returns the status of the ListenerSet public of a namespace, which accepts the route.
 func listenerSet(namespace string) gatewayv1.RouteParentStatus {
 	status := at(says("public", accepted, resolved), namespace, "")
 	status.ParentRef.Kind = ptr.To[gatewayv1.Kind](gateway.KindListenerSet)

@@ -14,11 +14,12 @@ import (
 // HelmFieldManager is the field manager of the part of the status that the Helm controller reports.
 const HelmFieldManager = "darkroom-helm"
 
-// helmPatience is how long the status controller waits for the Helm controller's report on a change before it says that
-// the change is being applied. The report usually takes milliseconds.
+// helmPatience is the time that the status controller waits for the Helm controller's report on a change before it
+// reports that the change is being applied. The report usually takes milliseconds.
 const helmPatience = 5 * time.Second
 
-// helmCacheTimeout is the maximum time to wait until the cache shows a report. A reconcile before that costs a write.
+// helmCacheTimeout is the maximum time to wait until the cache shows a report. A reconcile before that causes an
+// unnecessary write.
 const helmCacheTimeout = time.Second
 
 // helmConditions are the conditions that the Helm controller reports.
@@ -58,7 +59,7 @@ func (r HelmReport) IsPartOf(status v1alpha1.DarkroomStatus) bool {
 }
 
 // Apply writes the report into the status of a Darkroom, unless the Darkroom is gone. It waits briefly until the cache
-// shows the report, because a reconcile before that would write it again.
+// shows the report, because an earlier reconcile would write the report again.
 func (r HelmReport) Apply(ctx context.Context, kube client.Client, darkroom *v1alpha1.Darkroom) error {
 	if _, err := apply(ctx, kube, darkroom, HelmFieldManager, &r); err != nil {
 		return err
@@ -82,8 +83,8 @@ func conditionsOf(status v1alpha1.DarkroomStatus, types []string) []v1alpha1.Con
 
 // isEarly reports whether a Darkroom's status must wait for the Helm controller's report on the current generation,
 // whose write wakes the status controller. again is the time after which the status is written without that report, to
-// say that the change is being applied; 0 if it says so already. If the time of the last write of the spec is unknown,
-// or in the future because of clock skew, the status does not wait.
+// report that the change is being applied; 0 if the status already does. If the time of the last write of the spec is
+// unknown, or in the future because of clock skew, the status does not wait.
 func isEarly(darkroom *v1alpha1.Darkroom, now time.Time) (early bool, again time.Duration) {
 	if darkroom.DeletionTimestamp != nil || v1alpha1.IsPaused(darkroom) ||
 		reported(darkroom, v1alpha1.ConditionInitialized) != nil {

@@ -82,7 +82,7 @@ func TestNoDecisionIsBasedOnAStatusOlderThanTheLastWrite(t *testing.T) {
 	})
 }
 
-// reconcilerOfOthers returns a reconciler that handles none of the cached Darkrooms.
+// reconcilerOfOthers returns a reconciler that does not handle any of the cached Darkrooms.
 func reconcilerOfOthers(t *testing.T, objects ...client.Object) *Reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -72,8 +72,8 @@ func podProblem(pod *corev1.Pod) *Problem {
 	return nil
 }
 
-// runtimeReasons are reasons of containers that the container runtime could not start. The message is then from the
-// runtime. With other reasons it may be from the program and quote credentials.
+// runtimeReasons are reasons of containers that the container runtime could not start. The message then comes from the
+// runtime. For other reasons, it may come from the program and quote credentials.
 var runtimeReasons = []string{"StartError", "ContainerCannotRun"}
 
 // crash describes how the last run of a crashing container ended; it returns the message if there was no run.
@@ -102,8 +102,8 @@ func notReady(pods []corev1.Pod) []corev1.Pod {
 }
 
 // startingPod returns a pod of a ReplicaSet to probe for the reason why it does not become ready: the first of the
-// given pods that has been running for startPatience. If none has, wait is the time until one will have; 0 if no pod is
-// starting.
+// given pods that has been running for startPatience. If there is none, wait is the time until there will be one; 0 if
+// no pod is starting.
 func startingPod(pods []corev1.Pod, replicaSet types.UID, now time.Time) (pod probe.Pod, wait time.Duration) {
 	for i := range pods {
 		if owner := metav1.GetControllerOf(&pods[i]); owner == nil || owner.UID != replicaSet {

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// pod was created some minutes after noon, with the given container statuses.
+// pod returns a pod that was created some minutes after noon, with the given container statuses.
 func pod(name string, minutes int, containers ...corev1.ContainerStatus) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -35,7 +35,7 @@ func waiting(reason, message string) corev1.ContainerStatus {
 	}
 }
 
-// crashed is a container that ended with a message and waits to be restarted.
+// crashed returns a container that ended with a message and waits to be restarted.
 func crashed(code int32, reason, message string, restarts int32) corev1.ContainerStatus {
 	container := waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container")
 	container.RestartCount = restarts
@@ -155,7 +155,7 @@ func TestTheCurrentReplicaSetIsTheDeploymentsOwn(t *testing.T) {
 }
 
 func TestThePodToAskIsTheOneThatHasWaitedLongest(t *testing.T) {
-	// waits is a pod of a ReplicaSet whose container was started some seconds before noon.
+	// waits returns a pod of a ReplicaSet whose container was started some seconds before noon.
 	waits := func(name string, owner types.UID, seconds int, changes ...func(*corev1.Pod)) corev1.Pod {
 		started := running
 		started.State.Running = &corev1.ContainerStateRunning{

@@ -18,7 +18,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// service is the Service of the Darkroom photos.
+// service returns the Service of the Darkroom photos.
 func service(changes ...func(*corev1.ServiceSpec)) *corev1.Service {
 	out := &corev1.Service{Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeClusterIP, ClusterIP: "10.0.0.9", Ports: []corev1.ServicePort{{Name: "http", Port: 80}},

@@ -60,8 +60,8 @@ func checkTools(t *testing.T, darkroom *v1alpha1.Darkroom, progress string) {
 	}
 }
 
-// TestADarkroomWithoutStatusIsNotDone: before the first report, the default observedGeneration of the CRD keeps kstatus
-// from treating the Darkroom as one without conditions, which would be current.
+// Before the first report, the default observedGeneration of the CRD keeps kstatus from treating the Darkroom as one
+// without conditions, which would be current.
 func TestADarkroomWithoutStatusIsNotDone(t *testing.T) {
 	darkroom := darkrooms.New("photos", "team-a").Obj()
 	darkroom.Status.ObservedGeneration = -1

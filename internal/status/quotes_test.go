@@ -17,12 +17,12 @@ func TestMessagesOfOtherControllersAreQuotedWithoutCredentials(t *testing.T) {
 		return photos().Env("TOKEN", secret)
 	}
 	for name, o := range map[string]Observation{
-		"of pods":            seen(darkroom(), deployment(1, pods(1, 1, 0, 0)), problem(v1alpha1.ReasonPodsFailing, "")),
-		"of a policy":        seen(darkroom(), deployment(1, pods(0, 0, 0, 0), overQuota)),
-		"of a rollout":       seen(darkroom(), deployment(1, pods(1, 1, 0, 0), late)),
-		"of a Gateway":       seen(darkroom().Gateway("public"), deployment(1), routed(says("public", notAccepted))),
-		"of a Gateway, too":  seen(darkroom().Gateway("public"), deployment(1), routed(says("public", accepted, unresolved))),
-		"of nobody, quietly": seen(darkroom(), deployment(1)),
+		"of pods":                          seen(darkroom(), deployment(1, pods(1, 1, 0, 0)), problem(v1alpha1.ReasonPodsFailing, "")),
+		"of a policy":                      seen(darkroom(), deployment(1, pods(0, 0, 0, 0), overQuota)),
+		"of a rollout":                     seen(darkroom(), deployment(1, pods(1, 1, 0, 0), late)),
+		"of a Gateway":                     seen(darkroom().Gateway("public"), deployment(1), routed(says("public", notAccepted))),
+		"of a Gateway, too":                seen(darkroom().Gateway("public"), deployment(1), routed(says("public", accepted, unresolved))),
+		"of a message without credentials": seen(darkroom(), deployment(1)),
 	} {
 		saying := 0
 		say(reflect.ValueOf(&o.Deployment.Status), secret+" is not allowed", &saying)
@@ -38,7 +38,7 @@ func TestMessagesOfOtherControllersAreQuotedWithoutCredentials(t *testing.T) {
 	}
 }
 
-// say sets every field named Message in a value, and counts the fields.
+// say sets every field named Message in a value, and counts these fields.
 func say(value reflect.Value, message string, said *int) {
 	switch value.Kind() {
 	case reflect.Pointer:

@@ -211,7 +211,7 @@ func (r *Reconciler) observeIngress(ctx context.Context, o *Observation) error {
 }
 
 // probe starts or stops the probes of a Darkroom, and returns the last result. With an outdated Deployment, it leaves
-// the probes as they are.
+// the probes unchanged.
 func (r *Reconciler) probe(o Observation) *probe.Result {
 	if r.Source == nil {
 		return nil

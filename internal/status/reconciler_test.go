@@ -32,14 +32,14 @@ import (
 
 var photosKey = types.NamespacedName{Namespace: "team-a", Name: "photos"}
 
-// bench is a reconciler with cached objects that records what it does.
+// bench contains a reconciler with cached objects, and records what the reconciler does.
 type bench struct {
 	*Reconciler
 
 	clock *clocktesting.FakePassiveClock
-	// wrote are the field managers of its status writes, and events the reasons of its events.
+	// wrote lists the field managers of its status writes, and events the reasons of its events.
 	wrote, events []string
-	// read are the objects that it read from the API server.
+	// read lists the objects that it read from the API server.
 	read []string
 	// failure is the error returned for its writes.
 	failure error
@@ -303,8 +303,8 @@ func TestAWriteThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-// A change is reported together with the Helm controller's report. Without that report, the status says once, after a
-// timeout, that the change is being applied.
+// A change is reported together with the Helm controller's report. Without that report, the status reports once, after
+// a timeout, that the change is being applied.
 func TestAStatusWaitsForTheHelmControllerAfterAChange(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		written := noon.Add(-time.Duration(rapid.IntRange(-3, 10).Draw(t, "seconds since the change")) * time.Second)
@@ -319,7 +319,7 @@ func TestAStatusWaitsForTheHelmControllerAfterAChange(t *testing.T) {
 			wantAgain = 0 // clock skew
 		}
 		wantEarly := wantAgain > 0
-		if rapid.Bool().Draw(t, "the status says that the change is being applied") {
+		if rapid.Bool().Draw(t, "the status reports that the change is being applied") {
 			darkroom.Status.ObservedGeneration, wantEarly, wantAgain = 2, true, 0
 		} else if rapid.Bool().Draw(t, "the time of the change is unknown") {
 			darkroom.ManagedFields, wantEarly, wantAgain = nil, false, 0
@@ -404,7 +404,7 @@ func TestPodsAreListedWithBackOff(t *testing.T) {
 }
 
 // Users can cause any number of events, for example by annotating an object, and create many pods. This must not
-// increase the number of lists. The status keeps the last diagnosis in the meantime.
+// increase the number of lists. Meanwhile the status keeps the last diagnosis.
 func TestEventsCauseNoMoreListsOfPods(t *testing.T) {
 	pending := pod("photos-1", 0, waiting("ImagePullBackOff", "no such image"))
 	pending.Namespace, pending.Labels = "team-a", deployment(2).Spec.Selector.MatchLabels

@@ -17,7 +17,7 @@ import (
 )
 
 // determineCredentials returns the condition CredentialsReady; nil if no Secret is referenced. The status controller
-// does not read these Secrets. A missing key becomes known from a pod that cannot start.
+// does not read these Secrets. A missing key is known only from a pod that cannot start.
 func determineCredentials(o Observation) *v1alpha1.Condition {
 	var names []string
 	condition := &v1alpha1.Condition{Type: v1alpha1.ConditionCredentialsReady, Status: metav1.ConditionFalse}

@@ -64,7 +64,7 @@ func TestVerdict(t *testing.T) {
 		retried.LastTransitionTime = metav1.NewTime(noon.Add(-since))
 		return photos().Condition(retried)
 	}
-	// before is a Darkroom whose last report had this number of ready pods.
+	// before returns a Darkroom whose last report had this number of ready pods.
 	before := func(ready int32, reason string) *darkrooms.Builder {
 		return photos().Condition(v1alpha1.Condition{Type: v1alpha1.ConditionReady, Reason: reason}).
 			Status(func(status *v1alpha1.DarkroomStatus) { status.ReadyReplicas = ready })
@@ -223,12 +223,12 @@ func TestVerdict(t *testing.T) {
 			stalled(degraded(v1alpha1.ReasonSecretMissing, "")),
 		},
 
-		// No rollout will bring it back.
+		// No rollout will replace the lost pod.
 		"a pod was lost after the rollout": {
 			seen(before(2, v1alpha1.ReasonAllReplicasReady), lost),
 			working(degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready.")),
 		},
-		// It stays lost until all are ready.
+		// It counts as lost until all pods are ready.
 		"a pod was lost, as reported before": {
 			seen(before(1, v1alpha1.ReasonReplicasUnavailable), lost),
 			working(degraded(v1alpha1.ReasonReplicasUnavailable, "1 of 2 pods are ready.")),
@@ -256,7 +256,7 @@ func TestVerdict(t *testing.T) {
 			seen(photos().Replicas(2), deployment(0)),
 			working(deploying("Scaling up from zero.")),
 		},
-		// Neither the operator nor the autoscaler changes it back.
+		// Neither the operator nor the autoscaler reverts this.
 		"scaled to zero by hand, under an autoscaler": {
 			seen(photos().Autoscaling(1, 5), deployment(0)), stalled(degraded(v1alpha1.ReasonAutoscalingSuspended, "")),
 		},

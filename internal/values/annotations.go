@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// DefaultAnnotations is an entry of Options.AllowedAnnotations that stands for all of defaultAnnotations.
+// DefaultAnnotations is an entry of Options.AllowedAnnotations that is replaced by all of defaultAnnotations.
 const DefaultAnnotations = "default"
 
 // defaultAnnotations are annotations of common ingress controllers that tenants may safely set. The operator writes

@@ -17,7 +17,7 @@ func annotated(key string) *darkrooms.Builder {
 	return photos().Ingress(v1alpha1.Ingress{Annotations: map[string]string{key: "x"}})
 }
 
-// Helm hooks do not belong to the release: the Ingress would silently be missing.
+// Helm hooks do not belong to the release, so the Ingress would silently be missing.
 func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 	podTemplate := func(annotations, labels map[string]string) *darkrooms.Builder {
 		return photos().PodTemplate(v1alpha1.PodTemplate{Annotations: annotations, Labels: labels})
@@ -44,7 +44,7 @@ func TestKeysOfHelmAndOfTheOperatorAreRefusedEverywhere(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
-	// Nodes may carry such labels; nothing of the release does.
+	// Nodes may have such labels; no object of the release has them.
 	valuesOf(t, photos().PodTemplate(v1alpha1.PodTemplate{
 		NodeSelector: map[string]string{"deployments.example.com/pool": "a"},
 	}).Obj(), Options{})
@@ -77,7 +77,7 @@ func TestAnnotationsFollowTheListOfTheAdministrator(t *testing.T) {
 			for _, key := range test.notAllowed {
 				_, err := newTranslator(t, options).Values(annotated(key).Obj())
 				if err == nil || !strings.Contains(err.Error(), "spec.ingress.annotations["+key+"]: Forbidden") {
-					t.Errorf("%s: want it refused, got %v", key, err)
+					t.Errorf("%s: want an error, got %v", key, err)
 				}
 			}
 		})
@@ -184,14 +184,13 @@ func TestTheDocumentedDefaultIsTheDefault(t *testing.T) {
 	}
 }
 
-// unlisted are the annotations of a Darkroom that need no list of the administrator, with the
-// reason.
+// unlisted are the annotations of a Darkroom that do not depend on the administrator's list, with the reason.
 var unlisted = map[string]string{
 	"spec.podTemplate.annotations": "users who may create a Darkroom may run any pod in its namespace (docs/security.md)",
 }
 
-// A field that is added to the API is in this test without a change of it: each map named
-// annotations is either on a list of the administrator or among the exceptions.
+// This test also covers fields that are added to the API later: each map named annotations must either be checked
+// against a list of the administrator or be one of the exceptions.
 func TestAnnotationsOfEveryFieldFollowTheListOfTheAdministrator(t *testing.T) {
 	const dns, note = "external-dns.alpha.kubernetes.io/hostname", "example.com/note"
 	translator := newTranslator(t, Options{AllowedAnnotations: []string{"default", note}})

@@ -22,10 +22,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestTheAPIServerAcceptsTheRenderedObjects puts each hostile text in each field, and
-// asks a real API server: what it takes as a Darkroom, and the translator does not
-// refuse, renders to objects that it takes too. With -short each field gets some of
-// the texts, and each text gets into some of the fields.
+// TestTheAPIServerAcceptsTheRenderedObjects puts each hostile text into each field and sends the result to a real API
+// server. If the API server accepts the Darkroom and the translator does not reject it, the API server must also accept
+// the rendered objects. With -short, each field gets only some of the texts, and each text is put into only some of the
+// fields.
 func TestTheAPIServerAcceptsTheRenderedObjects(t *testing.T) {
 	if !controlplane.Available() {
 		t.Skip(controlplane.Missing)
@@ -48,7 +48,7 @@ func TestTheAPIServerAcceptsTheRenderedObjects(t *testing.T) {
 					}
 					h := steady()
 					h[field] = text
-					// Gateways and listeners have a kind of route of their own.
+					// Gateways and listeners have their own kind of route.
 					kind := kindOfText(field, i)
 					judge.try(t, fmt.Sprintf("text %d %.40q", i, text), h.darkroom(kind, field == "gateway" || field == "listener"))
 					if !reflect.DeepEqual(h.darkroom(kind, false).Spec.Source, steady().darkroom(kind, false).Spec.Source) {
@@ -61,18 +61,18 @@ func TestTheAPIServerAcceptsTheRenderedObjects(t *testing.T) {
 	taken, refused := judge.taken.Load(), judge.refused.Load()
 	t.Logf("%d Darkrooms were rendered, %d refused before", taken, refused)
 	if taken == 0 || refused == 0 {
-		t.Error("texts that are all taken, or all refused, show nothing")
+		t.Error("texts that are all accepted or all refused prove nothing")
 	}
 }
 
-// judge asks an API server what it takes.
+// judge sends objects to an API server as dry runs.
 type judge struct {
 	kube           client.Client
 	translator     *Translator
 	chart          *chart.Chart
 	taken, refused atomic.Int32
-	// judged are the documents that were asked for. One text changes few of a
-	// Darkroom's objects; the others would get the answer that they had.
+	// judged are the documents that were sent. One text changes only a few of a Darkroom's objects; the responses for
+	// the other objects are already known.
 	judged sync.Map
 }
 
@@ -83,7 +83,7 @@ func newJudge(t *testing.T) *judge {
 	return &judge{kube: startAPIServer(t), translator: newTranslator(t, lenient), chart: chrt}
 }
 
-// try has the API server judge a Darkroom, and what is rendered of it.
+// try sends a Darkroom and its rendered objects to the API server.
 func (j *judge) try(t *testing.T, what string, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	manifest, taken := j.render(t, darkroom)
@@ -111,7 +111,7 @@ func (j *judge) try(t *testing.T, what string, darkroom *v1alpha1.Darkroom) {
 	}
 }
 
-// render renders a Darkroom unless the API server, the translator or the chart refuses it.
+// render renders a Darkroom unless the API server, the translator or the chart rejects it.
 func (j *judge) render(t *testing.T, darkroom *v1alpha1.Darkroom) (manifest string, taken bool) {
 	t.Helper()
 	if err := j.kube.Create(t.Context(), darkroom.DeepCopy(), client.DryRunAll); err != nil {

@@ -27,8 +27,8 @@ func (b *builder) build(name string) (map[string]any, error) {
 	return b.values, nil
 }
 
-// set sets a value at a path of keys and creates the maps on the way. Each value has one place in this package that
-// sets it, so overwriting a value is a programming error and makes build fail.
+// set sets a value at a path of keys and creates the maps on the way. Exactly one place in this package sets each
+// value, so overwriting a value is a programming error and makes build fail.
 func (b *builder) set(value any, path ...string) {
 	at, last := b.values, len(path)-1
 	for i, key := range path[:last] {
@@ -115,7 +115,7 @@ func (b *builder) forbidden(path *field.Path, detail string) {
 type InvalidError struct {
 	// Name is the Darkroom's name.
 	Name string
-	// Fields are the errors of the invalid fields. Each error says what to do.
+	// Fields are the errors of the invalid fields. Each error contains the remedy.
 	Fields field.ErrorList
 }
 

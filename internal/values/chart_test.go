@@ -24,8 +24,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// everything has Darkrooms that together set every field of the API: the samples, and what they
-// leave out.
+// everything contains Darkrooms that together set every field of the API: the samples, and the fields that the samples
+// omit.
 func everything(t *testing.T) map[string]*v1alpha1.Darkroom {
 	t.Helper()
 	s3 := photos().S3("pictures", "eu-west-2").CredentialsSecret("keys").
@@ -141,13 +141,13 @@ func TestEveryFieldOfTheAPIIsInACase(t *testing.T) {
 	}
 	for path, isSet := range set {
 		if !isSet {
-			t.Errorf("no case sets %s: nothing shows that its values fit the chart", path)
+			t.Errorf("no case sets %s, so no test checks that its values fit the chart", path)
 		}
 	}
 }
 
-// eachField visits the fields of the API's own types below a struct, and the fields of each item
-// of a list. A struct that is not set exists while its fields are visited.
+// eachField visits the fields of the API's own types in a struct, and the fields of each item of a list. A struct that
+// is not set is created while its fields are visited.
 func eachField(of reflect.Value, path string, visit func(path string, field reflect.Value)) {
 	for i := range of.NumField() {
 		field, below := of.Field(i), path
@@ -177,8 +177,8 @@ func eachField(of reflect.Value, path string, visit func(path string, field refl
 	}
 }
 
-// Each case is translated, compared with its golden file, held against values.schema.json,
-// rendered and decoded strictly into the types of Kubernetes.
+// Each case is translated, compared with its golden file, validated against values.schema.json, rendered, and decoded
+// strictly into Kubernetes types.
 func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 	folder := filepath.Join("testdata", "golden")
 	var files []string
@@ -197,7 +197,7 @@ func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 					t.Errorf("%T %s is in namespace %q", object, object.GetName(), object.GetNamespace())
 				}
 				if _, isTest := object.(*corev1.Pod); !isTest && object.GetLabels()[v1alpha1.LabelDarkroom] != "photos" {
-					t.Errorf("%T %s: the operator's caches would not hold it: labels %v", object, object.GetName(), object.GetLabels())
+					t.Errorf("%T %s: the operator's caches would not contain it: labels %v", object, object.GetName(), object.GetLabels())
 				}
 			}
 			if got := deploymentIn(t, decoded).Name; got != "photos" {
@@ -208,9 +208,8 @@ func TestTheChartAcceptsTranslatedValues(t *testing.T) {
 	golden.CheckNoneIsLeft(t, folder, files)
 }
 
-// What the API server stores must be refused with the name of its field: a refusal
-// by the chart names a value that the author of the resource has never seen, and
-// is retried forever.
+// Anything that the API server stores must be rejected with the name of its field. An error from the chart would name a
+// value that the author of the resource has never seen, and would be retried forever.
 func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	for _, test := range []struct {
@@ -274,8 +273,8 @@ func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 			}}),
 			advice: "may not be more than 262144",
 		},
-		// YAML cannot carry them: toYaml returns nothing on an error, so that one such character in a
-		// variable would silently remove all variables. The second is the line break of EBCDIC.
+		// YAML cannot represent these characters: toYaml returns nothing on an error, so that one such character in a
+		// variable would silently remove all variables. The second character is the line break of EBCDIC.
 		{field: "spec.extraEnv", darkroom: photos().Env("FINE", "1").Env("NOTE", "\x7f")},
 		{field: "spec.extraEnv", darkroom: photos().Env("NOTE", "a\u0085b")},
 		{
@@ -301,12 +300,12 @@ func TestTheTranslatorRefusesWhatTheChartRefuses(t *testing.T) {
 	}
 }
 
-// oldestKubernetes is the first release that the chart admits.
+// oldestKubernetes is the oldest version that the chart allows.
 var oldestKubernetes = releaserender.Capabilities{Version: "v1.30.0"}
 
 var darkroomChart = sync.OnceValues(charts.Darkroom)
 
-// render renders what a Darkroom is translated to, as the operator does, with the pod of helm test.
+// render renders the translation of a Darkroom as the operator does, with the pod of helm test.
 func render(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) []client.Object {
 	t.Helper()
 	chrt, err := darkroomChart()

@@ -8,8 +8,8 @@
 // and a CEL rule in the API.
 //
 // Before a resource is stored, the API server validates it by the schema and the CEL rules of the CRD; package
-// definition does the same without an API server. This package checks only what these cannot express: the syntax of
-// names and labels, hosts with the operator's base domain, contradicting quantities, and the administrator's options. A
-// resource that was stored before a rule existed is rejected by the schema of the chart (values.schema.json) when it is
-// rendered.
+// definition does the same without an API server. This package checks only rules that these cannot express: the syntax
+// of names and labels, hosts with the operator's base domain, contradicting quantities, and the administrator's
+// options. A resource that was stored before a rule existed is rejected by the schema of the chart (values.schema.json)
+// when it is rendered.
 package values

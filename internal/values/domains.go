@@ -27,8 +27,8 @@ func (o Options) offered(namespace string) []string {
 }
 
 // baseDomainOf returns the base domain of a Darkroom, and whether the operator offers it. Existing hosts keep their
-// base domain until the spec changes, even if the options change. If another installation takes over, it chooses again,
-// because claims are per installation.
+// base domain until the spec changes, even if the options change. If another installation takes over the Darkroom, it
+// chooses again, because claims are per installation.
 func (o Options) baseDomainOf(darkroom *v1alpha1.Darkroom) (domain string, isOffered bool) {
 	offered, kept := o.offered(darkroom.Namespace), keptBaseDomain(darkroom)
 	if darkroom.Spec.BaseDomain == "" {
@@ -61,7 +61,7 @@ func (o Options) foreign(host, namespace string) (owner string, isForeign bool) 
 	return "", false
 }
 
-// BaseDomain returns the base domain of a Darkroom; empty if it names a domain that is not offered.
+// BaseDomain returns the base domain of a Darkroom; empty if the Darkroom names a domain that is not offered.
 func (t *Translator) BaseDomain(darkroom *v1alpha1.Darkroom) string {
 	domain, isOffered := t.options.baseDomainOf(darkroom)
 	if !isOffered {

@@ -19,7 +19,7 @@ var domainsOfTests = []string{
 
 var namespacesOfTests = []string{"a", "b", "img"}
 
-// drawOptions draws one or more base domains.
+// drawOptions draws options with one or more base domains.
 func drawOptions(t *rapid.T, name string) Options {
 	domains := rapid.SliceOfNDistinct(rapid.SampledFrom(domainsOfTests), 1, 3, rapid.ID[string]).Draw(t, name)
 	return Options{BaseDomains: domains}
@@ -36,7 +36,7 @@ func drawDarkroom(t *rapid.T, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// routed returns the hosts that are rendered; none if the Darkroom is refused.
+// routed returns the rendered hosts; none if the Darkroom is rejected.
 func routed(t *rapid.T, options Options, darkroom *v1alpha1.Darkroom) (hosts []string, refused bool) {
 	translator, err := New(options)
 	if err != nil {
@@ -46,13 +46,13 @@ func routed(t *rapid.T, options Options, darkroom *v1alpha1.Darkroom) (hosts []s
 	if err != nil {
 		return nil, true
 	}
-	for _, host := range vals["hosts"].([]any) { //nolint:forcetypeassert // the test fails then
+	for _, host := range vals["hosts"].([]any) { //nolint:forcetypeassert // then the test fails
 		hosts = append(hosts, host.(string)) //nolint:forcetypeassert // the same
 	}
 	claimed := translator.Hosts(darkroom)
 	slices.Sort(claimed)
 	if !slices.Equal(claimed, hosts) {
-		t.Errorf("%+v: claims %q, and has %q", options, claimed, hosts)
+		t.Errorf("%+v: claims %q, but has %q", options, claimed, hosts)
 	}
 	return hosts, false
 }
@@ -66,19 +66,19 @@ func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What the status controller writes.
+		// This is the status that the status controller writes.
 		darkroom.Status = v1alpha1.DarkroomStatus{
 			ObservedGeneration: darkroom.Generation, Installation: "one",
 			BaseDomain: translator.BaseDomain(darkroom),
 		}
 		if again, _ := routed(t, before, darkroom); !slices.Equal(again, hosts) {
-			t.Errorf("%+v: hosts %q are %q when the status is known", before, hosts, again)
+			t.Errorf("%+v: hosts %q become %q once the status is known", before, hosts, again)
 		}
 		now, refusedNow := routed(t, after, darkroom)
 		if !refused && !refusedNow && !slices.Equal(now, hosts) {
 			t.Errorf("%+v → %+v: hosts move from %q to %q", before, after, hosts, now)
 		}
-		// The spec is changed, or another installation takes over: the new choice counts.
+		// If the spec is changed or another installation takes over, the base domain is chosen again.
 		moved := darkroom.DeepCopy()
 		moved.Generation++
 		taken := darkroom.DeepCopy()
@@ -94,7 +94,7 @@ func TestAChangeOfTheBaseDomainsMovesNoHostUntilTheDarkroomChanges(t *testing.T)
 	})
 }
 
-// Where each namespace has a domain, the hosts below it are reserved for its Darkrooms, and all others are free.
+// If each namespace has a domain, the hosts below it are reserved for its Darkrooms, and all others are free.
 func TestOnlyHostsBelowTheDomainOfAnotherNamespaceAreRefused(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		options, darkroom := drawOptions(t, "options"), drawDarkroom(t, "Darkroom")

@@ -21,7 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// hand has the texts of a Darkroom, each of them under the control of its author, by field.
+// hand contains the texts of a Darkroom by field; the author of the Darkroom controls each of them.
 type hand map[string]string
 
 // steady is a valid hand.
@@ -40,11 +40,11 @@ func steady() hand {
 var (
 	// fields are the fields of a hand, in a fixed order.
 	fields = slices.Sorted(maps.Keys(steady()))
-	// free are the fields that may be anything.
+	// free are the fields that may contain any text.
 	free = []string{"accessKey", "secretKey", "annotation", "env", "gateway"}
 )
 
-// Kinds of Darkroom that a hand can make.
+// Kinds of Darkrooms that a hand can create.
 const (
 	webFolder = iota
 	s3Inline
@@ -101,7 +101,7 @@ func (h hand) darkroom(kind byte, gateway bool) *v1alpha1.Darkroom {
 	return out
 }
 
-// additional returns a Darkroom that reads the source as an additional one.
+// additional returns a Darkroom with the source as an additional one.
 func (h hand) additional(kind byte) *v1alpha1.Darkroom {
 	out := h.darkroom(kind, false)
 	out.Spec.Gate = &v1alpha1.Gate{}
@@ -110,8 +110,7 @@ func (h hand) additional(kind byte) *v1alpha1.Darkroom {
 	return out
 }
 
-// hostile are texts that mean something to a template, to YAML, to Kubernetes or
-// to Darkroom.
+// hostile are texts with a special meaning in templates, YAML, Kubernetes or Darkroom.
 var hostile = []string{
 	"", " ", "{{ .Release.Name }}", "{{ fail `x` }}", "{{- range",
 	"\n---\nkind: ClusterRole\nmetadata: {name: a}\n", "a\n  b: c",
@@ -211,7 +210,7 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	if err != nil {
 		if !strings.Contains(err.Error(), "values don't meet the specifications of the schema(s)") &&
 			!strings.Contains(err.Error(), "release name") {
-			t.Fatalf("translated, but not rendered: %v", err)
+			t.Fatalf("translated but not rendered: %v", err)
 		}
 		return
 	}
@@ -221,7 +220,7 @@ func checkTranslation(t *testing.T, h hand, kind byte, gateway bool) {
 	// Annotations that the default list does not allow are never part of the values.
 	_, err = newTranslator(t, Options{BaseDomains: lenient.BaseDomains}).Values(darkroom)
 	if err == nil && !slices.Contains(defaultAnnotations, h["annotationKey"]) {
-		t.Errorf("the annotation %s is translated, and not on the default list", h["annotationKey"])
+		t.Errorf("the annotation %s is translated but not on the default list", h["annotationKey"])
 	}
 	expect.Equal(t, "name", any(h["name"]), values["fullnameOverride"])
 	expect.Equal(t, "common labels", any(map[string]any{v1alpha1.LabelDarkroom: h["name"]}), values["commonLabels"])

@@ -23,8 +23,8 @@ var (
 )
 
 // image sets repository, tag, digest and pull secrets. Fields of the Darkroom take precedence over the operator's
-// image, which takes precedence over the chart's. The tag and digest of the operator's image belong to its repository,
-// so a Darkroom with its own repository or version does not use them.
+// image, and the operator's image over the chart's. The tag and digest of the operator's image belong to its
+// repository, so a Darkroom with its own repository or version does not use them.
 func (b *builder) image(spec *v1alpha1.DarkroomSpec, options Options) {
 	image := spec.Image
 	if image == nil {

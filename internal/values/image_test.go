@@ -14,7 +14,7 @@ import (
 )
 
 // TestEachImageThatIsAcceptedCanBePulled generates images for the fields of a Darkroom and the settings of the operator.
-// What the definition and the options accept is rendered, and kubelets accept it.
+// If the definition and the options accept an image, it must be rendered and kubelets must accept it.
 func TestEachImageThatIsAcceptedCanBePulled(t *testing.T) {
 	rules, err := definition.New()
 	expect.NoError(t, err)
@@ -22,7 +22,7 @@ func TestEachImageThatIsAcceptedCanBePulled(t *testing.T) {
 	expect.NoError(t, err)
 	accepted := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		// set sets a field to a generated text, if it is valid.
+		// set sets a field to a generated text, if the result is valid.
 		set := func(field string, at *string, texts *rapid.Generator[string], validate func() error) {
 			if *at = texts.Draw(t, field); validate() != nil {
 				*at = ""

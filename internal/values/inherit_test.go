@@ -51,8 +51,7 @@ func manifestsOf(
 	return manifests.Decode([]byte(rendered))
 }
 
-// Policies of Kyverno or Gatekeeper refuse each object without the labels of its
-// cost center, whatever its kind.
+// Policies of Kyverno or Gatekeeper may reject each object without the label of its cost center, whatever its kind.
 func TestEveryObjectAndPodTemplateInheritsFromTheDarkroom(t *testing.T) {
 	options := Options{
 		InheritLabels:      []string{"bill-to", "example.com/*"},
@@ -125,7 +124,7 @@ func TestNothingInheritedReplacesWhatIdentifiesAnObject(t *testing.T) {
 			}
 			for _, key := range pruning {
 				if inheriting[i].GetLabels()[key]+inheriting[i].GetAnnotations()[key] != "" {
-					t.Errorf("%s %s has %s, by which a tool would delete it", object.GetKind(), object.GetName(), key)
+					t.Errorf("%s %s has %s, so a tool would delete it", object.GetKind(), object.GetName(), key)
 				}
 			}
 			labels, annotations := inheriting[i].GetLabels(), inheriting[i].GetAnnotations()
@@ -168,7 +167,7 @@ func TestThePodTemplateTakesPrecedenceOverWhatIsInherited(t *testing.T) {
 	}
 }
 
-// The annotations of an object take precedence over inherited ones, an empty value too.
+// The annotations of an object take precedence over inherited ones, even if their value is empty.
 func TestAnnotationsOfAnObjectTakePrecedence(t *testing.T) {
 	const key = "cert-manager.io/issuer"
 	chrt, err := darkroomChart()

@@ -9,8 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// unreachable are the values of the chart that no field of a Darkroom and no setting of the
-// operator sets, with the reason. A key includes all values below it.
+// unreachable are the values of the chart that neither a field of a Darkroom nor a setting of the operator sets, with
+// the reason. A key includes all values below it.
 var unreachable = map[string]string{
 	"nameOverride":        "the operator finds objects by their labels",
 	"image.digest":        "part of the image that the operator is configured with; spec.version is a tag",
@@ -47,7 +47,7 @@ func TestEachChartValueIsReachable(t *testing.T) {
 		darkroom.Annotations = map[string]string{"contact": "images@example.com"}
 		set = append(set, leaves(valuesOf(t, darkroom, options), "")...)
 	}
-	// below reports whether a key is among others or has one of them below.
+	// below reports whether a key is one of the others or one of them is below it.
 	below := func(key string, others []string) bool {
 		return slices.ContainsFunc(others, func(other string) bool {
 			return key == other ||
@@ -66,14 +66,14 @@ func TestEachChartValueIsReachable(t *testing.T) {
 			func(key string) bool { return below(key, []string{leaf}) })
 		switch {
 		case !reached && !excused:
-			t.Errorf("no field sets %s: add one, or the reason why there is none", leaf)
+			t.Errorf("no field sets %s: add a field, or the reason why there is none", leaf)
 		case reached && excused:
 			t.Errorf("%s is set by a field: remove it from the list", leaf)
 		}
 	}
 }
 
-// leaves returns the paths of all values that are no maps, or empty ones.
+// leaves returns the paths of all values that are not maps, or are empty maps.
 func leaves(values map[string]any, prefix string) []string {
 	var all []string
 	for key, value := range values {

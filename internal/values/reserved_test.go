@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// A Darkroom is refused if and only if one of its hosts is on the list, and each refused sub-domain is named.
+// A Darkroom is rejected if and only if one of its hosts is on the list, and the error names each rejected sub-domain.
 func TestNoDarkroomHasAReservedHost(t *testing.T) {
 	label := rapid.SampledFrom([]string{"a", "b", "ab", "www"})
 	name := rapid.Custom(func(t *rapid.T) string {

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// A Darkroom at a limit is translated. One more is refused, with the name of the field that is too large.
+// A Darkroom at a limit is translated. One more is rejected, and the error names the field that is too large.
 func TestLimitsAreExact(t *testing.T) {
 	for name, test := range map[string]struct {
 		limit int
@@ -54,7 +54,7 @@ func withHost(length int) *v1alpha1.Darkroom {
 // withValues returns a Darkroom whose spec has this number of values.
 func withValues(number int) *v1alpha1.Darkroom {
 	d := photos().Env("A", "").Obj()
-	// A variable is an object with a name, and its value is a third value.
+	// A variable counts as an object with a name; its value is the third.
 	missing := number - countValues(encoded(d.Spec))
 	d.Spec.ExtraEnv = append(d.Spec.ExtraEnv, slices.Repeat([]corev1.EnvVar{{Name: "A"}}, missing/2)...)
 	if missing%2 == 1 {
@@ -75,7 +75,7 @@ func encoded(spec v1alpha1.DarkroomSpec) []byte {
 	return raw
 }
 
-// TestALargeSpecIsRefused: the API server stores 1.5 MiB of tolerations.
+// The API server would store 1.5 MiB of tolerations.
 func TestALargeSpecIsRefused(t *testing.T) {
 	tolerating := func(n int) *v1alpha1.Darkroom {
 		return photos().PodTemplate(v1alpha1.PodTemplate{Tolerations: slices.Repeat([]corev1.Toleration{{Key: "a"}}, n)}).

@@ -37,8 +37,8 @@ func (b *builder) sources(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
-// source returns the values of one source. Fields of other kinds are ignored, so that a resource can be switched back
-// and forth.
+// source returns the values of one source. Fields of other kinds are ignored, so that a resource can be switched
+// between kinds and back.
 func (b *builder) source(source *v1alpha1.Source, path *field.Path) *builder {
 	item := &builder{values: map[string]any{}}
 	kind := cmp.Or(source.Type, v1alpha1.WebFolder)
@@ -112,7 +112,7 @@ func (b *builder) pathPrefix(source *v1alpha1.Source) {
 
 // AnnotationCredentials is an annotation of the pods of a Darkroom whose sources reference Secrets. Its value changes
 // with the data that the pods read, so that a change rolls the pods.
-const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // the name of an annotation
+const AnnotationCredentials = "checksum/credentials-secret" //nolint:gosec // an annotation, not a credential
 
 // Default keys in a Secret with credentials.
 const (

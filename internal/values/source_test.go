@@ -16,8 +16,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// settingsOf returns what the gate of a rendered Darkroom is given of its sources: variables with their values or
-// Secrets, and the volumes that they name.
+// settingsOf returns the settings of the sources that the gate of a rendered Darkroom receives: variables with their
+// values or Secrets, and the volumes that they name.
 func settingsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]string {
 	t.Helper()
 	objects := render(t, darkroom, Options{})
@@ -52,7 +52,7 @@ func settingsOf(t *testing.T, darkroom *v1alpha1.Darkroom) map[string]string {
 	return out
 }
 
-// Each case has a source, and the gate has the same settings for it when it is an additional one.
+// Each case contains a source. The gate receives the same settings if it is an additional source.
 func TestAnAdditionalSourceIsReadAsTheSourceWouldBe(t *testing.T) {
 	for name, darkroom := range everything(t) {
 		darkroom.Spec.Gate = &v1alpha1.Gate{}
@@ -81,7 +81,7 @@ func TestAnAdditionalSourceIsReadAsTheSourceWouldBe(t *testing.T) {
 	}
 }
 
-// A function that looks for something in the source finds it in an additional source too, for each field of a source.
+// For each field of a source, a function that searches the source must find a value in an additional source, too.
 func TestWhatIsFoundInTheSourceIsFoundInAdditionalOnes(t *testing.T) {
 	const canary = "canary-4711"
 	found := 0

@@ -11,7 +11,8 @@ type Translator struct {
 	options Options
 	// allowed are the annotations that are allowed on objects read by shared controllers.
 	allowed allowList
-	// inheritLabels and inheritAnnotations select what objects and pods inherit from the Darkroom.
+	// inheritLabels and inheritAnnotations select the labels and annotations that objects and pods inherit from the
+	// Darkroom.
 	inheritLabels, inheritAnnotations allowList
 }
 
@@ -23,7 +24,7 @@ func New(options Options) (*Translator, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	// The API server rejects an object that names a pull secret twice.
+	// The API server rejects an object that lists a pull secret twice.
 	options.ImagePullSecrets = slices.Compact(slices.Sorted(slices.Values(options.ImagePullSecrets)))
 	allowed, err := newAllowed(options.AllowedAnnotations)
 	if err != nil {

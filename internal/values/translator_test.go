@@ -28,7 +28,7 @@ func newTranslator(t testing.TB, options Options) *Translator {
 	return translator
 }
 
-// valuesOf translates a Darkroom that is valid.
+// valuesOf translates a valid Darkroom.
 func valuesOf(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) map[string]any {
 	t.Helper()
 	values, err := newTranslator(t, options).Values(darkroom)
@@ -38,7 +38,7 @@ func valuesOf(t *testing.T, darkroom *v1alpha1.Darkroom, options Options) map[st
 	return values
 }
 
-// refusalOf translates a Darkroom that is not valid.
+// refusalOf translates an invalid Darkroom, and returns the error.
 func refusalOf(t *testing.T, darkroom *v1alpha1.Darkroom) *InvalidError {
 	t.Helper()
 	values, err := newTranslator(t, Options{}).Values(darkroom)
@@ -49,7 +49,7 @@ func refusalOf(t *testing.T, darkroom *v1alpha1.Darkroom) *InvalidError {
 	return invalid
 }
 
-// at returns the value at a path of keys, nil where there is none.
+// at returns the value at a path of keys; nil if there is none.
 func at(values map[string]any, path ...string) any {
 	var value any = values
 	for _, key := range path {
@@ -71,7 +71,7 @@ func TestWhatTheTranslatorDecides(t *testing.T) {
 	)
 	spec := func(change func(*v1alpha1.DarkroomSpec)) *v1alpha1.Darkroom { return photos().Spec(change).Obj() }
 	no := false
-	// A resource that was switched between kinds keeps the fields of all of them.
+	// A resource that was switched between kinds keeps the fields of all kinds.
 	leftOvers := func(kind v1alpha1.SourceType) *v1alpha1.Darkroom {
 		return photos().Source(v1alpha1.Source{
 			Type: kind, BaseURL: "https://example.com", Bucket: "pictures", Region: "eu-west-2", AccessKey: "AKIAEXAMPLE",
@@ -180,7 +180,7 @@ func TestWhatTheTranslatorDecides(t *testing.T) {
 			photos().SubDomains("c", "a.b", "a").Obj(), "hosts",
 			[]any{"a.b.example.net", "a.example.net", "c.example.net"},
 		},
-		"hosts of others are left out": {
+		"hosts of others are omitted": {
 			Options{},
 			ClusterState{RefusedHosts: []string{"b.darkroom.example.com"}},
 			photos().SubDomains("b", "a").Obj(), "hosts",
@@ -301,7 +301,7 @@ func TestWhatTheTranslatorDecides(t *testing.T) {
 			expect.NoError(t, err)
 			expect.Equal(t, test.key, test.want, at(values, test.key))
 			expect.Equal(t, "the Darkroom, which is shared by a cache", before, test.darkroom)
-			// The chart keeps the credentials of the source in a Secret.
+			// The chart stores the credentials of the source in a Secret.
 			delete(values, "source")
 			if text := fmt.Sprint(values); strings.Contains(text, "AKIAEXAMPLE") || strings.Contains(text, "not-a-real-key") {
 				t.Errorf("a credential is in %s", text)
@@ -310,7 +310,7 @@ func TestWhatTheTranslatorDecides(t *testing.T) {
 	}
 }
 
-// The message becomes the message of a condition: one that differs each time is written each time.
+// The message becomes the message of a condition. If it varied, the status would be written each time.
 func TestEveryWrongFieldIsNamedAtOnceInTheSameWords(t *testing.T) {
 	wrong := photos().
 		PullSecrets("").
@@ -378,7 +378,7 @@ func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
 	}
 	proxy, left := ProxyOf(func(name string) string { return variables[name] })
 	if !slices.Equal(left, []string{"HTTP_PROXY"}) {
-		t.Errorf("left out are %q", left)
+		t.Errorf("the omitted names are %q", left)
 	}
 	want := map[string]any{"httpsProxy": "http://proxy.example.com:3128", "noProxy": ".cluster.local,.svc"}
 	expect.Equal(t, "values of the chart", want, at(valuesOf(t, photos().Obj(), Options{Proxy: proxy}), "proxy"))
@@ -387,7 +387,7 @@ func TestTheProxyOfTheOperatorIsPassedOnWithoutCredentials(t *testing.T) {
 func TestBuilderRefusesToOverwrite(t *testing.T) {
 	for name, test := range map[string]struct {
 		set  func(*builder)
-		want string // the path that was set twice; empty: nothing was
+		want string // the path that was set twice; empty if there is none
 	}{
 		"beside one another": {func(b *builder) { b.set(1, "a", "b"); b.set(2, "a", "c") }, ""},
 		"a value":            {func(b *builder) { b.set(1, "a", "b"); b.set(2, "a", "b") }, "values.a.b"},

@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// embedded are fields with types of Kubernetes, whose rules only the API server has. Its error names the field of the
+// embedded are fields with Kubernetes types, which only the API server validates. Its error contains the field of the
 // object, which has the same name.
 var embedded = []string{
 	"affinity", "tolerations", "topologySpreadConstraints", "nodeSelector", "behavior", "resources",
@@ -34,13 +34,13 @@ var embedded = []string{
 
 type schema = apiextensionsv1.JSONSchemaProps
 
-// Steps of a path in a schema, beside the names of fields: an item of a list and a key of a map.
+// Steps of a path in a schema, in addition to field names: an item of a list, and a key of a map.
 const (
 	item = "[]"
 	key  = "{}"
 )
 
-// leavesOf returns the paths of all texts, numbers and switches of a schema.
+// leavesOf returns the paths of all strings, numbers and booleans of a schema.
 func leavesOf(of *schema, path []string) (leaves [][]string) {
 	below := func(step string, next *schema) {
 		leaves = append(leaves, leavesOf(next, append(slices.Clone(path), step))...)
@@ -66,8 +66,8 @@ func leavesOf(of *schema, path []string) (leaves [][]string) {
 type walker struct {
 	*rapid.T
 
-	// texts are strings with a meaning. named has the ones that a Darkroom's objects have in a field, by the field's
-	// name.
+	// texts are strings with a special meaning. named contains, by field name, the strings that a Darkroom's objects
+	// have in such a field.
 	texts []string
 	named map[string][]string
 	// items are the items of the lists of all cases, by their paths.
@@ -85,7 +85,7 @@ func (w *walker) text(field string) string {
 	return choose(w, field, w.texts...)
 }
 
-// set returns a value in place of another with a new leaf at a path.
+// set returns a copy of a value with a new leaf at a path.
 func (w *walker) set(of *schema, now any, path []string, field string) any {
 	if len(path) == 0 {
 		return w.value(of, field)
@@ -117,7 +117,7 @@ func (w *walker) set(of *schema, now any, path []string, field string) any {
 	return fields
 }
 
-// added returns an item of a list: one of another case, if there is one.
+// added returns a list item, taken from another case if possible.
 func (w *walker) added(of *schema, field string) any {
 	if items := w.items[field]; len(items) > 0 {
 		return runtime.DeepCopyJSONValue(choose(w, field, items...))
@@ -125,7 +125,7 @@ func (w *walker) added(of *schema, field string) any {
 	return w.value(of, field)
 }
 
-// value returns a value of a schema, with the fields that it requires.
+// value returns a value of a schema, with its required fields.
 func (w *walker) value(of *schema, field string) any {
 	switch {
 	case len(of.Enum) > 0:
@@ -155,7 +155,7 @@ func (w *walker) value(of *schema, field string) any {
 	return w.text(field)
 }
 
-// collectItems adds the items of lists by the fields that have them.
+// collectItems adds the items of lists, by the fields that contain them.
 func collectItems(value any, into map[string][]any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -172,7 +172,7 @@ func collectItems(value any, into map[string][]any) {
 	}
 }
 
-// collect adds the texts of an object by their fields.
+// collect adds the texts of an object, by their fields.
 func collect(value any, field string, into map[string][]string) {
 	switch value := value.(type) {
 	case string:
@@ -203,9 +203,9 @@ func fieldsOf(t interface{ Fatal(args ...any) }, value any) (fields map[string]a
 	return fields
 }
 
-// TestEachDarkroomThatIsAllowedCanBeInstalled walks the schema: a Darkroom that its definition allows is
-// refused by the translator, by name, or rendered to objects that the API server takes. The texts are hostile,
-// or taken from the objects, so that names clash.
+// TestEachDarkroomThatIsAllowedCanBeInstalled generates Darkrooms from the schema. If the definition allows a Darkroom,
+// the translator either rejects it and names the field, or the API server accepts the rendered objects. The texts are
+// hostile or taken from the objects, so that names collide.
 func TestEachDarkroomThatIsAllowedCanBeInstalled(t *testing.T) {
 	if !controlplane.Available() {
 		t.Skip(controlplane.Missing)
@@ -262,7 +262,7 @@ func TestEachDarkroomThatIsAllowedCanBeInstalled(t *testing.T) {
 func (j *judge) install(t *rapid.T, darkroom *v1alpha1.Darkroom) error {
 	values, err := j.translator.Values(darkroom)
 	if err != nil {
-		return nil //nolint:nilerr // it is refused by name
+		return nil //nolint:nilerr // the error names the field
 	}
 	rendered, err := tryRender(j.chart, darkroom, values)
 	if err != nil {
@@ -292,11 +292,11 @@ func (j *judge) install(t *rapid.T, darkroom *v1alpha1.Darkroom) error {
 	return nil
 }
 
-// settingsOfGates are fields whose rules keep a gate from settings with which it does not start, or serves nothing.
+// settingsOfGates are fields with rules that prevent settings with which a gate does not start or serves nothing.
 var settingsOfGates = regexp.MustCompile(
 	`^gate [a-q]|^gate signing|^additionalSources \[] (name|path|stripPath|fallback)$|^probe path$`)
 
-// TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses for those who install the chart without the operator.
+// Users who install the chart without the operator need these errors.
 func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
 	definitionSchema, err := definition.Schema()
 	expect.NoError(t, err)
@@ -314,7 +314,7 @@ func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
 	leaves := slices.DeleteFunc(leavesOf(&spec, nil), func(path []string) bool {
 		return !settingsOfGates.MatchString(strings.Join(path, " "))
 	})
-	// The translator takes an empty text for none.
+	// The translator treats an empty text as unset.
 	texts := slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return text == "" })
 	refused := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -331,7 +331,7 @@ func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
 		}
 		gate := darkroom.Spec.Gate
 		if gate != nil && gate.Cache != nil && gate.Cache.Disk != nil && gate.Cache.Disk.IsZero() {
-			gate.Cache.Disk = nil // 0 is the chart's default
+			gate.Cache.Disk = nil // 0 means the chart's default
 		}
 		problem := rules.Check(t.Context(), darkroom.DeepCopy())
 		values, err := translator.Values(darkroom)
@@ -340,7 +340,7 @@ func TestTheChartRefusesSettingsOfTheGateThatTheResourceRefuses(t *testing.T) {
 		}
 		refused++
 		if _, err := tryRender(chart, darkroom, values); err == nil {
-			t.Fatalf("the chart accepts what the resource refuses: %v", problem)
+			t.Fatalf("the chart accepts settings that the resource refuses: %v", problem)
 		}
 	})
 	if refused == 0 {

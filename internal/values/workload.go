@@ -101,7 +101,7 @@ func (b *builder) containerResources(
 	}
 }
 
-// podTemplate sets values of settings that have no dedicated field.
+// podTemplate sets values for settings that have no dedicated field.
 func (b *builder) podTemplate(spec *v1alpha1.DarkroomSpec, allowed allowList) {
 	template := spec.PodTemplate
 	if template == nil {
@@ -182,8 +182,8 @@ func gateVolumes(spec *v1alpha1.DarkroomSpec) map[string]string {
 	return volumes
 }
 
-// podMetadata sets the labels and annotations of the pods. The pod template takes precedence over inherited ones. The
-// version of the referenced Secrets is an annotation, so that a change of their data rolls the pods.
+// podMetadata sets the labels and annotations of the pods. The pod template takes precedence over inherited labels and
+// annotations. The version of the referenced Secrets is an annotation, so that a change of their data rolls the pods.
 func (b *builder) podMetadata(
 	spec *v1alpha1.DarkroomSpec, labels, annotations map[string]string, credentialsVersion string,
 ) {

@@ -10,8 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// What counts are the resources after Helm has merged the values of the Darkroom into the
-// values of the chart.
+// The resources that count are the result of Helm's merge of the Darkroom's values into the chart's values.
 func TestResourcesOfThePods(t *testing.T) {
 	const cpu, memory = corev1.ResourceCPU, corev1.ResourceMemory
 	type list = map[corev1.ResourceName]string
@@ -20,24 +19,24 @@ func TestResourcesOfThePods(t *testing.T) {
 		requests, limits list
 	}{
 		"nothing said": {photos(), list{cpu: "100m", memory: "128Mi"}, list{memory: "2Gi"}},
-		// The limit is lifted: no pod goes without one.
+		// The limit is raised, because every pod has one.
 		"a memory request above the default limit": {
 			photos().Request(memory, "3Gi"),
 			list{cpu: "100m", memory: "3Gi"},
 			list{memory: "3Gi"},
 		},
-		// The default request is dropped; Kubernetes then requests the limit.
+		// The default request is dropped. Kubernetes then requests the limit.
 		"a memory limit below the default request": {photos().Limit(memory, "64Mi"), list{cpu: "100m"}, list{memory: "64Mi"}},
 		"a CPU limit below the default request": {
 			photos().Limit(cpu, "50m"),
 			list{memory: "128Mi"},
 			list{cpu: "50m", memory: "2Gi"},
 		},
-		// What is left out keeps the chart's default; without a request Kubernetes would reserve the limit.
+		// Omitted values keep the chart's default. Without a request, Kubernetes would reserve the limit.
 		"limits above the default requests": {
 			photos().Limit(cpu, "2").Limit(memory, "4Gi"), list{cpu: "100m", memory: "128Mi"}, list{cpu: "2", memory: "4Gi"},
 		},
-		// With 100m, two small images a second would add pods.
+		// With 100m, two small images per second would already add pods.
 		"autoscaling": {
 			photos().Autoscaling(2, 5).Request(memory, "256Mi"), list{cpu: "500m", memory: "256Mi"}, list{memory: "2Gi"},
 		},
@@ -71,6 +70,6 @@ func TestDefaultMemoryLimitIsTheCharts(t *testing.T) {
 	expect.NoError(t, err)
 	limit, ok := at(chart.Values, "resources", "limits", "memory").(string)
 	if !ok || darkroomMemoryLimit.Cmp(resource.MustParse(limit)) != 0 {
-		t.Errorf("the chart limits memory to %v, this package thinks %s", limit, darkroomMemoryLimit.String())
+		t.Errorf("the chart limits memory to %v, but this package to %s", limit, darkroomMemoryLimit.String())
 	}
 }

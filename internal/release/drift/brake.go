@@ -9,7 +9,7 @@ import (
 )
 
 // The brake slows down repairs of an object that another writer keeps changing. The first repairs are immediate, so
-// that a person who edits the object by mistake notices at once. After that, each repair doubles the delay before the
+// that a user who edits the object by mistake notices at once. After that, each repair doubles the delay before the
 // next one.
 const (
 	// ContestedAfter is the number of immediate repairs. The last one starts the contest.
@@ -57,7 +57,7 @@ func (m *Memory) Repaired(object manifest.Key, writer string, now time.Time) (Ho
 	return *hold, true
 }
 
-// Confirmed records an apply that changed nothing, because others had changed only what they may change, such as an
+// Confirmed records an apply that changed nothing, because other clients had changed only allowed fields, such as an
 // annotation. The hold limits the number of applies if this happens often.
 func (m *Memory) Confirmed(object manifest.Key, now time.Time) {
 	m.mu.Lock()

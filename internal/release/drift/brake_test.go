@@ -71,7 +71,7 @@ func TestEachRepairDoublesTheTimeUntilTheNext(t *testing.T) {
 	}
 }
 
-// Objects leave a manifest through an edit, or because others delete them before the operator does.
+// Objects disappear from a manifest after an edit, or because others delete them before the operator does.
 func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(t *rapid.T) {
@@ -92,7 +92,7 @@ func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
 		memory.Desire(objects)
 		for _, hold := range memory.Holds(clock.Now()) {
 			if !slices.Contains(desired, hold.Object) {
-				t.Fatalf("%s is held, but not desired", hold.Object)
+				t.Fatalf("%s is held but not desired", hold.Object)
 			}
 		}
 		for _, key := range keys[len(desired):] {
@@ -112,11 +112,11 @@ func TestAnObjectAtRestIsRepairedAtOnceAgain(t *testing.T) {
 	}
 	clock.SetTime(clock.Now().Add(brakeRelease))
 	if _, contested := memory.Repaired(brakeObject, "", clock.Now()); contested || memory.Held(brakeObject, clock.Now()) {
-		t.Error("the first repair after a rest delays the next one")
+		t.Error("the first repair after a quiet period delays the next one")
 	}
 }
 
-// Others may annotate an object as often as they like without starting a contest.
+// Other clients may annotate an object as often as they like without starting a contest.
 func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 	memory, clock := newMemory()
 	applies := 0
@@ -143,7 +143,7 @@ func TestAppliesThatChangeNothingSlowDown(t *testing.T) {
 	}
 }
 
-// The status must stop reporting a contest once applies change nothing.
+// The status must stop reporting a contest once an apply changes nothing.
 func TestAppliesThatChangeNothingAreNoContest(t *testing.T) {
 	memory, clock := newMemory()
 	fight(memory, clock, time.Minute)

@@ -13,7 +13,7 @@ import (
 
 // Server-side apply removes a field only if no other manager owns it. Additions by others that affect the workload (a
 // key of the ConfigMap, a variable of the Deployment, a port of the Service) would therefore stay. The operator first
-// takes over such fields. Its next apply then removes them.
+// takes over such fields. Its next apply then removes these fields.
 //
 // Legitimate additions by others are kept:
 //   - all metadata: labels, annotations, finalizers, owner references;

@@ -26,7 +26,7 @@ func entry(
 	}
 }
 
-// Other controllers rely on each row: which changes are reverted and which are kept.
+// Other controllers rely on each row: which changes are reverted, and which are kept.
 func TestAdditionsOfOthers(t *testing.T) {
 	const apply, update = metav1.ManagedFieldsOperationApply, metav1.ManagedFieldsOperationUpdate
 	for name, test := range map[string]struct {

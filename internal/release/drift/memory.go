@@ -78,7 +78,7 @@ func (m *Memory) Applied(desired *unstructured.Unstructured, live metav1.Object)
 	m.traces = append(slices.DeleteFunc(m.traces, trace.sameObject), trace)
 }
 
-// Removed forgets an object that was deleted.
+// Removed drops the trace of a deleted object.
 func (m *Memory) Removed(object manifest.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

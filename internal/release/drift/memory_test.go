@@ -40,7 +40,8 @@ func (s *stored) written(subresource string) {
 	s.SetManagedFields(entries)
 }
 
-// kindsOfTests are a kind with a generation, one without, and one whose changes show only in its managed fields.
+// kindsOfTests are a kind with a generation, a kind without one, and a kind whose changes are visible only in its
+// managed fields.
 var kindsOfTests = []struct{ version, kind string }{
 	{"apps/v1", "Deployment"},
 	{"v1", "ConfigMap"},
@@ -61,7 +62,7 @@ func newStored(version, kind, name string) *stored {
 	return s
 }
 
-// changesOfTests are changes by others. Changes of the status alone do not count.
+// changesOfTests are changes by other clients. Changes of the status alone do not count.
 var changesOfTests = map[string]func(*stored){
 	"status": func(s *stored) {
 		if s.GetKind() != "ConfigMap" { // ConfigMaps have no status
@@ -172,7 +173,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 		}
 		if known == len(applied) && (next.Digest() != memoryOf(applied, live).Digest() ||
 			len(next.TracesExcept(manifest.Keys(applied[1:]))) != 1) {
-			t.Fatal("the next process recalls another state")
+			t.Fatal("the next process recalls a different state")
 		}
 		if got := len(strings.Fields(next.Digest())); got != known {
 			t.Fatalf("next process: got digest %q, want the digests of %d objects", next.Digest(), known)
@@ -198,7 +199,7 @@ func TestWhatAProcessHasAppliedItselfIsNotRecalled(t *testing.T) {
 	}
 }
 
-// memoryOf returns the memory of a process that has applied some objects, which came back as live.
+// memoryOf returns the memory of a process that has applied some objects and received live as the responses.
 func memoryOf(applied []*unstructured.Unstructured, live map[string]*stored) *Memory {
 	memory := &Memory{}
 	for _, desired := range applied {

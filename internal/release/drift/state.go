@@ -34,7 +34,7 @@ func stateOf(object metav1.Object) string {
 	}
 	state.Annotations = maps.Clone(object.GetAnnotations())
 	if delete(state.Annotations, AnnotationRevision); len(state.Annotations) == 0 {
-		state.Annotations = nil // as before the annotation was set
+		state.Annotations = nil // as if the annotation had never been set
 	}
 	if state.Generation == 0 {
 		if state.Writers = SpecificationWriters(object); state.Writers == nil {

@@ -12,7 +12,7 @@ var dependent = []string{"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJ
 
 // Waves splits objects into two groups that are applied one after the other. Dependent kinds are in the second group,
 // and so are existing Ingresses, because some controllers drop a route while one of its Services is missing. A new
-// Ingress has no traffic to lose.
+// Ingress does not serve any traffic yet.
 func Waves(
 	objects []*unstructured.Unstructured, exists func(*unstructured.Unstructured) bool,
 ) [][]*unstructured.Unstructured {

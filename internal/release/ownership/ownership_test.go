@@ -15,7 +15,7 @@ func photos() *v1alpha1.Darkroom {
 	return &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "photos", UID: "uid-1"}}
 }
 
-// objectOf returns an object of the Darkroom photos, with changes.
+// objectOf returns an object of the Darkroom photos, modified by the given functions.
 func objectOf(change func(*metav1.ObjectMeta)) metav1.Object {
 	object := &metav1.ObjectMeta{
 		Name:            "photos",
@@ -63,7 +63,7 @@ func TestOnlyLabelAndControllerReferenceTogetherMakeAnObjectADarkrooms(t *testin
 			o.OwnerReferences = nil
 			o.Labels[v1alpha1.LabelDarkroomUID] = "uid-0"
 		}, false, false, "uid-0"},
-		"a controller counts more than the UID label": {func(o *metav1.ObjectMeta) {
+		"a controller takes precedence over the UID label": {func(o *metav1.ObjectMeta) {
 			o.OwnerReferences[0].UID = "uid-0"
 			o.Labels[v1alpha1.LabelDarkroomUID] = "uid-1"
 		}, false, false, "uid-0"},

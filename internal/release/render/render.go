@@ -100,8 +100,8 @@ func (r *Renderer) Render(key types.NamespacedName, values map[string]any) (*hel
 			}
 		}
 	}
-	// Only what Helm's commands read. Encoding templates, schema and README into every revision would cost more than
-	// rendering.
+	// Only fields that Helm's commands read. Encoding templates, schema and README into every revision would cost more
+	// than rendering.
 	rendered.Labels = commonLabels(values)
 	rendered.Chart = &chart.Chart{Metadata: r.chart.Metadata, Values: r.chart.Values}
 	return rendered, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-// TestAnOperatorReadsWhatIsStored runs random histories of writes by an operator and by another process. The operator
-// must notice writes that its memory lacks.
+// TestAnOperatorReadsWhatIsStored runs random sequences of writes by an operator and by another process. The operator
+// must notice writes that its memory does not contain.
 func TestAnOperatorReadsWhatIsStored(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, _ := newDarkroom(t)
@@ -84,7 +84,7 @@ func write(
 	}
 }
 
-// create stores another revision. Sorted by name, numbers with more digits would not be the last.
+// create stores another revision. Sorted by name, numbers with more digits would not come last.
 func create(
 	rt *rapid.T, t *testing.T, d *v1alpha1.Darkroom, writer *storage.Revisions, stored map[int]helmrelease.Status,
 ) {
@@ -154,7 +154,7 @@ func isRead(
 	}
 }
 
-// TestANewestRevisionIsReadWhateverOthersTake: a newest revision without data would be deleted as undecodable.
+// If the newest revision were read without data, it would be deleted as undecodable.
 func TestANewestRevisionIsReadWhateverOthersTake(t *testing.T) {
 	const revisions, size = 9, 940 << 10 // together more than maxData
 	d, store := newDarkroom(t)
@@ -185,7 +185,7 @@ func numbersOf(releases []*helmrelease.Release) (numbers []int) {
 	return numbers
 }
 
-// TestWhoseAReleaseIsDependsOnAllItsRevisions covers every combination of owners of the revisions of one name.
+// TestWhoseAReleaseIsDependsOnAllItsRevisions covers every combination of owners of the revisions with one name.
 func TestWhoseAReleaseIsDependsOnAllItsRevisions(t *testing.T) {
 	const ours, helms, predecessors, all = 1, 2, 4, 8
 	for owners := range all {

@@ -23,7 +23,7 @@ import (
 
 // Each revision has a record in addition to its Secret: a ControllerRevision with the revision's spec, without
 // credentials. Records show the history of a Darkroom to users who may not read Secrets. A record is written together
-// with the outcome of the revision. Records are not cached, and the operator makes no decision by them.
+// with the outcome of the revision. Records are not cached, and no decision of the operator depends on them.
 
 // ErrNotRecorded is returned if the record of a revision could not be stored.
 var ErrNotRecorded = errors.New("the ControllerRevision with the record of the revision could not be stored")
@@ -70,7 +70,7 @@ func (r *Revisions) recordOf(release *helmrelease.Release) (*appsv1.ControllerRe
 		Data:     runtime.RawExtension{Raw: data},
 		Revision: int64(release.Version),
 	}
-	maps.Copy(record.Labels, release.Labels) // as on Helm's Secrets, because policies may require them
+	maps.Copy(record.Labels, release.Labels) // as on Helm's Secrets, because policies may require the labels
 	record.Labels[v1alpha1.LabelDarkroom] = r.darkroom.Name
 	record.Labels[v1alpha1.LabelDarkroomUID] = string(r.darkroom.UID)
 	if author := r.author(); author != "" {

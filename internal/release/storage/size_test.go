@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// packed returns a release in the format of Helm's driver, with a text that is repeated.
+// packed returns a release in the format of Helm's driver that contains a repeated text.
 func packed(t *testing.T, before, repeated string, times int, after string) *corev1.Secret {
 	t.Helper()
 	var out bytes.Buffer
@@ -34,7 +34,7 @@ func packed(t *testing.T, before, repeated string, times int, after string) *cor
 	return &corev1.Secret{Data: map[string][]byte{dataRelease: out.Bytes()}}
 }
 
-// TestAForgedRevisionTakesLittleMemory: users who may create Secrets can create revisions of up to a megabyte.
+// Users who may create Secrets can create revisions of up to a megabyte.
 func TestAForgedRevisionTakesLittleMemory(t *testing.T) {
 	text, objects, blanks := strings.Repeat("x", 1<<20), strings.Repeat(",{}", 1<<16), strings.Repeat(" ", 1<<20)
 	for name, secret := range map[string]*corev1.Secret{

@@ -200,7 +200,7 @@ func isDeployed(secret metav1.Object) bool {
 	return secret.GetLabels()[labelStatus] == helmrelease.StatusDeployed.String()
 }
 
-// Delete deletes every revision that belongs to a Darkroom, with its record, and reports whether there was one.
+// Delete deletes every revision that belongs to a Darkroom, with its record, and reports whether there were any.
 // Revisions of the same name that belong to others are kept. Records are not left to the garbage collector, because it
 // cannot look up their owner if the CRD is deleted soon after the Darkroom.
 func (r *Revisions) Delete(ctx context.Context) (found bool, err error) {
