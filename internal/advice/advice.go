@@ -33,7 +33,7 @@ func Tables() []Table {
 	return slices.Concat([]Table{phases, conditions}, Reasons(), []Table{events})
 }
 
-// OfReason returns what to do about a reason, as plain text; empty for nothing, or an unknown reason.
+// OfReason returns what to do about a reason, as plain text; empty if there is nothing to do or the reason is unknown.
 func OfReason(reason string) string {
 	for _, table := range Reasons() {
 		if remedy := table.remedy(reason); remedy != "" {
@@ -43,18 +43,19 @@ func OfReason(reason string) string {
 	return ""
 }
 
-// remedied are the reasons of Ready whose message ends with a remedy that fits better than the general one. So do those
-// of CredentialsReady and SourceReady.
+// remedied lists the reasons of Ready whose message ends with a remedy that fits better than the general one. The
+// messages of CredentialsReady and SourceReady do too.
 var remedied = []string{v1alpha1.ReasonDomainConflict, v1alpha1.ReasonIngressClassMissing}
 
-// IsInMessage reports whether the message of a condition with a reason says what to do.
+// IsInMessage reports whether the message of a condition with a reason contains the remedy.
 func IsInMessage(reason string) bool {
 	has := func(entry Entry) bool { return entry.Name == reason && reason != v1alpha1.ReasonProbePending }
 	return slices.Contains(remedied, reason) || slices.ContainsFunc(ofCredentialsReady.Entries, has) ||
 		slices.ContainsFunc(ofSourceReady.Entries, has)
 }
 
-// OfPhase returns what to do about a Darkroom in a phase, as plain text; empty for nothing, or an unknown phase.
+// OfPhase returns what to do about a Darkroom in a phase, as plain text; empty if there is nothing to do or the phase
+// is unknown.
 func OfPhase(phase v1alpha1.Phase) string { return phases.remedy(string(phase)) }
 
 func (t Table) remedy(name string) string {
@@ -68,7 +69,7 @@ func (t Table) remedy(name string) string {
 
 var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
 
-// plain returns a text in Markdown without its marks.
+// plain removes the Markdown markup from a text.
 func plain(markdown string) string {
 	return strings.ReplaceAll(link.ReplaceAllString(markdown, "$1"), "`", "")
 }

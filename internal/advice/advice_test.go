@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// reporting are the packages whose constants end up in a status or an event.
+// reporting are the packages whose constants appear in a status or an event.
 var reporting = []string{"api/v1alpha1", "internal/controller", "internal/release", "internal/status"}
 
 // constants returns the values of the exported constants with a prefix.

@@ -49,7 +49,7 @@ var events = Table{
 			"Warning: a Helm release with the Darkroom's name exists but does not belong to the Darkroom.",
 			"Rename the Darkroom, or uninstall the release.",
 		},
-		{"Refused", "Warning: the Darkroom cannot be translated.", "Change the fields that the message names."},
+		{"Refused", "Warning: the Darkroom cannot be translated into chart values.", "Change the fields that the message names."},
 		{
 			"DomainConflict",
 			"Warning: another Darkroom claimed a host first.",

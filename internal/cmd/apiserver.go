@@ -174,7 +174,7 @@ func servedVersions(cluster *rest.Config) ([]string, error) {
 	return metav1.ExtractGroupVersions(groups), nil
 }
 
-// apiServerEnabled reports whether the API server is not disabled by the environment.
+// apiServerEnabled reports whether the API server is enabled; an environment variable can disable it.
 func apiServerEnabled() (bool, error) {
 	value := os.Getenv(envAPIServer)
 	if value == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// groupsOf serves the discovery API of a cluster with some groups in the version v1.
+// groupsOf serves the discovery API of a cluster that has the given API groups in version v1.
 func groupsOf(t *testing.T, names ...string) *rest.Config {
 	t.Helper()
 	groups := make([]string, len(names))

@@ -67,7 +67,7 @@ func (s *subject) addFlags(flags *pflag.FlagSet) {
 	s.connection.addFlags(flags)
 }
 
-// connect returns a client for the cluster, and the namespace of the subject.
+// connect returns a client for the cluster, and the namespace of the Darkroom.
 func (s *subject) connect() (client.Client, *rest.Config, string, error) {
 	cluster, kubeconfig, namespace, err := s.connection.connect(pluginName)
 	return cluster, kubeconfig, cmp.Or(s.namespace, namespace), err

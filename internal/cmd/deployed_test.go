@@ -16,7 +16,7 @@ import (
 
 const reference = "images/deployment/operator"
 
-// deployedAs is an operator as it is deployed with arguments and an environment.
+// deployedAs returns an operator's Deployment with the given arguments and environment.
 func deployedAs(args []string, environment ...corev1.EnvVar) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: "images"}}
 	deployment.Spec.Template.Annotations = map[string]string{"olm.targetNamespaces": "team-a,team-b"}
@@ -27,7 +27,7 @@ func deployedAs(args []string, environment ...corev1.EnvVar) *appsv1.Deployment 
 	return deployment
 }
 
-// readWith reads the options of a Deployment as plan does with a command line.
+// readWith reads the options of a Deployment in the same way as plan with a command line.
 func readWith(t *testing.T, deployment *appsv1.Deployment, line ...string) (*managerOptions, error) {
 	t.Helper()
 	set := pflag.NewFlagSet("plan", pflag.ContinueOnError)

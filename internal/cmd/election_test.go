@@ -13,7 +13,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// A leader that cannot renew its lease for the renew deadline exits, and so restarts all its caches.
+// A leader that cannot renew its lease within the renew deadline exits, and its caches have to be
+// filled again after the restart.
 func TestTheDefaultsOfTheElectionOutlastAnAPIServerThatRestarts(t *testing.T) {
 	const outage = 30 * time.Second
 	e := &election{}
@@ -21,7 +22,8 @@ func TestTheDefaultsOfTheElectionOutlastAnAPIServerThatRestarts(t *testing.T) {
 	if err := e.validate(); err != nil {
 		t.Fatal(err)
 	}
-	// The last renewal may be a period old when the outage begins, and the next comes a period after it.
+	// The last renewal may be one retry period old when the outage begins, and the next attempt follows up to one
+	// period after it ends.
 	if e.renewDeadline < outage+2*e.retryPeriod {
 		t.Errorf("a leader exits %s after the API server stopped", e.renewDeadline)
 	}

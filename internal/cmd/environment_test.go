@@ -33,8 +33,8 @@ func parsed(t *testing.T, name string, args ...string) (*pflag.FlagSet, error) {
 	return command.Flags(), root.ExecuteContext(t.Context())
 }
 
-// TestEveryFlagCanBeSetByTheEnvironment in each command, with the precedence flag,
-// environment, default; and the help names the variable.
+// TestEveryFlagCanBeSetByTheEnvironment checks this for each command, with the precedence flag, environment, default.
+// The help names the variable.
 func TestEveryFlagCanBeSetByTheEnvironment(t *testing.T) {
 	for _, command := range []*cobra.Command{newManager(), newAPIServer(), newTemplate()} {
 		name := command.Name()
@@ -90,7 +90,7 @@ func TestNamespacesOfTheOperatorGroupAreTheDefault(t *testing.T) {
 	}
 }
 
-// TestTheOperatorsChartHasAValueForEachFlag, and passes it on.
+// TestTheOperatorsChartHasAValueForEachFlag also checks that the chart passes the value on.
 func TestTheOperatorsChartHasAValueForEachFlag(t *testing.T) {
 	chart := filepath.Join("..", "..", "charts", "darkroom-operator")
 	text, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
@@ -116,7 +116,7 @@ func TestTheOperatorsChartHasAValueForEachFlag(t *testing.T) {
 			if _, found := values[name]; !found {
 				t.Errorf("values.yaml has no %s.%s for --%s", program, name, flag.Name)
 			}
-			// Namespaces are passed by the environment, which OLM sets too.
+			// Namespaces are passed by the environment variable that OLM also sets.
 			if flag.Name != "watch-namespaces" && !strings.Contains(string(template), `"`+flag.Name+`"`) {
 				t.Errorf("templates/%s.yaml does not pass --%s on", program, flag.Name)
 			}

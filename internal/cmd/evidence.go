@@ -23,7 +23,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// evidence is what the caller can read about one Darkroom. The commands status and report show it without credentials.
+// evidence contains everything that the caller can read about one Darkroom. The commands status and report show it
+// without credentials.
 type evidence struct {
 	darkroom *v1alpha1.Darkroom
 	pods     []corev1.Pod

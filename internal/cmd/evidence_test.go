@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-// canary is a credential of the Darkroom. foreign is a credential that is only in a variable of a pod.
+// canary is a credential of the Darkroom, and foreign a credential that occurs only in a variable of a pod.
 const (
 	canary  = "kanarien  vogel/+42=x"
 	foreign = "papagei-of-a-webhook"
@@ -27,8 +27,8 @@ const (
 
 var now = time.Unix(1_800_000_000, 0)
 
-// suspect is what the cluster has on a Darkroom that does not start, with credentials where users and
-// controllers put them.
+// suspect returns the objects of a Darkroom that does not start, with credentials where users and controllers may put
+// them.
 func suspect() *evidence {
 	darkroom := darkrooms.New("photos", "team-a").S3("pictures", "eu-west-2").
 		Annotation(lastApplied, `{"spec":{"source":{"secretKey":"`+canary+`"}}}`).
@@ -69,7 +69,7 @@ func suspect() *evidence {
 	}
 }
 
-// written returns what is written of the evidence by the commands status and report.
+// written returns the output of the commands status and report for the evidence.
 func written(t interface{ Fatal(args ...any) }, e *evidence) map[string]string {
 	out := map[string]string{}
 	for name, write := range map[string]func(*strings.Builder) error{
@@ -85,7 +85,7 @@ func written(t interface{ Fatal(args ...any) }, e *evidence) map[string]string {
 	return out
 }
 
-// spoil appends to any text that the cluster has on a Darkroom.
+// spoil appends a suffix to one random text of the Darkroom's objects.
 func spoil(t *rapid.T, e *evidence, with string) {
 	places := 0
 	pick := rapid.IntRange(0, 200).Draw(t, "place")
@@ -95,7 +95,7 @@ func spoil(t *rapid.T, e *evidence, with string) {
 			t.Fatal(err)
 		}
 		raw, err := json.Marshal(manifest.EachText(fields, func(text string) string {
-			// The fields of variables have these names in every cluster.
+			// The fields of environment variables have these names in every cluster.
 			if places++; places-1 == pick && text != "env" && text != "value" {
 				return text + with
 			}
@@ -104,7 +104,7 @@ func spoil(t *rapid.T, e *evidence, with string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = json.Unmarshal(raw, object) // a text of another type, such as a time, stays as it was
+		_ = json.Unmarshal(raw, object) // other types, such as times, stay unchanged
 	}
 }
 
@@ -123,11 +123,11 @@ func TestTextsOfOthersDoNotControlTheTerminal(t *testing.T) {
 	})
 }
 
-// words is a text whose white space does not matter.
+// words removes differences in white space from a text.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // TestNoCredentialIsShown puts a credential of the Darkroom into the texts of its objects and events, because
-// controllers may quote it there.
+// controllers may quote credentials there.
 func TestNoCredentialIsShown(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		e := suspect()

@@ -18,8 +18,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// kubeconfigOf returns the kubeconfig of a user who may list the Darkrooms of the namespace team-a, and use the
-// proxy of its Services.
+// kubeconfigOf returns the kubeconfig of a user who may list the Darkrooms of the namespace team-a and use the proxy of
+// its Services.
 func kubeconfigOf(t *testing.T, image http.HandlerFunc) string {
 	t.Helper()
 	group := v1alpha1.GroupVersion
@@ -53,7 +53,7 @@ func kubeconfigOf(t *testing.T, image http.HandlerFunc) string {
 	return kubeconfigServing(t, objects, image)
 }
 
-// kubeconfigServing returns the kubeconfig of a user who may read these objects, by their paths, and images.
+// kubeconfigServing returns the kubeconfig of a user who may read the given objects, by their paths, and images.
 func kubeconfigServing(t *testing.T, objects map[string]any, image http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func kubeconfigServing(t *testing.T, objects map[string]any, image http.HandlerF
 	return file
 }
 
-// TestExplainNamesTheHopToBlame to a user of one namespace, and ends with the code for it.
+// TestExplainNamesTheHopToBlame runs the command as a user of one namespace. The command exits with the matching code.
 func TestExplainNamesTheHopToBlame(t *testing.T) {
 	kubeconfig := kubeconfigOf(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery != "w=300" || !strings.HasSuffix(r.URL.Path, "/cat.jpg") {

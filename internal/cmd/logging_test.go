@@ -23,7 +23,7 @@ func TestWritesAreLoggedInAFlood(t *testing.T) {
 	if got := strings.Count(written.String(), `"user":"ada"`); got != flood {
 		t.Errorf("%d of %d writes are logged", got, flood)
 	}
-	// The sampler passes the first messages of a second, and then one of many.
+	// The sampler passes the first messages of each second, and then only a fraction.
 	if got := strings.Count(written.String(), `"status":401`); got == 0 || got > flood/2 {
 		t.Errorf("%d of %d other requests are logged", got, flood)
 	}

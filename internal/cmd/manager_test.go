@@ -18,11 +18,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
 )
 
-// TestBadCommandLinesAreRefused before a program connects to a cluster: there is none. A command
-// line begins with variables of the environment.
+// TestBadCommandLinesAreRefused checks that a command fails before it connects to a cluster. There is no cluster here.
+// A command line may begin with environment variables.
 func TestBadCommandLinesAreRefused(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
-	t.Chdir(filepath.Join("..", "..")) // where watches.yaml and the chart are
+	t.Chdir(filepath.Join("..", "..")) // the folder of watches.yaml and the chart
 	for _, name := range []string{
 		"DARKROOM_BASE_DOMAIN", "DARKROOM_INGRESS_CLASS", "DARKROOM_INGRESS_ANNOTATIONS",
 		envImage, envWatchNamespace,
@@ -60,7 +60,7 @@ func TestBadCommandLinesAreRefused(t *testing.T) {
 		"DARKROOM_MAX_HISTORY=many manager":     "DARKROOM_MAX_HISTORY=many: ",
 		"DARKROOM_LEADER_ELECT=perhaps manager": "DARKROOM_LEADER_ELECT=perhaps: ",
 		"DARKROOM_LOG_LEVEL=loud manager":       "--log-level=loud: ",
-		// A container with a wrong argument must fail, and not print the help and succeed.
+		// With a wrong argument a container must fail, instead of printing the help and succeeding.
 		"templat": `unknown command "templat" for "darkroom-operator"`,
 
 		"plan":                                      "KUBECONFIG=" + missing + ": no such file",
@@ -96,7 +96,7 @@ func TestBadCommandLinesAreRefused(t *testing.T) {
 	}
 }
 
-// A lease that two installations share would leave one of them without a leader.
+// If two installations shared a lease, one of them would never lead.
 func TestEachInstallationAndShardHasItsOwnLease(t *testing.T) {
 	shard, err := labels.Parse("shard=a")
 	if err != nil {

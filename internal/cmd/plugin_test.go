@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Commands for people choose the cluster by the same flags, and name a kubeconfig that is missing.
+// Commands for users select the cluster by the same flags, and name the kubeconfig if it is missing.
 func TestEachCommandThatReadsAClusterChoosesItAlike(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	t.Setenv("KUBECONFIG", missing)

@@ -33,7 +33,7 @@ func Main() int {
 	return 0
 }
 
-// exitCode ends the program with an exit code and without a message.
+// exitCode makes the program exit with a code and without a message.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
@@ -48,7 +48,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// newRootNamed returns a program without commands.
+// newRootNamed returns the root command without subcommands.
 func newRootNamed(name, short string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           name,

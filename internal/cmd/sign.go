@@ -73,7 +73,7 @@ func sign(out io.Writer, key string, urls []string, expires time.Duration) error
 		if err != nil || !strings.HasPrefix(u.Path, "/") {
 			return fmt.Errorf("invalid URL %q: must be the URL of an image, for example https://photos.example.com/cat.jpg?w=300", text)
 		}
-		// Invalid parameters would be missing in the signed URL.
+		// Otherwise, invalid parameters would be missing from the signed URL.
 		if _, err := url.ParseQuery(u.RawQuery); err != nil {
 			return fmt.Errorf("parse the parameters of %q: %w", text, err)
 		}

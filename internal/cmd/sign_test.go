@@ -46,7 +46,7 @@ func TestURLsAreSignedWithTheFirstKey(t *testing.T) {
 	}
 }
 
-// TestURLsAreSignedForADarkroom with the key that it names, read as the caller.
+// TestURLsAreSignedForADarkroom uses the key that the Darkroom references, read with the caller's permissions.
 func TestURLsAreSignedForADarkroom(t *testing.T) {
 	group := v1alpha1.GroupVersion
 	signed := func(key string) *v1alpha1.Darkroom {

@@ -147,7 +147,7 @@ func (e *evidence) table(b *strings.Builder, heading string, rows func(row func(
 		}
 		fmt.Fprintln(w, "  "+strings.TrimSpace(strings.Join(texts, "\t")))
 	})
-	w.Flush() //nolint:errcheck // a builder does not fail
+	w.Flush() //nolint:errcheck // a strings.Builder never fails
 }
 
 func age(now, then time.Time) string {

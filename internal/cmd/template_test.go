@@ -21,7 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// template runs the command with nothing in the environment.
+// template runs the command with an empty environment.
 func template(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
 	for _, name := range []string{
@@ -43,7 +43,7 @@ func template(t *testing.T, stdin string, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// printed is what the command prints where it must succeed.
+// printed returns the output of the command, which must succeed.
 func printed(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	out, err := template(t, stdin, args...)
@@ -53,7 +53,7 @@ func printed(t *testing.T, stdin string, args ...string) string {
 	return out
 }
 
-// refused is the error of the command where it must fail.
+// refused returns the error of the command, which must fail.
 func refused(t *testing.T, stdin string, args ...string) error {
 	t.Helper()
 	out, err := template(t, stdin, args...)
@@ -63,7 +63,7 @@ func refused(t *testing.T, stdin string, args ...string) error {
 	return err
 }
 
-// document is a Darkroom as YAML.
+// document returns a Darkroom as YAML.
 func document(t *testing.T, darkroom *darkrooms.Builder) string {
 	t.Helper()
 	raw, err := yaml.Marshal(darkroom.Generation(0).Obj())
@@ -90,8 +90,8 @@ func installed(t *testing.T, printed string) []string {
 	return found
 }
 
-// helmTemplate is `helm template NAME helm-charts/darkroom -f -`: the values come
-// as YAML, in which all numbers are alike, and the chart comes from its folder.
+// helmTemplate runs `helm template NAME helm-charts/darkroom -f -`. The values are passed as YAML, which has one type
+// of numbers, and the chart is read from its folder.
 func helmTemplate(t *testing.T, name, values string) string {
 	t.Helper()
 	chart, err := loader.Load(filepath.Join("..", "..", "helm-charts", "darkroom"))
@@ -310,15 +310,14 @@ func TestManifestsOfSeveralDarkroomsAreOneStream(t *testing.T) {
 	}
 }
 
-// TestEveryCommandThatTranslatesHasTheSameFlags, because a preview that allows what the manager refuses would
-// be of no use.
+// A preview would be useless if it accepted Darkrooms that the manager rejects.
 func TestEveryCommandThatTranslatesHasTheSameFlags(t *testing.T) {
 	wanted := pflag.NewFlagSet("", pflag.ContinueOnError)
 	(&translation{}).addFlags(wanted)
 	nameEnvironment(wanted)
 	for _, command := range newRoot().Commands() {
 		if slices.Contains([]string{"sign", "status", "explain", "report"}, command.Name()) {
-			continue // they translate nothing
+			continue // these commands translate nothing
 		}
 		wanted.VisitAll(func(flag *pflag.Flag) {
 			if got := command.Flags().Lookup(flag.Name); got == nil || got.Usage != flag.Usage || got.DefValue != flag.DefValue {

@@ -112,7 +112,7 @@ func count(slices *discoveryv1.EndpointSliceList) (out Endpoints, pod string) {
 	return out, pod
 }
 
-// variables reads the ConfigMap from which a pod of a Darkroom has its variables.
+// variables reads the ConfigMap from which a pod of a Darkroom gets its variables.
 func (c Cluster) variables(ctx context.Context, namespace, name string) Read[map[string]string] {
 	out := Read[map[string]string]{}
 	get := func(resource, name string, into any) Access {
@@ -137,7 +137,7 @@ func (c Cluster) variables(ctx context.Context, namespace, name string) Read[map
 	return out
 }
 
-// ask requests the image from the Service of a Darkroom, unless the request is known to be rejected.
+// ask requests the image from the Service of a Darkroom, unless the request would certainly be rejected.
 func (c Cluster) ask(ctx context.Context, e *Evidence, subject *v1alpha1.Darkroom) Answer {
 	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
 	defer cancel()

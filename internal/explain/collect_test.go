@@ -25,7 +25,7 @@ const (
 	signingKey = "the first key, 0123456789"
 )
 
-// kubernetesAPI answers requests by their path, and others with 403; it records the requests for images.
+// kubernetesAPI responds to requests by their path, and with 403 to all others. It records the requests for images.
 func kubernetesAPI(t *testing.T, answers map[string]http.HandlerFunc) (cluster Cluster, asked func() []*url.URL) {
 	t.Helper()
 	var mu sync.Mutex
@@ -56,7 +56,7 @@ func kubernetesAPI(t *testing.T, answers map[string]http.HandlerFunc) (cluster C
 	}
 }
 
-// status is an answer of the Kubernetes API itself.
+// status is a response of the Kubernetes API itself.
 func status(w http.ResponseWriter, code int, reason, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -104,7 +104,7 @@ func TestTheImageIsRequestedWithoutCredentials(t *testing.T) {
 	e := evidence(t, "https://user:pass@photos.example.com/a%20cat.png?w=7&token=secret&s=secret&ixlib=1", false)
 	cluster.Collect(t.Context(), e)
 	if got := asked(); len(got) != 1 || got[0].Path != proxyPath+"/a cat.png" || got[0].RawQuery != "w=7" {
-		t.Errorf("asked for %v", got)
+		t.Errorf("got the requests %v", got)
 	}
 	if e.Ingress.Access != Found || len(e.Ingress.Object.Spec.Rules) != 1 || e.HTTPRoute.Access != Missing ||
 		e.Endpoints != (Read[Endpoints]{Found, Endpoints{2, 3}}) {
@@ -113,11 +113,11 @@ func TestTheImageIsRequestedWithoutCredentials(t *testing.T) {
 	a := e.Answer
 	if a.Status != 200 || a.ContentType != "image/png" || a.Bytes != maxProblem+10 || a.Cache != "hit" ||
 		len(a.Parts) != 1 || a.Took <= 0 {
-		t.Errorf("the answer is %+v", a)
+		t.Errorf("the response is %+v", a)
 	}
 }
 
-// TestAnswersOfKubernetesAreNotThoseOfTheDarkroom, and neither is the target of a redirect.
+// TestAnswersOfKubernetesAreNotThoseOfTheDarkroom also covers the target of a redirect.
 func TestAnswersOfKubernetesAreNotThoseOfTheDarkroom(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
@@ -165,7 +165,7 @@ func TestAnswersOfKubernetesAreNotThoseOfTheDarkroom(t *testing.T) {
 	}
 }
 
-// TestTheSourceOfThePodsIsRead while the last change is not ready, through the names that the cluster gives.
+// While the last change is not ready, the source is read from the pods, using the names that the cluster reports.
 func TestTheSourceOfThePodsIsRead(t *testing.T) {
 	const pod = `{"spec":{"containers":[{"envFrom":[{"secretRef":{"name":"own"}},{"configMapRef":{"name":%q}}]}]}}`
 	for name, c := range map[string]struct {
@@ -219,7 +219,7 @@ func gateProblem(code int, detail string) http.HandlerFunc {
 	}
 }
 
-// TestSignaturesAreVerifiedHere, and a valid one is replaced by one that expires soon.
+// TestSignaturesAreVerifiedHere also checks that a valid signature is replaced by one that expires soon.
 func TestSignaturesAreVerifiedHere(t *testing.T) {
 	sign := func(key string, expires time.Time) string {
 		u, _ := url.Parse("https://photos.example.com/a.png?w=7&v=2")
@@ -280,7 +280,7 @@ func TestSignaturesAreVerifiedHere(t *testing.T) {
 			cluster.Collect(t.Context(), e)
 			got := asked()
 			if e.Signature != c.want || len(got) != c.asked {
-				t.Fatalf("the signature is %s, asked for %v", e.Signature, got)
+				t.Fatalf("the signature is %s, got the requests %v", e.Signature, got)
 			}
 			if c.asked == 0 {
 				return

@@ -96,7 +96,7 @@ func Decide(e *Evidence) *Explanation {
 // acquittal returns the verdict if no hop failed.
 func (e *Evidence) acquittal(subject *v1alpha1.Darkroom, findings []finding) (verdict, remedy string) {
 	verdict = fmt.Sprintf("Darkroom %s/%s serves this image", subject.Namespace, subject.Name)
-	remedy = "If a client gets something else, look at what is in front of the cluster: DNS, the load " +
+	remedy = "If a client gets something else, look at the components in front of the cluster: DNS, the load " +
 		"balancer, a CDN and its cache"
 	isServed := e.Answer.Failure == "" && e.Answer.Status == http.StatusOK
 	for _, found := range findings {
@@ -141,13 +141,13 @@ func (e *Evidence) host(subject *v1alpha1.Darkroom) finding {
 	isHandled := domains != nil && domains.ObservedGeneration == subject.Generation
 	switch {
 	case !isHandled && e.HolderKnown && e.Holder != (types.NamespacedName{}):
-		return out.failed(nameOf(subject)+" claims the host, and another Darkroom has it"+also,
+		return out.failed(nameOf(subject)+" claims the host, but another Darkroom holds it"+also,
 			remedyOf(subject, v1alpha1.ReasonDomainConflict), "subDomains")
 	case !isHandled:
-		return out.failed(nameOf(subject)+" claims the host, and the operator has not handled this yet"+also,
+		return out.failed(nameOf(subject)+" claims the host, but the operator has not handled this yet"+also,
 			"Check the status with: kubectl darkroom status "+subject.Name+" -n "+subject.Namespace, "")
 	}
-	return out.failed(fmt.Sprintf("%s claims the host, and does not have it: %s%s", nameOf(subject),
+	return out.failed(fmt.Sprintf("%s claims the host but does not hold it: %s%s", nameOf(subject),
 		trimmed(domains.Message), also),
 		remedyOf(subject, domains.Reason), "subDomains")
 }
@@ -193,7 +193,7 @@ func (e *Evidence) route(subject *v1alpha1.Darkroom, access Access, kind, field 
 	switch {
 	case access == Unread:
 		if e.isRouted(subject) {
-			return out.ok("routes the host, as the operator reports")
+			return out.ok("routes the host, according to the operator")
 		}
 		return out.unknown("you may not read it", "Ask for permission to get the "+kind)
 	case access == Missing || !metav1.IsControlledBy(route, subject):
@@ -273,10 +273,10 @@ func (e *Evidence) front(findings []finding) []finding {
 	}
 	route := &findings[at]
 	route.Status = e.Seen
-	remedy := "Check that a controller serves it, that DNS leads the host there, and its log: kubectl describe " +
+	remedy := "Check that a controller serves it, that DNS resolves the host to it, and its log: kubectl describe " +
 		strings.ToLower(strings.Replace(route.Name, " ", "/", 1))
 	*route = route.failed("the client got "+statusText(e.Seen)+
-		", while the Service serves the image: the response is one of what is in front of the Service, such as the "+
+		", while the Service serves the image: the response comes from something in front of the Service, such as the "+
 		"default page of an ingress controller", remedy,
 		map[bool]string{true: "gateway.parentRefs", false: "ingress.className"}[strings.HasPrefix(route.Name, "HTTPRoute")])
 	return findings

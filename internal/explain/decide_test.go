@@ -23,7 +23,7 @@ import (
 
 const host = "photos.example.com"
 
-// holder is a Darkroom that has the host.
+// holder returns a Darkroom that holds the host.
 func holder() *darkrooms.Builder {
 	return darkrooms.New("photos", "team-a").UID("1").Status(func(s *v1alpha1.DarkroomStatus) {
 		s.Domains, s.BaseDomain, s.Phase = []string{host}, "example.com", v1alpha1.PhaseReady
@@ -33,12 +33,12 @@ func holder() *darkrooms.Builder {
 	})
 }
 
-// refused is a holder whose last change has not reached the pods.
+// refused returns a holder whose last change has not reached the pods.
 func refused() *darkrooms.Builder {
 	return holder().Condition(degraded(v1alpha1.ConditionReady, v1alpha1.ReasonImageNotFound, "GET /a.jpg?w=16: HTTP 404."))
 }
 
-// variables are what pods with a source read.
+// variables returns the variables of pods with a source.
 func variables(of ...string) Read[map[string]string] {
 	out := Read[map[string]string]{Found, map[string]string{}}
 	for _, pair := range of {
@@ -58,7 +58,7 @@ func withSources(spec *v1alpha1.DarkroomSpec) {
 	}
 }
 
-// routed is an Ingress of the holder.
+// routed returns an Ingress of the holder.
 func routed(hosts ...string) Read[networkingv1.Ingress] {
 	out := networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{
 		OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: ptr.To(true)}},
@@ -70,7 +70,7 @@ func routed(hosts ...string) Read[networkingv1.Ingress] {
 	return Read[networkingv1.Ingress]{Found, out}
 }
 
-// unaddressed is an Ingress without a controller.
+// unaddressed returns an Ingress without a controller.
 func unaddressed(hosts ...string) Read[networkingv1.Ingress] {
 	out := routed(hosts...)
 	out.Object.Status = networkingv1.IngressStatus{}
@@ -90,7 +90,7 @@ func served(status int, contentType string) Answer {
 	return Answer{Status: status, ContentType: contentType, Bytes: 1000, Took: 40 * time.Millisecond}
 }
 
-// fromGate is a failure of a gate, with the parts of Server-Timing.
+// fromGate returns a gate's response to a failed request, with the parts of Server-Timing.
 func fromGate(status int, detail string, parts ...string) Answer {
 	out := served(status, "application/problem+json")
 	out.Detail = detail
@@ -108,14 +108,14 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		evidence Evidence
 		darkroom *darkrooms.Builder
 		blame    Kind
-		// verdict and remedy are parts of them.
+		// verdict and remedy are substrings of the actual texts.
 		verdict, remedy, field string
 	}{
 		"an unknown host": {
 			url: "https://cdn.example.net/a.jpg", blame: Host,
 			verdict: "no Darkroom that you may see", remedy: "Check the host",
 		},
-		"a host of nobody": {
+		"a host that no Darkroom claims": {
 			evidence: Evidence{BaseDomains: []string{"example.com"}}, blame: Host,
 			verdict: "below the base domain example.com", remedy: `add it to subDomains`,
 		},
@@ -126,13 +126,13 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 		"a host that another has": {
 			darkroom: darkrooms.New("photos", "team-a").
 				Condition(degraded(v1alpha1.ConditionDomainsReady, v1alpha1.ReasonDomainConflict, "Host is already claimed.")),
-			blame: Host, verdict: "team-a/photos claims the host, and does not have it: Host is already claimed",
+			blame: Host, verdict: "team-a/photos claims the host but does not hold it: Host is already claimed",
 			remedy: "subDomains", field: "subDomains",
 		},
 		"a host whose Lease names another Darkroom": {
 			darkroom: holder(), blame: Host, field: "subDomains",
 			evidence: Evidence{HolderKnown: true, Holder: types.NamespacedName{Namespace: "team-b", Name: "photos"}},
-			verdict:  "team-a/photos claims the host, and another Darkroom has it",
+			verdict:  "team-a/photos claims the host, but another Darkroom holds it",
 		},
 		"a host without a Lease": {
 			darkroom: holder(), blame: Host, evidence: Evidence{HolderKnown: true},
@@ -159,7 +159,7 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 			evidence: Evidence{Ingress: routed(host)}, blame: Route,
 			verdict: "Secret cert does not exist", remedy: "Create the Secret", field: "ingress.tlsSecretName",
 		},
-		"an Ingress of somebody else": {
+		"an Ingress with another owner": {
 			darkroom: holder().UID("2"), evidence: Evidence{Ingress: routed(host)}, blame: Route,
 			verdict: "does not exist",
 		},
@@ -251,7 +251,7 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 			evidence: Evidence{Signature: SignatureAccepted, Answer: fromGate(403, "the source denies access", "fetch")},
 			blame:    Source,
 		},
-		"a gate that does not know the key yet": {
+		"a gate that does not have the key yet": {
 			darkroom: holder().Spec(withGate).Spec(func(s *v1alpha1.DarkroomSpec) { s.Gate.Signing = &v1alpha1.GateSigning{} }),
 			evidence: Evidence{Signature: SignatureAccepted, Answer: fromGate(403, "the signature of the URL is invalid")},
 			blame:    Gate, field: "gate.signing",
@@ -404,7 +404,7 @@ func TestTheHopToBlameAndWhatHelps(t *testing.T) {
 	}
 }
 
-// TestAHostOfTwo names the one that has it, whatever the order, and the one that is refused.
+// TestAHostOfTwo names the Darkroom that holds the host and the one that is refused, in any order.
 func TestAHostOfTwo(t *testing.T) {
 	younger := darkrooms.New("dogs", "zoo").Obj()
 	for _, claimants := range [][]*v1alpha1.Darkroom{{holder().Obj(), younger}, {younger, holder().Obj()}} {
@@ -454,7 +454,7 @@ func TestTimesOfTheHops(t *testing.T) {
 	}
 }
 
-// valid checks what holds for every explanation.
+// valid checks the properties of every explanation.
 func valid(t interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -481,7 +481,8 @@ func valid(t interface {
 	}
 }
 
-// TestEveryExplanationIsValid combines what can be found of a Darkroom, and hides what may be a credential.
+// TestEveryExplanationIsValid combines everything that can be found about a Darkroom, and conceals possible
+// credentials.
 func TestEveryExplanationIsValid(t *testing.T) {
 	const secret = "kanarienvogel"
 	property.Check(t, func(t *rapid.T) {

@@ -15,8 +15,8 @@ type Explanation struct {
 	URL      string   `json:"url" doc:"The URL without signature and unknown parameters, which may be credentials"`
 	Darkroom *Subject `json:"darkroom,omitempty" doc:"The Darkroom that has the host, or claims it"`
 	Verdict  string   `json:"verdict" doc:"The result in a sentence"`
-	Blame    Kind     `json:"blame,omitempty" enum:"host,route,service,gate,darkroom,source" doc:"The hop to blame; none if the image is served, or if it is not known"`
-	Remedy   string   `json:"remedy,omitempty" doc:"What helps, in a sentence that names the field or command"`
+	Blame    Kind     `json:"blame,omitempty" enum:"host,route,service,gate,darkroom,source" doc:"The hop to blame; none if the image is served or the cause unknown"`
+	Remedy   string   `json:"remedy,omitempty" doc:"What to do, in a sentence that names the field or command"`
 	Field    string   `json:"field,omitempty" doc:"The field of the Darkroom to edit, for example source.baseUrl"`
 	Hops     []Hop    `json:"hops" doc:"From the host to the source"`
 }
@@ -55,7 +55,7 @@ const (
 type Hop struct {
 	Kind         Kind    `json:"kind" enum:"host,route,service,gate,darkroom,source"`
 	Name         string  `json:"name" doc:"For example Ingress photos"`
-	State        State   `json:"state" enum:"ok,failed,unknown,notAsked" doc:"notAsked: the hops before it answered, or the request did not reach it"`
+	State        State   `json:"state" enum:"ok,failed,unknown,notAsked" doc:"notAsked: an earlier hop responded, or the request did not reach this one"`
 	Detail       string  `json:"detail,omitempty"`
 	Status       int     `json:"status,omitempty" doc:"HTTP status of its response"`
 	Milliseconds float64 `json:"milliseconds,omitempty"`
@@ -70,7 +70,8 @@ type Evidence struct {
 	// Claimants are the Darkrooms visible to the caller that serve or want the host, in the order of the function
 	// Claimants.
 	Claimants []*v1alpha1.Darkroom
-	// Holder is the Darkroom that holds the host, according to the Lease; empty if none does. It is valid if HolderKnown.
+	// Holder is the Darkroom that holds the host according to the Lease; empty if there is none. It is valid only if
+	// HolderKnown is set.
 	Holder      types.NamespacedName
 	HolderKnown bool
 	// Seen is the status that a client received from the host of the URL; 0 if unknown.
@@ -80,7 +81,7 @@ type Evidence struct {
 	HTTPRoute Read[gatewayv1.HTTPRoute]
 	// Endpoints are the endpoints of the Service.
 	Endpoints Read[Endpoints]
-	// Variables are the data of the ConfigMap that a ready pod reads, which may be of an earlier generation. They are
+	// Variables are the data of the ConfigMap that a ready pod reads, which may be from an earlier generation. They are
 	// only read if the current generation is not ready.
 	Variables Read[map[string]string]
 	Signature Signature

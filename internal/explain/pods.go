@@ -71,7 +71,7 @@ func nameOfSource(source *v1alpha1.Source) string {
 }
 
 // lag explains that the pods do not use the source in the spec, or, if isKnown is false, that they may not; empty if
-// they do.
+// they use it.
 func (e *Evidence) lag(subject *v1alpha1.Darkroom) (text string, isKnown bool) {
 	ready := v1alpha1.FindCondition(subject.Status.Conditions, v1alpha1.ConditionReady)
 	why := "the operator has not handled the last change yet"
@@ -92,7 +92,8 @@ func (e *Evidence) lag(subject *v1alpha1.Darkroom) (text string, isKnown bool) {
 	return "", false
 }
 
-// mayLag reports whether a change of the spec may not have reached the pods. Pods that await only their routes have it.
+// mayLag reports whether a change of the spec may not have reached the pods. Pods that wait only for their routes
+// already use the change.
 func mayLag(subject *v1alpha1.Darkroom, ready *v1alpha1.Condition) bool {
 	if ready == nil || ready.ObservedGeneration != subject.Generation {
 		return true

@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// TestTheSourceOfPodsIsThatOfTheirSpec as long as the chart writes the variables that are read here.
+// TestTheSourceOfPodsIsThatOfTheirSpec checks that the chart writes the variables that are read here.
 func TestTheSourceOfPodsIsThatOfTheirSpec(t *testing.T) {
 	chrt, err := charts.Darkroom()
 	expect.NoError(t, err)
@@ -38,7 +38,7 @@ func TestTheSourceOfPodsIsThatOfTheirSpec(t *testing.T) {
 			objects, err := manifests.DecodeStrictly(rendered.Manifest)
 			expect.NoError(t, err)
 			config := manifests.Only[*corev1.ConfigMap](t, objects)
-			// Another Darkroom, because a source that cannot be read would be left as it is.
+			// The Darkroom has another source, because asServed returns it unchanged if it cannot read the variables.
 			e := &Evidence{Variables: Read[map[string]string]{Found, config.Data}}
 			got := e.asServed(darkrooms.New("photos", "team-a").WebFolder("https://new").Spec(withSources).Obj()).Spec
 			expect.Equal(t, "source", location(&spec.Spec.Source), location(&got.Source))

@@ -156,7 +156,7 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	}
 }
 
-// blame determines which hop caused the response; none if it is an image.
+// blame determines which hop caused the response; none if the response is an image.
 func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, field string) {
 	a := &e.Answer
 	detail = cmp.Or(a.Detail, "the response has "+statusText(a.Status))
@@ -220,7 +220,7 @@ func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
 	return field + ".baseUrl"
 }
 
-// blameInGate decides by the status of a gate and by the steps in its Server-Timing header.
+// blameInGate decides by the gate's status and the steps in its Server-Timing header.
 func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, field string) {
 	a := &e.Answer
 	_, transformed := a.Parts["transform"]
@@ -247,7 +247,7 @@ func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, fie
 		status == http.StatusUnsupportedMediaType, status >= 500:
 		return Source, "", ""
 	}
-	return Gate, "Change the parameter of the URL that the message names, or what gate allows", "gate"
+	return Gate, "Change the parameter of the URL that the message names, or the settings of spec.gate", "gate"
 }
 
 // readLog returns how to read the logs of a container in all pods.

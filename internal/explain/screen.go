@@ -40,7 +40,7 @@ func (x *Explanation) Screen(out io.Writer) error {
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
-	w.Flush() //nolint:errcheck // a builder does not fail
+	w.Flush() //nolint:errcheck // a strings.Builder never fails
 	_, err := io.WriteString(out, b.String())
 	return err
 }

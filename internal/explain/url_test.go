@@ -9,8 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// TestParametersAreThoseOfTheDefinition compares them with those that gate.limits.parameters may name. The parameter
-// preset cannot be forbidden.
+// TestParametersAreThoseOfTheDefinition compares the parameters with the ones that gate.limits.parameters allows. The
+// parameter preset cannot be forbidden.
 func TestParametersAreThoseOfTheDefinition(t *testing.T) {
 	schema, err := definition.Schema()
 	expect.NoError(t, err)

@@ -81,8 +81,8 @@ func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 }
 
 // AcceptanceBy returns the acceptance of the current generation of a route by a Gateway, and the condition with the
-// reason if it is not accepted; nil if there is none. A Gateway has one controller, so if several have reported, the
-// most favorable report counts and the others are stale.
+// reason if the route is not accepted; nil if there is none. A Gateway has only one controller, so if several have
+// reported, the most favorable report counts and the others are stale.
 func AcceptanceBy(route *gatewayv1.HTTPRoute, by Parent) (Acceptance, *metav1.Condition) {
 	best, why := Awaiting, (*metav1.Condition)(nil)
 	if route == nil {

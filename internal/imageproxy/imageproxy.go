@@ -21,7 +21,7 @@ import (
 )
 
 // SignatureTTL is the validity of signatures of these requests. It is short because the URLs are in the audit log. The
-// clock skew between pods and callers must be less.
+// clock skew between pods and callers must be smaller.
 const SignatureTTL = 5 * time.Minute
 
 // Internal are the paths that Darkroom serves in addition to images.
@@ -62,8 +62,8 @@ func NewRequest(
 	return request, nil
 }
 
-// MaxRefusal limits the size of a response to decode, in bytes. A Darkroom may send a larger one, and decoding takes a
-// hundred times its size in memory.
+// MaxRefusal limits the size of a response to decode, in bytes. A Darkroom may send a larger response, and decoding
+// takes a hundred times its size in memory.
 const MaxRefusal = 64 << 10
 
 // Refusal returns the error if the response came from the Kubernetes API itself; nil if it came from the Darkroom.

@@ -26,7 +26,7 @@ func TestARefusalOfKubernetesIsNotTheDarkrooms(t *testing.T) {
 	}
 }
 
-// TestAResponseOfADarkroomTakesNoMemory: each three bytes of it would be a cause of 48 bytes.
+// Every three bytes of the response would become a cause of 48 bytes.
 func TestAResponseOfADarkroomTakesNoMemory(t *testing.T) {
 	body := []byte(`{"kind":"Status","details":{"causes":[{}` + strings.Repeat(`,{}`, 2<<20) + `]}}`)
 	var before, after runtime.MemStats

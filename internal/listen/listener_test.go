@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/listen"
 )
 
-// serve serves within limits: /known keeps its connection, and waits until the test ends.
+// serve starts a server with limits: /known marks its connection as known and waits until the test ends.
 func serve(t *testing.T, limits listen.Limits) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func serve(t *testing.T, limits listen.Limits) (address string) {
 	return listener.Addr().String()
 }
 
-// dial connects from an address of loopback, and sends the beginning of a request.
+// dial connects from a loopback address and sends the beginning of a request.
 func dial(t *testing.T, from, to, sends string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -61,7 +61,7 @@ const (
 	modest     = "127.0.0.3"
 )
 
-// answers returns the status of the answer to a whole request.
+// answers returns the status of the response to a complete request.
 func answers(t *testing.T, c net.Conn) (status int, err error) {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -74,19 +74,19 @@ func answers(t *testing.T, c net.Conn) (status int, err error) {
 
 func TestWhoFillsAListenerKeepsNobodyOut(t *testing.T) {
 	address := serve(t, listen.Limits{All: 8, Unknown: 4})
-	// A connection from elsewhere that waits is not closed in favor of an attacker's.
+	// A waiting connection from another address is not closed in favor of the attacker's connections.
 	waits := dial(t, modest, address, unfinished)
 	for range 40 {
 		dial(t, attacker, address, unfinished)
 		other := dial(t, modest, address, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 		if status, err := answers(t, other); err != nil || status != http.StatusOK {
-			t.Fatalf("another client is answered %d, %v", status, err)
+			t.Fatalf("another client: got %d, %v", status, err)
 		}
 		_ = other.Close()
 	}
 	_, _ = io.WriteString(waits, "y\r\n\r\n")
 	if status, err := answers(t, waits); err != nil || status != http.StatusOK {
-		t.Errorf("a connection that waited is answered %d, %v", status, err)
+		t.Errorf("a connection that waited: got %d, %v", status, err)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestConnectionsOfKnownCallersAreKept(t *testing.T) {
 		dial(t, attacker, address, unfinished)
 	}
 	for i, reader := range known {
-		// The chunk is there, and the connection is open: nothing else can be read of it.
+		// The chunk has arrived and the connection is open, but nothing else can be read from it.
 		if reader.Buffered() == 0 {
 			if _, err := reader.Peek(1); err != nil {
 				t.Errorf("connection %d of a known caller: %v", i, err)
@@ -115,17 +115,17 @@ func TestConnectionsOfKnownCallersAreKept(t *testing.T) {
 	}
 	one := dial(t, modest, address, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 	if status, err := answers(t, one); err != nil || status != http.StatusOK {
-		t.Errorf("the place that is left answers %d, %v", status, err)
+		t.Errorf("the remaining place: got %d, %v", status, err)
 	}
 }
 
-// TestIdleConnectionsGiveWay after their request, whoever sent it.
+// A connection is idle after its request, no matter who sent it.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	address := serve(t, listen.Limits{All: 3, Unknown: 3})
 	for i := range 20 {
 		c := dial(t, modest, address, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
 		if status, err := answers(t, c); err != nil || status != http.StatusOK {
-			t.Fatalf("client %d is answered %d, %v", i, status, err)
+			t.Fatalf("client %d: got %d, %v", i, status, err)
 		}
 	}
 }

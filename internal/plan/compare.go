@@ -62,7 +62,7 @@ func template(deployment *unstructured.Unstructured) any {
 }
 
 // compareFields lists the fields that differ. The name of a ConfigMap or Secret contains a digest, so a change replaces
-// the object. Its fields are compared with those of the replaced object, and the new name does not count as a
+// the object. Its fields are compared with the fields of the replaced object, and the new name does not count as a
 // difference.
 func (d *Darkroom) compareFields(darkroom *v1alpha1.Darkroom, before, after objects) {
 	renamed := map[string]string{}
@@ -154,8 +154,8 @@ func byName(items []any) map[string]any {
 // longest is the maximum length of a printed value.
 const longest = 80
 
-// text describes a value. Variables are concealed, because they may be credentials, and digests are omitted, because
-// they say nothing.
+// text describes a value. It conceals variables, because they may be credentials, and omits digests, because they are
+// not informative.
 func text(darkroom *v1alpha1.Darkroom, path string, value any) string {
 	switch {
 	case value == nil:

@@ -1,9 +1,10 @@
 // Package plan previews what an operator with this chart and these settings would change in a cluster. It renders each
 // Darkroom and applies its objects, existing and new, in dry-run requests to the API server.
 //
-// The requests equal the operator's applies (package release), so the API server's defaults and policies are taken into
-// account. Secrets of the chart are compared by name, because the name contains a digest of the data. Secrets that
-// Darkrooms reference are read to compute the digest in the pod template. A plan contains no data of Secrets.
+// The requests equal the operator's applies (package release), so the result includes the API server's defaults and the
+// effects of policies. Secrets of the chart are compared by name, because the name contains a digest of the data.
+// Secrets that Darkrooms reference are read to compute the digest in the pod template. A plan contains no data of
+// Secrets.
 package plan
 
 import (
@@ -171,7 +172,7 @@ func (p *Planner) compare(ctx context.Context, s subject) (Darkroom, error) {
 			continue
 		}
 		if ctx.Err() != nil || !isAnswer(err) {
-			return out, fmt.Errorf("ask the API server how %s of Darkroom %s/%s would look: %w", key,
+			return out, fmt.Errorf("preview the apply of %s of Darkroom %s/%s: %w", key,
 				out.Namespace, out.Name, err)
 		}
 		out.refuse(s.darkroom, err)
@@ -190,7 +191,7 @@ func (d *Darkroom) refuse(darkroom *v1alpha1.Darkroom, err error) {
 		slices.Contains(reasonsOfRefusal, ready.Reason)
 }
 
-// reasonsOfRefusal are the reasons of the condition Ready of a Darkroom that the operator does not apply.
+// reasonsOfRefusal are the reasons of the condition Ready for Darkrooms that the operator does not apply.
 var reasonsOfRefusal = []string{
 	v1alpha1.ReasonInvalid, v1alpha1.ReasonReleaseFailed, v1alpha1.ReasonForeignRelease,
 }

@@ -22,7 +22,7 @@ const (
 	to   = "gojektech/darkroom:v0.4.2"
 )
 
-// objectsOf are a Deployment with an image, a variable and a ConfigMap, whose name contains a digest of its data.
+// objectsOf returns a Deployment with an image, a variable and a ConfigMap whose name contains a digest of its data.
 func objectsOf(image, token, cacheTime string) objects {
 	out := objects{}
 	name := "photos-" + cacheTime
@@ -92,7 +92,7 @@ func TestAPlanIsGroupedByTheFieldsThatChange(t *testing.T) {
 	}
 }
 
-// Inherited labels change in each object, and have another value in each Darkroom.
+// Inherited labels change in each object and have a different value in each Darkroom.
 func TestChangesOfOnePathAreOneLine(t *testing.T) {
 	p := &Plan{}
 	for i := range 4 {
@@ -177,11 +177,11 @@ func TestAPlanWithoutAChangeSaysSo(t *testing.T) {
 	}
 }
 
-// secret is the value of a variable. It is a number, which is not redacted in messages, and no Darkroom has it
-// any more.
+// secret is the value of a variable. It is a number, which is not redacted in messages, and no Darkroom contains it any
+// more.
 const secret = "48151623"
 
-// somePods are the containers of a Deployment of a random size, whose variables have the secret.
+// somePods returns the containers of a Deployment of a random size. Their variables contain the secret.
 func somePods(t *rapid.T, label string) *unstructured.Unstructured {
 	containers := func(of string) (out []any) {
 		for i := range rapid.IntRange(0, 2).Draw(t, label+of) {

@@ -34,16 +34,16 @@ type Darkroom struct {
 	// Created and Deleted are the objects that would be created and deleted.
 	Created []string `json:"created,omitempty"`
 	Deleted []string `json:"deleted,omitempty"`
-	// LosesHosts are the hosts that would no longer be routed to the Darkroom, and GetsHosts the hosts that would newly
-	// be.
+	// LosesHosts are the hosts that would no longer be routed to the Darkroom, and GetsHosts the hosts that would be
+	// routed to it in addition.
 	LosesHosts []string `json:"losesHosts,omitempty"`
 	GetsHosts  []string `json:"getsHosts,omitempty"`
 	// Dropped are the fields of the Darkroom that the CRD of this version lacks.
 	Dropped []string `json:"dropped,omitempty"`
 }
 
-// Field is a field of an object that would change. Values that may be secret are shown as an ellipsis, and absent ones
-// as empty.
+// Field is a field of an object that would change. Values that may be secret are shown as an ellipsis, and absent
+// values as an empty string.
 type Field struct {
 	Object string `json:"object"`
 	Path   string `json:"path"`

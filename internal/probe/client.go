@@ -229,8 +229,8 @@ func (c *Client) proxied(namespace, resource, name, port string) string {
 	return address.String()
 }
 
-// fromAPIServer returns the outcome of a response by the API server instead of the Darkroom. The content type
-// distinguishes them: on errors, Darkroom responds without a body, and the API server with a Status object.
+// fromAPIServer returns the outcome of a response that came from the API server instead of the Darkroom. The content
+// type distinguishes the two: Darkroom's error responses have no body, and the API server's contain a Status object.
 func fromAPIServer(target Target, status int) Outcome {
 	finding := fmt.Sprintf("HTTP %d of the Kubernetes API server", status)
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {

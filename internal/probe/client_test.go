@@ -23,10 +23,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 )
 
-// secret is in every body; no message may hold it.
+// secret is in every body; no message may contain it.
 const secret = "internal-secret"
 
-// cat returns a valid target with the changes of a test.
+// cat returns a valid target, modified by the test.
 func cat(changes ...func(*Target)) Target {
 	target := Target{
 		Path: "/photos/cat.jpg", Source: v1alpha1.WebFolder,
@@ -54,8 +54,7 @@ func encodedImage(t testing.TB, format string, w, h int) []byte {
 	return out.Bytes()
 }
 
-// webP is a lossy image of 16×16 pixels, as far as its header; the standard library
-// has no encoder.
+// webP is the header of a lossy image of 16×16 pixels; the standard library has no encoder.
 func webP(t *testing.T) []byte {
 	t.Helper()
 	raw, err := base64.StdEncoding.DecodeString("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoQABAADsD+JaQAA3AA/uUAAAA=")
@@ -77,7 +76,7 @@ func answer(status int, contentType string, body []byte) http.HandlerFunc {
 	}
 }
 
-// serve starts a server, which stands for a Darkroom.
+// serve starts a server that acts as a Darkroom.
 func serve(t testing.TB, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -225,8 +224,8 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 	}
 }
 
-// checkMessage checks what holds for all messages: a short sentence, without body, address
-// or time, with a remedy unless all is well.
+// checkMessage checks the properties of all messages: they are short sentences without body, address or time, and
+// contain a remedy if the probe failed.
 func checkMessage(t *testing.T, got Outcome) {
 	t.Helper()
 	for _, never := range []string{secret, "127.0.0.1", "http://", "\n"} {
@@ -264,7 +263,7 @@ func TestTheRequestIsAGetOfAnEscapedPathThatDoesNotLeaveTheService(t *testing.T)
 		got = r
 		answer(200, "image/png", encodedImage(t, "png", 16, 16))(w, r)
 	}))
-	// Nothing of the environment may lead a probe elsewhere.
+	// Nothing in the environment may redirect a probe.
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	for path, want := range map[string]string{
 		"/cat.jpg":          "/cat.jpg?w=16",
@@ -313,14 +312,14 @@ func TestUnreachableAndUnresponsiveDarkroomsAreDistinguished(t *testing.T) {
 			_ = conn.Close()
 		}
 	}))
-	quick := func(t *Target) { t.Timeout = 3 * time.Second } // a connection takes less on any machine
+	quick := func(t *Target) { t.Timeout = 3 * time.Second } // connecting takes less on any machine
 	for name, test := range map[string]struct {
 		address, want, says string
 	}{
 		"no listener":             {closed, v1alpha1.ReasonUnreachable, "connection refused"},
 		"no answer":               {hangs, v1alpha1.ReasonSourceTimeout, "no complete response within 3s"},
 		"a mesh":                  {resets, v1alpha1.ReasonUnreachable, "was reset, as by a service mesh"},
-		"half an answer":          {trickles, v1alpha1.ReasonSourceTimeout, "no complete response within 3s"},
+		"half a response":         {trickles, v1alpha1.ReasonSourceTimeout, "no complete response within 3s"},
 		"an address that is none": {"http://me:" + secret + "@[", v1alpha1.ReasonProbeInvalid, "the address is invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -330,7 +329,7 @@ func TestUnreachableAndUnresponsiveDarkroomsAreDistinguished(t *testing.T) {
 				t.Errorf("got %+v, want %s that says %q", got, test.want, test.says)
 			}
 			if strings.Contains(got.Message, secret) || strings.Contains(got.Message, "127.0.0.1") {
-				t.Errorf("the message holds a secret or an address: %s", got.Message)
+				t.Errorf("the message contains a secret or an address: %s", got.Message)
 			}
 		})
 	}
@@ -367,7 +366,7 @@ func TestNoMoreThanTheLimitIsReadOfABody(t *testing.T) {
 	<-ended // the client has closed the connection
 }
 
-// A connection that is kept leads to the old pod after a rollout.
+// A connection that is kept open leads to the old pod after a rollout.
 func TestNoConnectionIsKept(t *testing.T) {
 	var connections atomic.Int64
 	server := httptest.NewUnstartedServer(answer(200, "image/png", encodedImage(t, "png", 16, 16)))
@@ -465,8 +464,8 @@ func TestPodsAndServicesWithIPv6AreProbed(t *testing.T) {
 	}
 }
 
-// TestProbesThroughTheAPIServer has a fake of its proxy, which forwards the responses of
-// Darkroom and sends its own as JSON.
+// TestProbesThroughTheAPIServer uses a fake of the API server's proxy, which forwards the responses of Darkroom and
+// sends its own as JSON.
 func TestProbesThroughTheAPIServer(t *testing.T) {
 	const refusal = `{"kind":"Status","message":"` + secret + `"}`
 	body := encodedImage(t, "jpeg", 16, 11)
@@ -509,7 +508,7 @@ func TestProbesThroughTheAPIServer(t *testing.T) {
 		}
 		want := "/clusters/one/api/v1/namespaces/team-a/services/http:photos:http/proxy/photos/cat.jpg?w=16"
 		if path != want {
-			t.Errorf("%s: asked for %s, want %s", name, path, want)
+			t.Errorf("%s: requested %s, want %s", name, path, want)
 		}
 		if token != "Bearer token" {
 			t.Errorf("%s: authorized by %q", name, token)

@@ -20,7 +20,7 @@ import (
 type Outcome struct {
 	// Reason is v1alpha1.ReasonImageServed, or the reason of the failure.
 	Reason string
-	// Message explains the reason and says what to do.
+	// Message explains the reason and the remedy.
 	Message string
 	// StatusCode is the HTTP status; 0 without a response.
 	StatusCode int
@@ -126,7 +126,7 @@ const anySource v1alpha1.SourceType = ""
 var remedies = map[string]map[v1alpha1.SourceType]string{
 	v1alpha1.ReasonSourceDenied: {
 		v1alpha1.S3: "S3 refused access: check the keys of the source, that they are allowed s3:GetObject on " +
-			"source.bucket, and that the image exists (without s3:ListBucket, S3 answers 403 for a missing object).",
+			"source.bucket, and that the image exists (without s3:ListBucket, S3 returns 403 for a missing object).",
 		v1alpha1.GoogleCloudStorage: "Google Cloud Storage refused access: check source.credentialsSecretRef, and that " +
 			"its service account has storage.objects.get on source.bucket; without credentials the bucket must be public.",
 		v1alpha1.CloudFront: "CloudFront refused access: check that the distribution at source.host allows requests " +
@@ -145,9 +145,9 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 	v1alpha1.ReasonImageUnprocessable: {
 		v1alpha1.WebFolder: "Darkroom could not fetch the image, or what it fetched is not an image that it can process: " +
 			"check that source.baseUrl followed by this path is a JPEG, PNG or WebP image, and that the pods can reach it.",
-		v1alpha1.S3: "Darkroom had no answer from S3, or the object is not an image that it can process: check " +
-			"source.bucket, source.region, source.endpoint and the keys, that the pods can reach S3, and that the object is " +
-			"a JPEG, PNG or WebP image.",
+		v1alpha1.S3: "Darkroom received no response from S3, or the object is not an image that it can process: " +
+			"check source.bucket, source.region, source.endpoint and the keys, that the pods can reach S3, and that the " +
+			"object is a JPEG, PNG or WebP image.",
 		v1alpha1.GoogleCloudStorage: "Darkroom could not read the object, or it is not an image that Darkroom can " +
 			"process: check source.bucket and the credentials, that the pods can reach storage.googleapis.com, and that the " +
 			"object is a JPEG, PNG or WebP image.",
@@ -167,8 +167,8 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 		anySource: "The source rejected the request: check spec.source, and the log of the pods.",
 	},
 	v1alpha1.ReasonSourceFailing: {
-		v1alpha1.S3: "S3 failed or is asked too often; if source.endpoint is set, check that service. The log of " +
-			"the pods has the error.",
+		v1alpha1.S3: "S3 failed, or receives too many requests; if source.endpoint is set, check that service. " +
+			"The log of the pods contains the error.",
 		anySource: "The source or Darkroom failed: check the source, and the log of the pods.",
 	},
 	v1alpha1.ReasonSourceTimeout: {
@@ -180,7 +180,7 @@ var remedies = map[string]map[v1alpha1.SourceType]string{
 			"port 3000, and the log of the pods. An operator outside of the cluster needs --probe-via=apiserver.",
 	},
 	v1alpha1.ReasonNotAnImage: {
-		anySource: "Something other than Darkroom answered, or it served something other than an image: check " +
+		anySource: "Something other than Darkroom responded, or it served something other than an image: check " +
 			"spec.image, and that the Service selects only pods of this Darkroom.",
 	},
 	v1alpha1.ReasonProbeForbidden: {

@@ -31,8 +31,8 @@ type Result struct {
 type Options struct {
 	// Probe sends one probe.
 	Probe func(context.Context, types.NamespacedName, Target) Outcome
-	// Concurrency is the number of concurrent probes; at least 1. Targets whose last probe was not answered may use at
-	// most half of it, so that they do not delay others.
+	// Concurrency is the number of concurrent probes; at least 1. Targets that did not respond to their last probe may
+	// use at most half of these slots, so that they do not delay others.
 	Concurrency int
 	// Random returns numbers in [0, 1) for the jitter; nil means pseudo-random numbers.
 	Random func() float64
@@ -45,7 +45,7 @@ type Prober struct {
 	Changed func(...types.NamespacedName)
 
 	options Options
-	// slots limits concurrent probes, and unanswered limits those among them whose target did not respond last time.
+	// slots limits concurrent probes, and unanswered limits the ones whose target did not respond last time.
 	slots, unanswered *semaphore.Weighted
 	underway          sync.WaitGroup
 
@@ -74,7 +74,7 @@ type entry struct {
 	// last is the outcome of the last probe; nil if there was none. duration is its duration.
 	last     *Outcome
 	duration time.Duration
-	// failures is the number of failures since the last success, and alike the number of consecutive equal outcomes.
+	// failures is the number of failures since the last success, and alike is the number of consecutive equal outcomes.
 	failures, alike int
 }
 
@@ -151,7 +151,7 @@ func (p *Prober) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.ctx = ctx
 	for _, e := range p.targets {
-		p.schedule(e, 0) //nolint:contextcheck // it uses p.ctx
+		p.schedule(e, 0) //nolint:contextcheck // Start uses p.ctx
 	}
 	p.mu.Unlock()
 	<-ctx.Done()
@@ -208,7 +208,7 @@ func (p *Prober) probe(ctx context.Context, e *entry) {
 	isChanged := false
 	if ctx.Err() == nil {
 		isChanged = e.record(outcome, time.Since(began))
-		p.schedule(e, p.pause(e)) //nolint:contextcheck // the next probe has its own
+		p.schedule(e, p.pause(e)) //nolint:contextcheck // the next probe has its own context
 	}
 	p.mu.Unlock()
 	if isChanged && p.Changed != nil {

@@ -28,26 +28,27 @@ var (
 	shop   = types.NamespacedName{Namespace: "team-b", Name: "shop"}
 )
 
-// world is a prober and the Darkrooms that it probes, in a bubble of synctest: time passes
-// when the prober can do nothing until then.
+// world contains a prober and the Darkrooms that it probes, in a synctest bubble: time advances when the prober has
+// nothing else to do.
 type world struct {
 	t      *testing.T
 	prober *Prober
 	began  time.Time
 
 	mu sync.Mutex
-	// answers are the outcomes of probes by Darkroom. A probe without one waits until it is canceled.
+	// answers are the outcomes of probes by Darkroom. A probe of a Darkroom without an outcome waits until it is
+	// canceled.
 	answers map[types.NamespacedName]Outcome
-	// probed are the probes so far, with the seconds after which they began.
+	// probed lists the probes so far, with the seconds at which they began.
 	probed []string
 	// changed is the number of changes so far.
 	changed int
-	// underway and most count probes at one time.
+	// underway and most are the current and the maximum number of concurrent probes.
 	underway, most int
 }
 
-// inWorld runs a test in a world whose prober has started, and ends it. What still
-// runs then fails the test: synctest waits for all goroutines of the bubble.
+// inWorld starts a prober in a new world, runs a test, and stops the prober. The test fails if a goroutine is still
+// running then, because synctest waits for all goroutines in the bubble.
 func inWorld(t *testing.T, concurrency int, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,14 +89,14 @@ func (w *world) probe(ctx context.Context, key types.NamespacedName, target Targ
 	return answer
 }
 
-// answer sets what a Darkroom answers from now on.
+// answer sets the outcome of a Darkroom's later probes.
 func (w *world) answer(key types.NamespacedName, outcome Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answers[key] = outcome
 }
 
-// pass lets time pass, and everything happen that is due.
+// pass advances the time and waits until everything that is due has happened.
 func (w *world) pass(seconds int) {
 	time.Sleep(time.Duration(seconds) * time.Second)
 	synctest.Wait()
@@ -238,7 +239,7 @@ func TestAChangedTargetIsProbedAtOnce(t *testing.T) {
 
 func TestAChangeEndsTheProbeUnderWayAndItsOutcomeDoesNotCount(t *testing.T) {
 	inWorld(t, 2, func(w *world) {
-		w.set(photos) // has no answer
+		w.set(photos) // does not respond
 		w.expect("under way", 0, "photos/cat@0")
 		w.answer(photos, served)
 		w.set(photos, func(t *Target) { t.Path = "/dog" })
@@ -253,7 +254,7 @@ func TestARemovedDarkroomIsNotProbedAndForgotten(t *testing.T) {
 	inWorld(t, 2, func(w *world) {
 		w.answer(photos, served)
 		w.set(photos)
-		w.set(shop) // has no answer
+		w.set(shop) // does not respond
 		w.probed, w.changed = nil, 0
 		for _, key := range []types.NamespacedName{photos, shop, {Name: "unknown"}} {
 			w.prober.Remove(key)
@@ -268,8 +269,8 @@ func TestARemovedDarkroomIsNotProbedAndForgotten(t *testing.T) {
 	})
 }
 
-// TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers has ten Darkrooms that never answer and
-// one that does. At four probes at one time all would be taken otherwise.
+// TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers uses ten Darkrooms that never respond and one that does. Without the
+// limit, they would take all four concurrent probes.
 func TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers(t *testing.T) {
 	inWorld(t, 4, func(w *world) {
 		short := func(t *Target) { t.Period, t.FailureThreshold = 10*time.Second, 1 }
@@ -281,7 +282,7 @@ func TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers(t *testing.T) {
 		}
 		w.mu.Lock()
 		for _, key := range keys {
-			delete(w.answers, key) // from now on they hang
+			delete(w.answers, key) // from now on they do not respond
 		}
 		w.mu.Unlock()
 		w.pass(10)

@@ -52,7 +52,7 @@ type Pod struct {
 	Port string
 }
 
-// PodOf returns the name, address and port of a pod for probes.
+// PodOf returns the name, address and port of a pod to probe.
 func PodOf(pod *corev1.Pod) Pod {
 	out := Pod{Name: pod.Name, IP: pod.Status.PodIP, Port: defaultPort}
 	for i := range pod.Spec.Containers {

@@ -19,7 +19,7 @@ import (
 const (
 	// shortestValue is the minimum length in bytes for the value of an environment variable to count as a secret.
 	shortestValue = 4
-	// longSecret is the minimum length of a secret that is also found inside a longer word.
+	// longSecret is the minimum length of a secret that is also found inside longer words.
 	longSecret = 8
 )
 
@@ -60,7 +60,7 @@ func Message(darkroom *v1alpha1.Darkroom, message string) string {
 	if len(patterns) == 0 {
 		return message
 	}
-	// Longest first, because one secret can be part of another.
+	// The longest secrets come first, because one secret can be part of another.
 	slices.SortFunc(patterns, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	found, err := regexp.Compile(strings.Join(patterns, "|"))
 	if err != nil {
@@ -79,7 +79,7 @@ func Quote(darkroom *v1alpha1.Darkroom, message string) string {
 }
 
 // Cut shortens a text and replaces invalid UTF-8. Otherwise the API server would store a different text, and the
-// operator would report the difference every time.
+// operator would report the difference in each reconcile.
 func Cut(text string, length int, end string) string {
 	text = strings.ToValidUTF8(text, "�")
 	if len(text) <= length {

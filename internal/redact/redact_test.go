@@ -67,7 +67,7 @@ func TestAMessageIsWithoutSecrets(t *testing.T) {
 	}
 }
 
-// One secret can be part of another, and begin or end like it.
+// One secret can be part of another, or share its beginning or end.
 func TestNoPartOfASecretIsLeft(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		secret := rapid.StringMatching("[ab]{8,12}")
@@ -81,7 +81,7 @@ func TestNoPartOfASecretIsLeft(t *testing.T) {
 	})
 }
 
-// API servers and libraries print what they refuse in forms of their own.
+// API servers and libraries print rejected values in several forms.
 func TestEveryFormOfASecretIsFound(t *testing.T) {
 	for _, secret := range []string{
 		"AKIAEXAMPLE", "a/Secret+key~2", `quote"back\slash<tag>&`, "it's a pass phrase", "tab\tand é",

@@ -9,7 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// state is a Deployment that requests wanted pods and has the given numbers of pods, updated pods and available pods.
+// state returns a Deployment that requests the wanted number of pods and has the given numbers of pods, updated pods
+// and available pods.
 func state(wanted, all, updated, available int32, changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	out := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 5},

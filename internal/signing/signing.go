@@ -31,8 +31,8 @@ func FirstKey(keys string) (string, error) {
 	return "", errors.New("there is no signing key")
 }
 
-// Sign returns a URL with a signature of the path and all parameters. The signature expires at the given time; zero
-// means never. An existing signature is replaced.
+// Sign returns a URL with a signature of the path and all parameters. A signature expires at the given time; zero means
+// never. An existing signature is replaced.
 func Sign(key string, u url.URL, expires time.Time) *url.URL {
 	query := u.Query()
 	query.Del("s")

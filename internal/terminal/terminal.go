@@ -1,5 +1,5 @@
-// Package terminal makes text by tenants safe to print. Events, messages of pods, responses of sources and fields of
-// objects contain such text, and are often read by administrators.
+// Package terminal makes text from tenants safe to print. Events, messages of pods, responses of sources and fields of
+// objects contain such text, and administrators often read it.
 package terminal
 
 import (

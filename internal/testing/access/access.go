@@ -47,7 +47,7 @@ func Administrator() (*rest.Config, error) {
 func Token(ctx context.Context, administrator *rest.Config, account client.ObjectKey) (string, error) {
 	clientset, err := kubernetes.NewForConfig(administrator)
 	if err != nil {
-		return "", fmt.Errorf("make client: %w", err)
+		return "", fmt.Errorf("create client: %w", err)
 	}
 	request := &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenPeriod.Seconds()))},
@@ -113,7 +113,7 @@ func Clients(
 	}
 	kube, err := client.New(administrator, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, nil, fmt.Errorf("make client: %w", err)
+		return nil, nil, fmt.Errorf("create client: %w", err)
 	}
 	clientset, err := kubernetes.NewForConfig(administrator)
 	if err != nil {

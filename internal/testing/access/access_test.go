@@ -17,6 +17,6 @@ func TestAClusterThatIsNotOnLoopbackIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := access.Administrator(); err == nil || !strings.Contains(err.Error(), "203.0.113.1") {
-		t.Errorf("the answer is %v, want a refusal that names the cluster", err)
+		t.Errorf("the error is %v, want a refusal that names the cluster", err)
 	}
 }

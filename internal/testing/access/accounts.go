@@ -34,7 +34,7 @@ func NewAccount(ctx context.Context, kube client.Client, account client.ObjectKe
 
 // ReadClusterRole reads a ClusterRole from a manifest in the repository.
 func ReadClusterRole(path string) (*rbacv1.ClusterRole, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // tests name their repository
+	raw, err := os.ReadFile(path) //nolint:gosec // tests choose their repository
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func NewGuardedOperator(ctx context.Context, administrator *rest.Config, reposit
 	if err != nil {
 		return nil, err
 	}
-	//nolint:gosec // tests name their repository
+	//nolint:gosec // tests choose their repository
 	documents, err := os.ReadFile(filepath.Join(repository, "config", "guard", "guard.yaml"))
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func IsGuarded(ctx context.Context, operator client.Client) error {
 	nobodys := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "nobodys"}}
 	switch err := operator.Create(ctx, nobodys, client.DryRunAll); {
 	case err == nil:
-		return errors.New("an object of nobody can be created")
+		return errors.New("an object without an owner can be created")
 	case !strings.Contains(err.Error(), "an owner of kind Darkroom"):
-		return fmt.Errorf("an object of nobody is refused for another reason: %w", err)
+		return fmt.Errorf("an object without an owner is refused for another reason: %w", err)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Start starts a program that is killed when this process dies, even by SIGKILL. The signal is SIGKILL unless the
-// command's Pdeathsig is set. The kernel considers the thread that started a program its parent, so all programs are
+// command's Pdeathsig is set. The kernel treats the thread that started a program as its parent, so all programs are
 // started by one thread that never ends.
 func Start(program *exec.Cmd) error {
 	dieWithParent(program)

@@ -1,5 +1,5 @@
-// Package controlplane starts a real kube-apiserver with etcd for tests. It has the CRDs that the operator needs, but
-// no controllers: pods are not created, garbage is not collected, and namespaces are never removed.
+// Package controlplane starts a real kube-apiserver with etcd for tests. It serves the CRDs that the operator needs,
+// but runs no controllers: pods are not created, garbage is not collected, and namespaces are never removed.
 package controlplane
 
 import (
@@ -35,7 +35,7 @@ func Start(
 	return start(&envtest.Environment{CRDDirectoryPaths: files, CRDs: more})
 }
 
-// StartToMeasure is Start with only the CRD of Darkrooms.
+// StartToMeasure is like Start, with only the CRD of Darkrooms.
 func StartToMeasure() (administrator *rest.Config, stop func() error, err error) {
 	files, err := definitions()
 	if err != nil {
@@ -72,12 +72,12 @@ func run(environment *envtest.Environment) (*rest.Config, error) {
 }
 
 // Main runs the tests of a package with a shared control plane, and returns the exit code. It calls prepare before the
-// first test. Without the programs of a control plane, no test is run.
+// first test. It runs no tests if the programs of a control plane are missing.
 func Main(m *testing.M, prepare func(administrator *rest.Config) error) int {
 	return MainWith(m, nil, prepare)
 }
 
-// MainWith is Main with flags for the API server, without dashes.
+// MainWith is like Main, with flags for the API server, given without dashes.
 func MainWith(m *testing.M, flags map[string]string, prepare func(administrator *rest.Config) error) int {
 	if !Available() {
 		fmt.Println("skipped:", Missing)

@@ -10,7 +10,7 @@ import (
 // Blocks returns the fenced code blocks of a Markdown document in a language such as yaml. It is an error if there are
 // none.
 func Blocks(path, language string) ([]string, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // a document of the repository
+	text, err := os.ReadFile(path) //nolint:gosec // the name of a document in the repository
 	if err != nil {
 		return nil, err
 	}

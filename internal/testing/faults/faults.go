@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Faults of the API server, as seen by a client. All except the last two affect every other request that is not a
+// Faults of the API server, as seen by a client. All except the last two affect every second request that is not a
 // watch.
 const (
 	Conflicts  = "409"
 	Throttles  = "429"
 	Fails      = "500"
 	IsDown     = "503"
-	Loses      = "writes are done and their answers lost"
+	Loses      = "writes are performed and their responses lost"
 	Hangs      = "requests hang"
 	Slows      = "requests take a second"
-	SpeaksHTML = "answers are HTML"
+	SpeaksHTML = "responses are HTML"
 	Lags       = "watches lag"
 	Breaks     = "watches break"
 )
@@ -42,7 +42,7 @@ type Faults struct {
 	mu    sync.Mutex
 	kind  string
 	ended chan struct{}
-	// turn counts requests, because every other request fails.
+	// turn counts requests, because every second request fails.
 	turn int
 	// watches are the open watches.
 	watches map[*watch]bool
@@ -80,7 +80,7 @@ func (f *Faults) Current() string {
 	return f.kind
 }
 
-// next returns the fault for a request; none for every other request.
+// next returns the fault for a request; none for every second request.
 func (f *Faults) next() (string, chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

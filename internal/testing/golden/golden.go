@@ -21,7 +21,7 @@ func Check(t testing.TB, file, got string) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file) //nolint:gosec // tests name their files
+	want, err := os.ReadFile(file) //nolint:gosec // tests choose their files
 	if err != nil {
 		t.Fatalf("%v (go test -update writes it)", err)
 	}

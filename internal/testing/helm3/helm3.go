@@ -1,4 +1,4 @@
-// Package helm3 gives tests the library of Helm 3, as people use it beside the operator.
+// Package helm3 gives tests the library of Helm 3, which users may use in addition to the operator.
 package helm3
 
 import (

@@ -1,4 +1,4 @@
-// Package helm4 renders charts with Helm 4, which users and Flux run. The operator and most tests use Helm 3.
+// Package helm4 renders charts with Helm 4, which users and Flux use. The operator and most tests use Helm 3.
 package helm4
 
 import (

@@ -1,4 +1,4 @@
-// Package images runs sources of images on a real node and requests images from Darkrooms.
+// Package images runs image sources on a real node, and requests images from Darkrooms.
 package images
 
 import (
@@ -69,7 +69,7 @@ func IsReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// Client does not follow redirects, because tests check them.
+// Client does not follow redirects, because tests check the redirects themselves.
 var Client = &http.Client{
 	Timeout:       Patience,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -102,7 +102,7 @@ func Served(ctx context.Context, url, host string, width int) error {
 		return err
 	}
 	if status != http.StatusOK {
-		return fmt.Errorf("%s%s answers %d: %.200q", host, path, status, body)
+		return fmt.Errorf("%s%s: got status %d: %.200q", host, path, status, body)
 	}
 	return Check(body, width)
 }

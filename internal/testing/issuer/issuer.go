@@ -70,7 +70,7 @@ type Token struct {
 	Key any
 }
 
-// Start starts an issuer until Close. It redirects browsers back to the redirect URL.
+// Start starts an issuer that runs until Close. It redirects browsers back to the redirect URL.
 func Start(redirectURL string) (*Issuer, error) {
 	i := &Issuer{redirectURL: redirectURL, changes: map[string]func(*Token){}, failures: map[string]http.HandlerFunc{}}
 	i.server = httptest.NewUnstartedServer(i)
@@ -130,7 +130,7 @@ func (i *Issuer) AddUser(name string, groups ...string) {
 	}, groups)
 }
 
-// Change modifies all further ID tokens of a user; nil ends that.
+// Change modifies all later ID tokens of a user; nil stops this.
 func (i *Issuer) Change(name string, change func(*Token)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -155,7 +155,7 @@ func (i *Issuer) sign(ctx context.Context, token *Token) (string, error) {
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: signing.SignatureAlgorithm(), Key: key},
 		(&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", signing.ID()))
 	if err != nil {
-		return "", fmt.Errorf("make signer: %w", err)
+		return "", fmt.Errorf("create signer: %w", err)
 	}
 	payload, err := json.Marshal(token.Claims)
 	if err != nil {
@@ -168,8 +168,8 @@ func (i *Issuer) sign(ctx context.Context, token *Token) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// Authorize signs a user in, as a browser that is redirected to the authorization URL. It returns the URL to which the
-// browser is redirected back.
+// Authorize signs a user in, like a browser that is redirected to the authorization URL. It returns the URL to which
+// the browser is redirected back.
 func (i *Issuer) Authorize(ctx context.Context, authorization, name string) (*url.URL, error) {
 	client := *i.server.Client() // a copy: tests run concurrently
 	client.CheckRedirect = func(next *http.Request, via []*http.Request) error {
@@ -229,7 +229,7 @@ func (i *Issuer) login(w http.ResponseWriter, request *http.Request) {
 		http.StatusFound)
 }
 
-// token responds like the issuer, with the changes to the ID token.
+// token responds like the issuer, but with the changes to the ID token.
 func (i *Issuer) token(w http.ResponseWriter, request *http.Request) {
 	recorder := httptest.NewRecorder()
 	i.provider.ServeHTTP(recorder, request)

@@ -59,7 +59,7 @@ func Apply(ctx context.Context, kube client.Client, limits wait.Limits, objects 
 
 // ReadDarkroom reads a file with a single Darkroom, such as a sample.
 func ReadDarkroom(path string) (*v1alpha1.Darkroom, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // tests name their files
+	raw, err := os.ReadFile(path) //nolint:gosec // tests choose their files
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ var strictDecoder = sync.OnceValue(func() runtime.Decoder {
 })
 
 // DecodeStrictly returns the objects of a rendered chart as types of Kubernetes and the Gateway API. An unknown,
-// misplaced or duplicate field is an error. A ServiceMonitor is returned as is, because its type belongs to the
+// misplaced or duplicate field is an error. A ServiceMonitor is returned unchanged, because its type belongs to the
 // Prometheus Operator.
 func DecodeStrictly(manifest string) ([]client.Object, error) {
 	var objects []client.Object

@@ -26,7 +26,7 @@ const endTimeout = 2 * time.Minute
 
 // Program is a running program of the operator.
 type Program struct {
-	// URL is the base URL of /readyz, and for the API server of all its paths.
+	// URL is the base URL of /readyz; for the API server, the base URL of all its paths.
 	URL string
 
 	name, logFile string
@@ -44,7 +44,7 @@ func Manager(binaries, repository, kubeconfig, logFile string, flags ...string) 
 		return nil, err
 	}
 	flags = append([]string{"manager", "--log-format", "console", "--health-probe-bind-address", address}, flags...)
-	// watches.yaml is in the repository.
+	// watches.yaml is in the root of the repository
 	return start(binaries, repository, kubeconfig, logFile, address, flags)
 }
 
@@ -58,8 +58,8 @@ func APIServer(binaries, kubeconfig, logFile string, flags ...string) (*Program,
 		append([]string{"apiserver", "--bind-address", address}, flags...))
 }
 
-// lastPort is below the range of ephemeral ports. An outgoing connection could otherwise take a port between its choice
-// and its use.
+// lastPort is below the range of ephemeral ports. Otherwise an outgoing connection could take a port after it was
+// chosen and before it is used.
 var lastPort atomic.Int32
 
 func init() { lastPort.Store(10_000 + rand.Int32N(15_000)) } //nolint:gosec // no secret
@@ -76,12 +76,12 @@ func FreeAddress() (string, error) {
 }
 
 func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*Program, error) {
-	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // tests name their files
+	log, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // tests choose their files
 	if err != nil {
 		return nil, fmt.Errorf("open the log of the %s: %w", args[0], err)
 	}
 	command := func() *exec.Cmd {
-		//nolint:gosec // tests name their program
+		//nolint:gosec // tests choose their program
 		process := exec.Command(filepath.Join(binaries, "darkroom-operator"), args...)
 		process.Dir, process.Env = dir, []string{"KUBECONFIG=" + kubeconfig, "HOME=/nonexistent"}
 		process.Stdout, process.Stderr = log, log
@@ -102,7 +102,7 @@ func start(binaries, dir, kubeconfig, logFile, address string, args []string) (*
 	return p, nil
 }
 
-// restart starts another process unless the program is being ended, and reports whether it did.
+// restart starts another process unless the program is being stopped, and reports whether it did.
 func (p *Program) restart(process *exec.Cmd) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *Program) Pid() int {
 	return p.process.Process.Pid
 }
 
-// Ended returns an error if the program has ended by itself.
+// Ended returns an error if the program has exited by itself.
 func (p *Program) Ended() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,8 @@ func (p *Program) Ready(ctx context.Context) error {
 	return wait.Responds(ctx, p.URL+"/readyz", http.StatusOK)
 }
 
-// End sends a signal and waits until the program has ended. After SIGTERM it must end in time and without an error.
+// End sends a signal and waits until the program has exited. After SIGTERM, the program must exit in time and without
+// an error.
 func (p *Program) End(signal syscall.Signal) error {
 	p.mu.Lock()
 	p.ending = true
@@ -159,17 +160,17 @@ func (p *Program) End(signal syscall.Signal) error {
 		return errors.Join(fmt.Errorf("the %s still runs %s after %s", p.name, endTimeout, signal), p.End(syscall.SIGKILL))
 	}
 	if state := p.process.ProcessState; signal == syscall.SIGTERM && !state.Success() {
-		return fmt.Errorf("the %s ended after SIGTERM: %s", p.name, state)
+		return fmt.Errorf("the %s failed after SIGTERM: %s", p.name, state)
 	}
 	return nil
 }
 
-// Log returns the last lines of the log, or the error of reading them.
+// Log returns the last lines of the log, or the error if they cannot be read.
 func (p *Program) Log(lines int) string { return Tail(p.logFile, lines) }
 
-// Tail returns the last lines of a file, or the error of reading them.
+// Tail returns the last lines of a file, or the error if they cannot be read.
 func Tail(path string, lines int) string {
-	content, err := os.ReadFile(path) //nolint:gosec // tests name their files
+	content, err := os.ReadFile(path) //nolint:gosec // tests choose their files
 	if err != nil {
 		return err.Error()
 	}
@@ -179,7 +180,7 @@ func Tail(path string, lines int) string {
 
 // Output runs another program and returns its output. An error contains the program's error output.
 func Output(ctx context.Context, name string, args ...string) ([]byte, error) {
-	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // tests name their programs
+	command := exec.CommandContext(ctx, name, args...) //nolint:gosec // tests choose their programs
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	out, err := command.Output()

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// rounds compensates for the library, which makes only a fifth of its checks with -short.
+	// rounds compensates for the library, which runs only a fifth of its checks with -short.
 	rounds = 5
 	// fixed is the number of checks with fixed seeds. Failures of these checks are reproducible in each run.
 	fixed = 40
-	// words is the length of the input of fixed checks; a check that needs more is skipped.
+	// words is the length of the input for fixed checks; a check that needs more is skipped.
 	words = 1 << 12
 )
 
-// Check makes a hundred random checks of a property, even with -short, and some with fixed seeds.
+// Check runs a hundred random checks of a property, even with -short, and some with fixed seeds.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	count := 1

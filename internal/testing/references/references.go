@@ -1,4 +1,4 @@
-// Package references generates references of container images, and parses them like kubelets.
+// Package references generates references of container images, and parses them in the same way as kubelets.
 package references
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 // Check returns an error unless kubelets and container runtimes accept an image. CRI-O and older kubelets include the
-// registry in the length of the name, or Docker Hub if there is none.
+// registry in the length of the name, or docker.io if there is none.
 func Check(image string) error {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err == nil && len(named.Name()) > reference.RepositoryNameTotalLengthMax {

@@ -27,14 +27,14 @@ const Patience = 5 * time.Minute
 type Limits struct {
 	// Timeout is the maximum time to wait.
 	Timeout time.Duration
-	// Period is the first interval between checks. It grows up to longestPeriod, because checks take the API server's time
-	// from what they wait for.
+	// Period is the first interval between checks. The interval grows up to longestPeriod, because checks use resources
+	// of the API server that the test waits for.
 	Period time.Duration
 }
 
 const (
 	longestPeriod = 250 * time.Millisecond
-	// growth limits by how much longer a test waits than it must: by a quarter.
+	// growth limits the time that a test waits unnecessarily to a quarter of the necessary time.
 	growth = 1.25
 )
 
@@ -46,7 +46,7 @@ func (l Limits) Until(ctx context.Context, what string, check func(context.Conte
 	defer cancel()
 	periods := wait.Backoff{Duration: l.Period, Factor: growth, Cap: max(l.Period, longestPeriod), Steps: math.MaxInt}
 	err := periods.DelayFunc().Until(limited, true, false, func(context.Context) (bool, error) {
-		// Checks get the context without the timeout, so that the last check returns its own error.
+		// Checks receive the context without the timeout, so that the last check returns its own error.
 		last = check(ctx)
 		var never permanent
 		if errors.As(last, &never) {
