@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// testdata/clients.txt has URLs built by client libraries, with the sizes that they announce to pages. URLs with
+// testdata/clients.txt contains URLs built by client libraries, with the sizes that they declare in pages. URLs with
 // auto=format return WebP to a browser.
 func TestClientLibrariesGetTheSizesAndTypesThatTheyPromise(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys")
@@ -66,13 +66,13 @@ func TestABrowserIsToldWhatTakesTime(t *testing.T) {
 	if !strings.Contains(got, "fetch;dur=") {
 		t.Errorf("a missing image: %q", got)
 	}
-	// On a busy machine some time belongs to no part.
+	// On a busy machine, some time belongs to no part.
 	var named float64
 	for width := 800; named < .9 && width < 820; width++ {
 		named = max(named, shareWithName(g.expect(fmt.Sprintf("/large.jpg?w=%d", width), http.StatusOK).header))
 	}
 	if named < .9 {
-		t.Errorf("%.0f %% of the time have a name at most", 100*named)
+		t.Errorf("at most %.0f %% of the time have a name", 100*named)
 	}
 	silent := start(t, o.url, map[string]string{"GATE_SERVER_TIMING": "false"})
 	if got := silent.expect("/photo.jpg?w=20", http.StatusOK).header; got.Get("Server-Timing") != "" {

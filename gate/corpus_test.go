@@ -56,7 +56,7 @@ func ninety(o image.Point, round func(int, int) int) image.Point {
 	return image.Pt(90, round(90*o.Y, o.X))
 }
 
-// roundings has the rounding of the gate and of Darkroom.
+// roundings contains the rounding modes of the gate and of Darkroom.
 var roundings = map[string]func(numerator, denominator int) int{
 	"Gate":     func(n, d int) int { return (2*n + d) / (2 * d) },
 	"Darkroom": func(n, d int) int { return n / d },
@@ -130,7 +130,7 @@ func compare(kind string, got answer, query string, size func(image.Point) image
 	}
 	img, _, err := image.Decode(bytes.NewReader(got.body))
 	if got.header.Get("Content-Type") == "image/webp" {
-		img, err = webp.Decode(bytes.NewReader(got.body)) // x/image uses the wrong range for colors, with alpha too
+		img, err = webp.Decode(bytes.NewReader(got.body)) // x/image uses the wrong range for colors, also with alpha
 		if lossy, ok := img.(*image.YCbCr); ok {
 			img = fullRange(lossy)
 		}

@@ -18,12 +18,12 @@ func TestAnOutageOfTheSourceServesWhatIsKnown(t *testing.T) {
 	if got := g.expect("/photo.jpg?w=10", http.StatusOK); !bytes.Equal(got.body, want.body) {
 		t.Error("another image")
 	}
-	g.waitUntil("the source is asked behind the response", func() bool { return o.asked("/photo.jpg") > before })
+	g.waitUntil("the source is revalidated behind the response", func() bool { return o.asked("/photo.jpg") > before })
 	asked := o.asked("/photo.jpg")
 	time.Sleep(4 * time.Second) // longer than other failures are remembered
 	g.expect("/photo.jpg?w=10", http.StatusOK)
 	if got := o.asked("/photo.jpg"); got != asked {
-		t.Error("the source that has just failed was asked again")
+		t.Error("the source that has just failed received another request")
 	}
 	g.expect("/large.jpg?w=10", http.StatusServiceUnavailable)
 }

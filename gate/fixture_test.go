@@ -145,8 +145,8 @@ type gate struct {
 	startDark func()
 }
 
-// lastPort is below the ephemeral ports, which an outgoing connection could take between the choice and the use of a
-// port.
+// lastPort is below the ephemeral ports. An outgoing connection could take one of these after it was chosen and before
+// it is used.
 var lastPort atomic.Int32
 
 func init() { lastPort.Store(10_000 + rand.Int32N(15_000)) }
@@ -232,7 +232,7 @@ func (g *gate) waitUntil(what string, done func() bool) {
 		default:
 		}
 		if time.Now().After(deadline) {
-			g.t.Fatalf("waited in vain until %s", what)
+			g.t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }

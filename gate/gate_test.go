@@ -130,7 +130,7 @@ func TestTheSourceIsAskedOnceHoweverManyAsk(t *testing.T) {
 	}
 	wait.Wait()
 	if got := o.asked("/photo.jpg"); got != 1 {
-		t.Errorf("the source was asked %d times", got)
+		t.Errorf("the source received %d requests", got)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAChangedImageIsServedOnceTheOldOneIsRevalidated(t *testing.T) {
 		t.Error("changed although the source did not")
 	}
 	// Use another image than one whose refresh has just ended.
-	g.waitUntil("an image that is being checked is kept for a minute", func() bool {
+	g.waitUntil("an image that is being revalidated may be stored for a minute", func() bool {
 		return g.expect("/photo.jpg?w=10", http.StatusOK).header.Get("Cache-Control") == "public, max-age=60"
 	})
 	o.respond(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(images()["clear.png"]) })
@@ -186,7 +186,7 @@ func TestAllSizesOfAnImageAreMadeOfOneOriginal(t *testing.T) {
 	close(proceed)
 	wait.Wait()
 	if large, small := o.asked("/large.jpg"), o.asked("/small.jpg"); large != 1 || small != 1 {
-		t.Errorf("the source was asked %d and %d times", large, small)
+		t.Errorf("the sources received %d and %d requests", large, small)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 	})
 	g.expect("/loop.jpg", http.StatusBadGateway)
 	if got := o.asked("/loop.jpg"); got != 1 {
-		t.Errorf("the source was asked %d times", got)
+		t.Errorf("the source received %d requests", got)
 	}
 	g.expect("/photo.jpg", http.StatusOK)
 	got := g.do(http.MethodGet, "/other.jpg", map[string]string{"CDN-Loop": "other-cdn, darkroom-gate-0000000000000000"})
@@ -213,7 +213,7 @@ func TestASourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 		g.do(http.MethodGet, "/cdn.jpg", map[string]string{"CDN-Loop": fmt.Sprintf("cdn; loops=1; subreqs=%d", i)})
 	}
 	if got := o.asked("/cdn.jpg"); got != 1 {
-		t.Errorf("the source was asked %d times for an image that is cached", got)
+		t.Errorf("the source received %d requests for an image that is cached", got)
 	}
 }
 
@@ -298,8 +298,8 @@ func TestBytesSavedAreThoseOfOriginalsLessResults(t *testing.T) {
 
 var update = flag.Bool("update", false, "write testdata/series.txt")
 
-// mustHaveRecorded compares the series of the gate with the recorded ones, which alerts and dashboards are tested
-// with. Only the last bucket of histograms is recorded.
+// mustHaveRecorded compares the series of the gate with the recorded ones, with which alerts and dashboards are tested.
+// Only the last bucket of histograms is recorded.
 func mustHaveRecorded(t *testing.T, metrics string) {
 	t.Helper()
 	var series strings.Builder

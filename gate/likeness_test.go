@@ -32,7 +32,7 @@ func convert() string {
 	return "convert"
 }
 
-// orientations has ImageMagick's names. It reads the orientation of JPEG files only.
+// orientations contains ImageMagick's names of orientations. It reads the orientation of JPEG files only.
 var orientations = []string{
 	"TopLeft", "TopRight", "BottomRight", "BottomLeft", "LeftTop", "RightTop",
 	"RightBottom", "LeftBottom",

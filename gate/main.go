@@ -1,6 +1,6 @@
-// Gate is a reverse proxy for one Darkroom. It checks requests, fetches and checks originals, resizes them or has
-// Darkroom transform them, within the memory of both, and caches the results. README.md follows a request through the
-// packages.
+// Gate is a reverse proxy for one Darkroom. It checks requests, fetches and checks originals, resizes them or lets
+// Darkroom transform them, within the memory limits of both, and caches the results. README.md follows a request
+// through the packages.
 package main
 
 import (
@@ -68,7 +68,7 @@ func run(ctx context.Context, getenv func(string) string) error {
 	transformer := darkroom.New(c.Darkroom, c.PassedOnMemory())
 	results := cache.New(cache.Options{
 		Memory: c.CacheMemory(), Folder: c.CacheFolder,
-		// The rest is left for files that are being written and for the file system.
+		// The rest is reserved for files that are being written and for the file system.
 		Disk:    c.CacheDisk / 10 * 8,
 		Evicted: metrics.Evicted, Failed: metrics.DiskFailed, Log: log,
 	})
@@ -96,7 +96,7 @@ func run(ctx context.Context, getenv func(string) string) error {
 func tuneGarbageCollector(memory int64) (floor []byte) {
 	floor = make([]byte, memory/16)
 	debug.SetGCPercent(50)
-	// Collect more often beyond 90 % of the limit (floor included), instead of exceeding it.
+	// Beyond 90 % of the limit (floor included), the heap is collected more often, so that the limit is not exceeded.
 	debug.SetMemoryLimit(memory / 10 * 9)
 	return floor
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints the licenses and notices of the modules that a program is linked with, for its image:
-# notices.sh FOLDER. It fails if a module has none. CGO_ENABLED=1 is for programs that link C.
+# notices.sh FOLDER. It fails if a module has neither. CGO_ENABLED=1 is for programs that link C.
 set -eu
 cd "$1"
 

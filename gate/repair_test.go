@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// damaged has files by name that browsers show and strict decoders refuse.
+// damaged contains files by name that browsers show and strict decoders reject.
 func damaged() map[string][]byte {
 	small := scene(webSize)
 	photo, plain := asJPEG(small), asPNG(convertTo(small, image.NewNRGBA(small.Rect)))

@@ -26,8 +26,8 @@ func TestInvalidSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// With any value of any variable, the gate starts or names the variable. The context is done, so the gate stops at
-// once.
+// For any value of any variable, the gate starts, or its error names the variable. The context is done, so the gate
+// stops at once.
 func TestAnyValueIsUsedOrItsVariableIsNamed(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -81,7 +81,7 @@ func TestASourceThatFailsIsNamedAndNoOtherIsAsked(t *testing.T) {
 	for path, status := range map[string]int{"/denied.jpg": 403, "/failing.jpg": 500} {
 		first.respond(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		if got := g.do(http.MethodGet, path, nil); got.status == http.StatusOK || old.asked(path) != 0 {
-			t.Errorf("%s: %d, and the fallback was asked %d times", path, got.status, old.asked(path))
+			t.Errorf("%s: %d, and the fallback received %d requests", path, got.status, old.asked(path))
 		}
 	}
 	first.respond(nil)
@@ -132,6 +132,6 @@ func TestAnAdditionalSourceThatLeadsBackToTheGateIsNoticed(t *testing.T) {
 	})
 	g.expect("/loop.jpg", http.StatusBadGateway)
 	if got := old.asked("/loop.jpg"); got != 1 {
-		t.Errorf("the source was asked %d times", got)
+		t.Errorf("the source received %d requests", got)
 	}
 }

@@ -27,7 +27,7 @@ type Queue struct {
 	used int64
 	// admitted is the weight of the admitted work of each client.
 	admitted map[string]int64
-	// turn is the current round of the queue, the one in which the last waiter was admitted.
+	// turn is the current round of the queue, which is the round in which the last waiter was admitted.
 	turn int
 	// waiters are sorted by turn, and within a turn by the weight of the admitted work of their clients. A client has
 	// at most one waiter in a turn.
@@ -90,8 +90,8 @@ func (q *Queue) Acquire(ctx context.Context, weight int64) (Release, error) {
 	}
 }
 
-// join gives a waiter the client's next turn, if the waiter has none yet or its own is later. The waiter may be
-// admitted at once.
+// join gives a waiter the client's next turn, if the waiter has no turn yet or a later one. The waiter may be admitted
+// at once.
 func (q *Queue) join(w *waiter, client string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

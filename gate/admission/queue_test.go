@@ -125,7 +125,7 @@ func TestSharedWorkWaitsInTheEarliestTurnOfItsClients(t *testing.T) {
 		want         []string
 	}{
 		{asked: "aaa", joins: "b", at: 2, want: []string{"a0", "a2", "a1"}},
-		{asked: "ac", joins: "b", at: 0, want: []string{"a0", "c1"}},                      // nothing is gained
+		{asked: "ac", joins: "b", at: 0, want: []string{"a0", "c1"}},                      // it gains nothing
 		{asked: "bbaab", joins: "b", at: 3, want: []string{"b0", "a2", "b1", "a3", "b4"}}, // its own turn is later
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestAClientThatLeavesGivesItsPlaceBack(t *testing.T) {
 	})
 }
 
-// For random requests, joins and releases: the admitted weight stays within the capacity, and within the limit of
-// each client; no work waits that fits; and a new client is not preceded by two turns of another client.
+// For random requests, joins and releases, the admitted weight stays within the capacity and within the limit of each
+// client; no work waits that fits; and a new client never waits for two turns of another client.
 func TestAdmissionsStayWithinTheirBounds(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {

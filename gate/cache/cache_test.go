@@ -189,7 +189,7 @@ func TestFilesThatAreBeingWrittenFitBesideTheOthers(t *testing.T) {
 	const capacity = 1 << 20
 	c, _ := open(t, t.TempDir(), 1, capacity)
 	if most := int64(cap(c.disk.writers)) * c.disk.largest; most == 0 || most > capacity/8 {
-		t.Errorf("%d bytes at a time, for a capacity of %d", most, capacity)
+		t.Errorf("%d bytes at the same time, for a capacity of %d", most, capacity)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestReadsOfTheDiskWaitForMemory(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		if !c.disk.reading.TryAcquire(4000 / 4) {
-			t.Fatal("more is read than fits")
+			t.Fatal("more was read than fits")
 		}
 		var got *Entry
 		go func() { got = c.Get("/a?") }()
@@ -238,7 +238,7 @@ func TestRandomDamageIsNotServed(t *testing.T) {
 			key = "/other" + key
 		}
 		if got, err := decode(key, damaged); err == nil {
-			t.Fatalf("%s: %+v of a damaged file", key, got)
+			t.Fatalf("%s: %+v from a damaged file", key, got)
 		}
 	}
 }
@@ -332,8 +332,8 @@ func TestAnEntryThatIsNoLongerOnDiskIsRevalidatedInMemory(t *testing.T) {
 	}
 }
 
-// For random operations, with or without waiting for the disk: an entry is the last one stored, unless that was
-// removed, in the next process too.
+// For random operations, with or without waiting for the disk, an entry is the last one stored, unless that was
+// removed. This also holds in the next process.
 func TestOnlyWhatWasStoredLastIsServed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, memory := t.TempDir(), rapid.SampledFrom([]int64{1, 1 << 20}).Draw(rt, "memory")

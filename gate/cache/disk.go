@@ -35,7 +35,7 @@ type disk struct {
 	// reading bounds the memory of files that are being read.
 	reading     *semaphore.Weighted
 	readingMost int64
-	// index has the files by name, and evicts files to stay within the capacity.
+	// index contains the files by name, and evicts files to stay within the capacity.
 	index *otter.Cache[string, *file]
 }
 

@@ -32,9 +32,9 @@ type Origin struct {
 	Original string
 	// OriginalBytes is the size of the original; 0 if unknown.
 	OriginalBytes int64
-	// Source has the validators for conditional requests.
+	// Source contains the validators for conditional requests.
 	Source original.Validators
-	// Control has the caching rules of the source. A file on disk has the rules from the time of writing.
+	// Control contains the caching rules of the source. A file on disk contains the rules from the time of writing.
 	Control original.Control
 	// Validated is the time when the source last confirmed the original.
 	Validated time.Time
@@ -65,7 +65,7 @@ func encode(key string, e *Entry) ([]byte, error) {
 	return file, nil
 }
 
-// decode returns the entry of a file. Its body shares the memory of the file. A file of another key is corrupt.
+// decode returns the entry of a file. Its body shares the memory of the file. A file with another key is corrupt.
 func decode(key string, file []byte) (*Entry, error) {
 	if len(file) < sha256.Size || sha256.Sum256(file[sha256.Size:]) != [sha256.Size]byte(file) {
 		return nil, errCorrupt

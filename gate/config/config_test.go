@@ -51,7 +51,7 @@ func chart(t *testing.T) map[string]string {
 	return found
 }
 
-// README and chart have the defaults of this package, and the README has all variables.
+// README and chart contain the defaults of this package, and the README contains all variables.
 func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 	read := map[string]bool{}
 	want, err := Read(func(name string) string {
@@ -82,14 +82,14 @@ func TestDefaultsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// The resource refuses parameters with which the gate would not start.
+// The resource rejects parameters with which the gate would not start.
 func TestTheGateStartsWithParametersThatTheResourceAccepts(t *testing.T) {
 	text, err := os.ReadFile("../../config/crd/bases/deployments.example.com_darkrooms.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if names := "(" + strings.Join(request.Parameters, "|") + ")="; !strings.Contains(string(text), names) {
-		t.Errorf("no rule has %s", names)
+		t.Errorf("no rule contains %s", names)
 	}
 	rules := regexp.MustCompile(`matches\('+(\^\(\(w\|h\)=[^']*\$)'+\)`).FindAllStringSubmatch(string(text), -1)
 	if len(rules) != 2 {
@@ -107,7 +107,7 @@ func TestTheGateStartsWithParametersThatTheResourceAccepts(t *testing.T) {
 			} {
 				_, err := Read(func(variable string) string { return variables[variable] })
 				isAccepted := regexp.MustCompile(rules[i][1]).MatchString(name + "=" + value)
-				// Unusual notations of numbers, which the CEL rules refuse.
+				// Unusual notations of numbers, which the CEL rules reject.
 				isOdd := slices.Contains([]string{"", ".5", "1e1", "0x1", "000000"}, value) && name != "mono"
 				if isAccepted != (err == nil) && (isAccepted || !isOdd) {
 					t.Errorf("%v: accepted: %v, and the gate returns %v", variables, isAccepted, err)

@@ -157,7 +157,7 @@ func authorities(file string) (*x509.CertPool, error) {
 		return nil, err
 	}
 	if !pool.AppendCertsFromPEM(certificates) {
-		return nil, fmt.Errorf("%s has no certificates in PEM format", file)
+		return nil, fmt.Errorf("%s contains no certificates in PEM format", file)
 	}
 	return pool, nil
 }

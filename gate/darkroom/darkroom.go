@@ -31,7 +31,7 @@ type Darkroom struct {
 	maxResult int64
 	client    *http.Client
 
-	// published has the originals that are being transformed, by path, as *publication.
+	// published contains the originals that are being transformed, by path, as *publication.
 	published sync.Map
 }
 

@@ -51,7 +51,8 @@ type decoder struct {
 	dc, ac       [4]*table
 	// interval is the number of MCUs between restart markers; 0 without markers.
 	interval int
-	// block has the dequantized coefficients of one block, and a last element for coefficients that are not needed.
+	// block contains the dequantized coefficients of one block, and a last element for coefficients that are not
+	// needed.
 	block [65]int32
 	// run is the number of blocks that end before the band starts (G.1.2.2).
 	run int
@@ -63,7 +64,7 @@ type decoder struct {
 	adobeTransform byte
 }
 
-// frame has the content of the frame header.
+// frame contains the content of the frame header.
 type frame struct {
 	width, height int
 	progressive   bool
@@ -81,7 +82,7 @@ type component struct {
 	// columns and rows are the number of blocks that overlap the image.
 	columns, rows int
 
-	// samples has whole MCUs.
+	// samples contains whole MCUs.
 	samples []byte
 	stride  int
 	// factors dequantize coefficients, in zigzag order.
@@ -91,8 +92,8 @@ type component struct {
 	dc, ac    *table
 	predicted int32
 
-	// coefficients has the needed coefficients of each block, for progressive files.
+	// coefficients contains the needed coefficients of each block, for progressive files.
 	coefficients []int16
-	// nonzero has a bit for each nonzero coefficient of a block, in zigzag order.
+	// nonzero contains a bit for each nonzero coefficient of a block, in zigzag order.
 	nonzero []uint64
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
-// sampling has the sampling factors of each component, as in the frame header.
+// sampling contains the sampling factors of each component, as in the frame header.
 type sampling []byte
 
 var samplings = []sampling{

@@ -1,9 +1,9 @@
 // Package jpeg decodes JPEG files (ITU-T T.81) at full size or at a half, a quarter or an eighth of it, and encodes
 // images with optimal Huffman tables.
 //
-// A block of a file has 64 coefficients, sorted by frequency. The lowest 4x4, 2x2 or 1x1 coefficients are the block
-// at a smaller size, so a thumbnail of a large photo needs neither the time nor the memory for its pixels. Most of
-// the time is spent on Huffman decoding:
+// A block of a file has 64 coefficients, sorted by frequency. The lowest 4x4, 2x2 or 1x1 coefficients represent the
+// block at a smaller size, so a thumbnail of a large photo needs neither the time nor the memory for all its pixels.
+// Most of the time is spent on Huffman decoding:
 //
 //   - reader.go keeps the next bits of a scan in a register,
 //   - huffman.go decodes a code and its value with one lookup,

@@ -10,7 +10,8 @@ import (
 )
 
 // Encode returns an image as a baseline file, with a quality from 1 to 100. The pixels are the same as in a file of
-// image/jpeg, but the Huffman tables are made for the image, which saves 2 % of a detailed one and 25 % of a smooth one.
+// image/jpeg, but the Huffman tables are optimal for the image, which saves 2 % of the bytes of a detailed image and 25
+// % of a smooth one.
 func Encode(img image.Image, quality int) ([]byte, error) {
 	var file bytes.Buffer
 	if err := standard.Encode(&file, img, &standard.Options{Quality: quality}); err != nil {
@@ -52,12 +53,12 @@ func optimize(file []byte) []byte {
 // tableCount is the number of Huffman tables: DC for luma and chroma, then AC for both.
 const tableCount = 4
 
-// eachSymbol calls visit for each symbol of a scan with its table and the bits of the value that follows.
+// eachSymbol calls visit for each symbol of a scan, with the symbol's table and the bits of the value that follows.
 func (d *decoder) eachSymbol(s *scan, visit func(table int, symbol byte, value uint64, size uint)) {
 	next := func(from *table, table int) (run int, value int32) {
 		run, value = d.next(from)
 		size := bits.Len32(uint32(max(value, -value)))     //nolint:gosec // not negative
-		coded := uint64(value+value>>31) & (1<<size - 1)   //nolint:gosec // the low bits are meant
+		coded := uint64(value+value>>31) & (1<<size - 1)   //nolint:gosec // only the low bits are used
 		visit(table, byte(run<<4|size), coded, uint(size)) //nolint:gosec // two times four bits
 		return run, value
 	}
@@ -112,14 +113,14 @@ func newCodes(codes *[tableCount][256]code, counts [tableCount][256]int) (body [
 }
 
 // codeLengths returns an optimal Huffman code: the number of codes of each length, and the symbols in the order of their
-// codes. As the format demands, no code has only ones or more than 16 bits (K.2).
+// codes. As the format requires, no code consists of ones only or has more than 16 bits (K.2).
 func codeLengths(counts [256]int) (lengths [16]byte, symbols []byte) {
 	type node struct {
 		count   int
 		symbols []byte
 	}
 	descending := func(a, b node) int { return b.count - a.count }
-	nodes := []node{{count: 1}} // takes the code of only ones
+	nodes := []node{{count: 1}} // reserves the code that consists of ones only
 	for symbol, count := range counts {
 		if count > 0 {
 			nodes = append(nodes, node{count, []byte{byte(symbol)}})
@@ -164,7 +165,7 @@ type writer struct {
 func (w *writer) write(bits uint64, n uint) {
 	w.reservoir, w.count = w.reservoir<<n|bits, w.count+n
 	for ; w.count >= 8; w.count -= 8 {
-		next := byte(w.reservoir >> (w.count - 8)) //nolint:gosec // the low bits are meant
+		next := byte(w.reservoir >> (w.count - 8)) //nolint:gosec // only the low bits are used
 		w.data = append(w.data, next)
 		if next == 0xff {
 			w.data = append(w.data, 0)

@@ -35,9 +35,9 @@ func (e entry) run() int { return int(e >> 8 & 15) }
 func (e entry) length() uint { return uint(e & 63) }
 
 // symbol is the symbol of an entry without a value.
-func (e entry) symbol() byte { return byte(e >> 8) } //nolint:gosec // the lower bits are meant
+func (e entry) symbol() byte { return byte(e >> 8) } //nolint:gosec // only the lower bits are used
 
-// skip has the number of coefficients, and the number of bits, of all codes that are complete in the indexed bits.
+// skip contains the number of coefficients, and the number of bits, of all codes that are complete in the indexed bits.
 type skip uint16
 
 const endOfBlock skip = 1 << 15
@@ -45,7 +45,7 @@ const endOfBlock skip = 1 << 15
 func (s skip) length() uint { return uint(s & 15) }
 func (s skip) zigzag() int  { return int(s >> 4 & 127) }
 
-// newTable returns a table for the number of codes of each length, and their symbols. Impossible codes are left out.
+// newTable returns a table for the number of codes of each length, and their symbols. Impossible codes are omitted.
 func newTable(counts, symbols []byte) *table {
 	t := new(table)
 	copy(t.symbols[:], symbols)

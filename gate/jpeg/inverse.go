@@ -37,9 +37,9 @@ func inverse8(b *[65]int32, samples []byte, stride int) {
 	for x := range 8 {
 		e0, e1, e2, e3 := even8(int(b[x]), int(b[x+16]), int(b[x+32]), int(b[x+48]))
 		o0, o1, o2, o3 := odd8(int(b[x+8]), int(b[x+24]), int(b[x+40]), int(b[x+56]))
-		//nolint:gosec // it is wrong in damaged files only
+		//nolint:gosec // wrong only in damaged files
 		b[x], b[x+8], b[x+16], b[x+24] = int32(e0+o0), int32(e1+o1), int32(e2+o2), int32(e3+o3)
-		//nolint:gosec // it is wrong in damaged files only
+		//nolint:gosec // wrong only in damaged files
 		b[x+32], b[x+40], b[x+48], b[x+56] = int32(e3-o3), int32(e2-o2), int32(e1-o1), int32(e0-o0)
 	}
 	for y := range 8 {
@@ -61,7 +61,7 @@ func points4(f0, f1, f2, f3 int) (p0, p1, p2, p3 int) {
 func inverse4(b *[65]int32, samples []byte, stride int) {
 	for x := range 4 {
 		p0, p1, p2, p3 := points4(int(b[x]), int(b[x+4]), int(b[x+8]), int(b[x+12]))
-		//nolint:gosec // it is wrong in damaged files only
+		//nolint:gosec // wrong only in damaged files
 		b[x], b[x+4], b[x+8], b[x+12] = int32(p0), int32(p1), int32(p2), int32(p3)
 	}
 	for y := range 4 {

@@ -35,7 +35,7 @@ type layout struct {
 	skew func(symbol byte, count int) int
 	// longestRun limits the runs of blocks without coefficients.
 	longestRun int
-	// restarts has replacements for restart markers, by number.
+	// restarts contains replacements for restart markers, by number.
 	restarts map[int][]byte
 }
 
@@ -155,7 +155,7 @@ type scanWriter struct {
 	codes  [8][256]struct{ code, length int }
 
 	predicted [4]int
-	// run is the number of pending blocks without further coefficients, and bits has their bits.
+	// run is the number of pending blocks without further coefficients, and bits contains their bits.
 	run, runTable int
 	bits          []event
 }

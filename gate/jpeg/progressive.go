@@ -21,7 +21,7 @@ func (d *decoder) progression(s *scan) func(c *component, column, row int) {
 func (d *decoder) firstAverage(s *scan, c *component, block int) {
 	_, difference := d.next(c.dc)
 	c.predicted += difference
-	c.coefficients[block*d.size*d.size] = int16(c.predicted << s.low) //nolint:gosec // wrong in damaged files only
+	c.coefficients[block*d.size*d.size] = int16(c.predicted << s.low) //nolint:gosec // wrong only in damaged files
 }
 
 // refineAverage adds a bit to the DC coefficient of a block.
@@ -85,7 +85,7 @@ func (d *decoder) refineBits(s *scan, c *component, block int) {
 func (d *decoder) set(c *component, block, k int, value int32) {
 	c.nonzero[block] |= 1 << k
 	if position := d.positions[k]; position != unneeded {
-		c.coefficients[block*d.size*d.size+int(position)] = int16(value) //nolint:gosec // wrong in damaged files only
+		c.coefficients[block*d.size*d.size+int(position)] = int16(value) //nolint:gosec // wrong only in damaged files
 	}
 }
 

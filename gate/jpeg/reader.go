@@ -11,8 +11,8 @@ type reader struct {
 	data []byte
 	// position of the next byte that is not in the reservoir.
 	position int
-	// reservoir has the next bits, most significant first. The first count bits are valid; the rest are zero or equal
-	// to the following bits of the file.
+	// reservoir contains the next bits, most significant first. The first count bits are valid; the rest are zero or
+	// equal to the following bits of the file.
 	reservoir uint64
 	count     uint
 	// padding is the number of bits that were added after the end.

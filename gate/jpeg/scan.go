@@ -2,12 +2,12 @@ package jpeg
 
 import "slices"
 
-// scan has the content of a scan header.
+// scan contains the content of a scan header.
 type scan struct {
 	components []*component
 	// first and last bound the band of coefficients, in zigzag order.
 	first, last int
-	// low is the number of low bits that are left to later scans. refine is set for these scans, which add one bit.
+	// low is the number of low bits that are left for later scans. refine is set for these scans, which add one bit.
 	low    uint
 	refine bool
 	// decode decodes the next block of a component.
@@ -118,7 +118,7 @@ func (d *decoder) decodeInterval(s *scan, start, end, columns int) {
 	}
 }
 
-// restart skips to the restart marker with a number (modulo 8). If one of the two markers after it comes first,
+// restart skips to the restart marker with a number (modulo 8). If one of the two following markers comes first,
 // restart returns the number of missing intervals. If ok is false, the scan has ended.
 func (d *decoder) restart(number int) (missing int, ok bool) {
 	for {

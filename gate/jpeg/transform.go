@@ -30,7 +30,7 @@ func newZigzag() (order [64]int) {
 	return order
 }
 
-// grid has the size of a decoded block, and tables for it.
+// grid contains the size of a decoded block, and tables for it.
 type grid struct {
 	// size is the number of rows and columns: 8, 4, 2 or 1.
 	size int
@@ -63,7 +63,7 @@ func (d *decoder) setFactors(c *component) {
 }
 
 // weight returns the weight of a frequency in one direction: its weight in the inverse transform (A.3.3) with as many
-// points as the grid has, relative to frequency 0, times the factors that inverse8 and inverse4 leave out.
+// points as the grid has, relative to frequency 0, times the factors that inverse8 and inverse4 omit.
 func (g grid) weight(frequency int) float64 {
 	switch {
 	case g.size == 8 && frequency > 0:

@@ -17,7 +17,7 @@ const (
 
 // CMYKProfile converts CMYK to sRGB with the table A2B0 (perceptual rendering) of an ICC profile.
 type CMYKProfile struct {
-	// inputs has, for each ink and amount, the node below the amount and the distance from that node.
+	// inputs contains, for each ink and amount, the node below the amount and the distance from that node.
 	inputs [inks][256]struct {
 		node     int
 		distance float32
@@ -166,7 +166,7 @@ func screen(xyz vector) (out [channels]float32) {
 	return out
 }
 
-// Convert fills an image with the converted colors of another one of the same size. It interpolates between the five
+// Convert fills an image with the converted colors of another image of the same size. It interpolates between the five
 // nodes around a color.
 func (c *CMYKProfile) Convert(to *image.RGBA, from *image.CMYK) {
 	width := from.Rect.Dx()

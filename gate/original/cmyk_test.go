@@ -43,7 +43,7 @@ func encodedColor(c color.RGBA, lab, wide bool) (out vector) {
 }
 
 // difference returns the distance of two colors in L*a*b*. A distance of 2 is just visible. In the dark channel of a
-// bright color, one step of encoded L*a*b* is ten steps of sRGB.
+// bright color, one step of encoded L*a*b* equals ten steps of sRGB.
 func difference(one, other color.RGBA) float64 {
 	a, b := encodedColor(one, true, false), encodedColor(other, true, false)
 	return math.Sqrt(math.Pow(100*(a[0]-b[0]), 2) + math.Pow(255*(a[1]-b[1]), 2) + math.Pow(255*(a[2]-b[2]), 2))
@@ -141,7 +141,7 @@ func TestCMYKIsConvertedByItsProfile(t *testing.T) {
 	})
 }
 
-// A damaged profile is ignored, or results in wrong colors, but nothing worse.
+// A damaged profile is ignored or results in wrong colors, but causes no other harm.
 func TestADamagedCMYKProfileDoesNoHarm(t *testing.T) {
 	whole := printer{lab: true, row: 3, power: 1}.file()
 	from := image.NewCMYK(image.Rect(0, 0, 3, 1))

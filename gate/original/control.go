@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Control has the caching rules of a source for an original. The zero value is no rules.
+// Control contains the caching rules of a source for an original. The zero value contains no rules.
 type Control struct {
-	// NoStore forbids to keep the original.
+	// NoStore forbids storing the original.
 	NoStore bool
-	// Bounded limits the age to MaxAge in the gate, and to BrowserAge, which is not longer, in browsers.
+	// Bounded limits the age to MaxAge in the gate and to BrowserAge, which is never longer, in browsers.
 	Bounded            bool
 	MaxAge, BrowserAge time.Duration
 }
@@ -54,7 +54,7 @@ func ParseControl(header http.Header, now time.Time) (c Control) {
 	return c
 }
 
-// parseDirectives adds the lowest age of each name to ages, and reports whether storing is forbidden.
+// parseDirectives adds the lowest age for each name to ages, and reports whether storing is forbidden.
 func parseDirectives(lines []string, ages map[string]time.Duration) (noStore bool) {
 	for directive := range strings.SplitSeq(strings.ToLower(strings.Join(lines, ",")), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")

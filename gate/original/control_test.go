@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
-// Directives have precedence in any order, case, spacing and number of lines: no-store, then rules for shared caches,
-// then other rules. Of two ages the lower one counts, less the age of the response.
+// The precedence of directives does not depend on their order, case, spacing or number of lines: no-store, then rules
+// for shared caches, then other rules. Of two ages the lower one counts, minus the age of the response.
 func TestWhatASourceSaysAboutKeepingIsReadAsSharedCachesReadIt(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	property.Check(t, func(t *rapid.T) {

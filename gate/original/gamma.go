@@ -162,7 +162,7 @@ func (c *colors) colorants() (columns matrix, ok bool) {
 	return columns, ok
 }
 
-// isScreen reports whether a cICP chunk has the colors of BT.709 or sRGB rather than of films.
+// isScreen reports whether a cICP chunk contains the colors of BT.709 or sRGB, and not the colors of films.
 func isScreen(data []byte) bool {
 	return len(data) == 4 && data[0] == 1 && (data[1] == 1 || data[1] == 13)
 }

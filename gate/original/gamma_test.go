@@ -47,7 +47,7 @@ func TestColorsOfPNGFilesBecomeAProfile(t *testing.T) {
 	}
 }
 
-// Results have no chunk cICP, so only its default colors can be left out.
+// Results have no chunk cICP, so only a chunk with the default colors can be omitted.
 func TestColorsOfFilmsAreNotTransformed(t *testing.T) {
 	for data, want := range map[string]bool{
 		"\x01\x0d\x00\x01": true, "\x01\x01\x00\x01": true, "\x09\x10\x00\x01": false, "\x0c\x0d\x00\x01": false,

@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// JPEG has the properties of a JPEG file that affect decoding.
+// JPEG contains the properties of a JPEG file that affect decoding.
 type JPEG struct {
 	// Progressive files need memory for all coefficients while they are decoded.
 	Progressive bool
@@ -43,7 +43,7 @@ const (
 
 // segments calls each with the segments of a JPEG file, and returns the length of the image. Trailing data, such as
 // the video of a motion photo or a second image, is not part of the image. A malformed file ends at the first
-// unreadable segment, because the decoder will return a better error.
+// unreadable segment, because the decoder returns a better error.
 func segments(body []byte, each func(kind string, data []byte)) (length int) {
 	const firstFrame, firstRestart, imageEnd, firstScan = 0xc0, 0xd0, 0xd9, 0xda
 	for rest := body[min(2, len(body)):]; ; {

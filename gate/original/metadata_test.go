@@ -194,7 +194,7 @@ func checkChunks(t *rapid.T, body []byte) {
 	}
 }
 
-// Each scan is a pass over all pixels, however short it is.
+// Each scan is a pass over all pixels, no matter how short it is.
 func TestFilesOfTooManyScansAreNotTransformed(t *testing.T) {
 	body := encode(t, func(b *bytes.Buffer) error { return jpeg.Encode(b, image.NewGray(image.Rect(0, 0, 8, 8)), nil) })
 	property.Check(t, func(t *rapid.T) {
@@ -287,7 +287,7 @@ func TestAResultKeepsItsPixelsWithAProfile(t *testing.T) {
 	}
 }
 
-// EXIF data may be truncated and have any offsets: the orientation is from a complete entry, or missing.
+// EXIF data may be truncated and contain any offsets. The orientation then comes from a complete entry or is missing.
 func TestAnOrientationIsReadFromAWholeEntry(t *testing.T) {
 	for orientation := range uint16(11) {
 		for start := range uint32(40) {

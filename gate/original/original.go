@@ -19,7 +19,7 @@ import (
 // Validators identify a version of an original, as returned by its source.
 type Validators struct {
 	ETag, LastModified string
-	// Source is the name of the source. Other sources do not know the validators.
+	// Source is the name of the source. Other sources do not know these validators.
 	Source string
 }
 
@@ -38,7 +38,7 @@ type Info struct {
 	JPEG          JPEG
 }
 
-// Inspect reads the header of an image. Other content, such as an error page or a script, is a problem: it is never
+// Inspect reads the header of an image. Other content, such as an error page or a script, is a problem and is never
 // passed on.
 func Inspect(body []byte) (Info, error) {
 	info := Info{ContentType: Type(body)}
@@ -61,8 +61,8 @@ func Inspect(body []byte) (Info, error) {
 	return info, nil
 }
 
-// decodeConfig decodes the header. It does not look for WebP in the registry of package image, where other decoders
-// may be registered.
+// decodeConfig decodes the header. It does not look for WebP in the registry of package image, where other decoders may
+// be registered.
 func decodeConfig(body []byte) (config image.Config, format string, err error) {
 	if Type(body) == "image/webp" {
 		config, err = webp.DecodeConfig(bytes.NewReader(body))

@@ -175,7 +175,7 @@ func TestSegmentsOfJPEGFiles(t *testing.T) {
 	}
 }
 
-// Two hundred scans of eight bytes each are two hundred passes over 12 megapixels.
+// Two hundred scans of eight bytes each cause two hundred passes over 12 megapixels.
 func TestAFileThatIsDecodedInManyPassesIsNotTransformed(t *testing.T) {
 	file := "\xff\xd8" + "\xff\xc2\x00\x0b\x08\x0b\xb8\x0f\xa0\x01\x01\x11\x00" +
 		strings.Repeat("\xff\xda\x00\x08\x01\x01\x00\x00\x00\x00", 200)

@@ -13,11 +13,11 @@ import (
 	"github.com/deepteams/webp/mux"
 )
 
-// maxProfile bounds profiles. Profiles of screens and cameras have up to some kilobytes, profiles of printers more.
+// maxProfile bounds profiles. Profiles of screens and cameras have up to a few kilobytes, profiles of printers more.
 const maxProfile = 60 << 10
 
-// Profile returns the ICC profile of an image, or a profile for the gamma and primaries of a PNG file; nil if it has
-// neither, or if they are equal to sRGB.
+// Profile returns the ICC profile of an image, or a profile for the gamma and primaries of a PNG file; nil if there is
+// none or it equals sRGB.
 func Profile(body []byte) []byte {
 	profile, plain := embedded(body)
 	if profile == nil {
@@ -67,8 +67,7 @@ func inflate(data []byte) []byte {
 	return out
 }
 
-// WithProfile adds a color profile to a result without one. Profiles for another color space, such as CMYK, are left
-// out.
+// WithProfile adds a color profile to a result without one. It omits profiles for another color space, such as CMYK.
 func WithProfile(result, profile []byte) []byte {
 	config, format, err := decodeConfig(result)
 	if err != nil || len(profile) < 128 || string(profile[16:20]) != colorsOf(config) {

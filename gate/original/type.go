@@ -82,7 +82,7 @@ func asUTF8(text []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// sizeOf returns the size of an image that Go cannot decode, if the header has it.
+// sizeOf returns the size of an image that Go cannot decode, if the header contains it.
 func sizeOf(contentType string, body []byte) (size request.Size) {
 	if contentType != "image/avif" && contentType != "image/heic" && contentType != "image/heif" {
 		return size

@@ -12,7 +12,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// result is the file of a transformed image. It is late if it is not WebP because it waited too long.
+// result is the file of a transformed image. It is late if it waited too long and is therefore not WebP.
 type result struct {
 	body []byte
 	late bool
@@ -27,7 +27,7 @@ type rendering struct {
 	err error
 }
 
-// batch has results that are rendered from one decoded original.
+// batch contains results that are rendered from one decoded original.
 type batch struct {
 	renderings []*rendering
 	// light is set for results that take little processor time.
@@ -81,9 +81,9 @@ func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {
 	return more
 }
 
-// join returns the rendering of a plan. It reuses an existing rendering, or adds one to a waiting batch of the same
-// queue that has the memory for it, or to a new batch. The caller holds the lock of the flight; batches do not start before it is
-// released.
+// join returns the rendering of a plan. It reuses an existing rendering, or adds a new one to a waiting batch of the
+// same queue with enough memory, or to a new batch. The caller holds the lock of the flight; batches do not start
+// before it is released.
 func (p *Pipeline) join(of *flight, plan render.Plan) (r *rendering, found bool) {
 	var joined *batch
 	light := plan.FullWeight() <= p.queues.lightRenderWeight

@@ -70,8 +70,8 @@ func renderings(t *testing.T, p *Pipeline) (count int) {
 	return count
 }
 
-// For any sizes that wait for a photo, with or without a request that leaves: the photo is decoded once, and each
-// result resembles the result of a single request.
+// For any sizes that wait for a photo, even if one request leaves, the photo is decoded once and each result resembles
+// the result of a single request.
 func TestResultsThatWaitForAPhotoAreMadeOfItsPixelsTogether(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(rt, name) }
@@ -154,11 +154,11 @@ func TestAResultDoesNotJoinABatchThatHasBegunOrIsFull(t *testing.T) {
 	}
 	second := join(100)
 	if third := join(101); second == first || third != second {
-		t.Error("a full batch gets another result, or one that waits does not")
+		t.Error("a full batch accepted another result, or a waiting one did not")
 	}
 	second.most = 0 // as begin sets it
 	if join(102) == second || join(100) != second {
-		t.Error("a batch that has begun gets another result, or its own is made twice")
+		t.Error("a started batch accepted another result, or its own result is created twice")
 	}
 	of.batches = nil
 	of.mu.Unlock()

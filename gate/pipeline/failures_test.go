@@ -35,8 +35,8 @@ var failures = []problem.Kind{
 	problem.Forbidden, problem.Missing, problem.Internal, problem.UpstreamFailed, problem.SourceBusy, problem.TimedOut,
 }
 
-// While a source fails, a known image is served until it is too old. If the source has no such image, it is not
-// served any more.
+// While a source fails, a known image is served until it is too old. Once the source reports that the image is missing,
+// the image is no longer served.
 func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	for _, kind := range failures {
 		fails := kind.IsFailure()
@@ -54,7 +54,7 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 			get(t, p, "/a.png")
 			time.Sleep(2*time.Hour - time.Second)
 			if _, state, got := get(t, p, "/a.png"); state != Revalidated || got != served {
-				t.Errorf("%s, while the source is asked: %s %q", kind, state, got)
+				t.Errorf("%s, while the source is being revalidated: %s %q", kind, state, got)
 			}
 			synctest.Wait()
 			_, state, got := get(t, p, "/a.png")
@@ -80,7 +80,8 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 	}
 }
 
-// In an outage the source is asked once in ten seconds for a known image, and once in three for an unknown one.
+// During an outage, a known image causes one request to the source every ten seconds, and an unknown image one every
+// three.
 func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 	for path, most := range map[string]int{"/known.png": 6, "/unknown.png": 20} {
 		asked, fails := 0, false
@@ -99,7 +100,7 @@ func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 			}
 			if asked < most-1 || asked > most {
-				t.Errorf("%s: asked %d times in a minute, want %d", path, asked, most)
+				t.Errorf("%s: got %d requests in a minute, want %d", path, asked, most)
 			}
 		})
 	}
@@ -140,16 +141,16 @@ func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 	}
 }
 
-// Requests of a client never change the responses to other clients for the same original, before, during or after.
-// This includes names of proxies that the source refuses or serves differently, and many requests of which some are
-// refused.
+// Requests of a client never change the responses to other clients for the same original, before, during or afterwards.
+// This includes names of proxies for which the source refuses or changes the response, and many requests of which some
+// are refused.
 func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 	honest := []request.Request{
 		{Path: "/a.png"},
 		{Path: "/a.png", Transform: request.Transform{Width: 100, Fit: request.FitMax}},
 	}
 	property.Check(t, func(rt *rapid.T) {
-		kind := rapid.SampledFrom(append(failures, served)).Draw(rt, "what the source is for other proxies")
+		kind := rapid.SampledFrom(append(failures, served)).Draw(rt, "what the source returns to other proxies")
 		control := rapid.SampledFrom([]original.Control{{}, {NoStore: true}, {Bounded: true}}).Draw(rt, "what it says")
 		known := rapid.Bool().Draw(rt, "an image is known")
 		age := rapid.SampledFrom([]time.Duration{0, 90 * time.Minute, 3 * time.Hour}).Draw(rt, "age")
@@ -276,9 +277,9 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	}
 }
 
-// The parts of the memory, with cache and responses, never exceed the limit. A client cannot take all requests to the
-// source or all memory for originals. Each processor renders one image, and at most one light one, at a time. Two transformations for each
-// processor are admitted, up to maxTransforms.
+// The parts of the memory, including cache and responses, never exceed the limit. No client can use all requests to the
+// source or all memory for originals. Each processor renders one image at a time, plus at most one light image. Two
+// transformations for each processor are admitted, up to maxTransforms.
 func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	o := Options{Memory: limit, DarkroomMemory: 2 << 30}
@@ -323,7 +324,7 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	}
 }
 
-// Keys, which clients choose, count toward the memory of remembered values, which is a small part of the limit.
+// Clients choose the keys, so keys count toward the memory of remembered values, which is a small part of the limit.
 func TestKeysOfWhatIsRememberedCount(t *testing.T) {
 	o := remembered[*problem.Problem](memory)
 	short, long := o.Weigher("a", nil), o.Weigher(strings.Repeat("a", 5001), nil)
@@ -332,8 +333,8 @@ func TestKeysOfWhatIsRememberedCount(t *testing.T) {
 	}
 }
 
-// After the source has reported a missing or refused original, no result of it is served until the source has one
-// again, even results for which the source was not asked, and while it fails later.
+// After the source has reported that an original is missing or refused, no result of it is served until the source has
+// an original again. This also applies to results for which no request was sent, and while the source fails later.
 func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 	var large bytes.Buffer
 	if err := png.Encode(&large, image.NewGray(image.Rect(0, 0, 1001, 1))); err != nil {
@@ -375,7 +376,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 		})
 		type asking struct {
 			passes   time.Duration
-			restarts bool // another process follows, with the same files
+			restarts bool // another process follows and uses the same files
 			source   string
 			webp     bool
 		}
@@ -384,7 +385,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 				passes:   rapid.SampledFrom([]time.Duration{time.Second, time.Minute, 59 * time.Minute}).Draw(rt, "passes"),
 				restarts: rapid.IntRange(0, 3).Draw(rt, "restarts") == 0,
 				source:   rapid.SampledFrom(kinds).Draw(rt, "the source"),
-				// Results of one original that need no Darkroom.
+				// Results of one original that do not need Darkroom.
 				webp: rapid.Bool().Draw(rt, "WebP"),
 			}
 		}), 1, 10).Draw(rt, "steps")
@@ -402,7 +403,7 @@ func TestWhatTheSourceHasNoMoreIsServedToNobody(t *testing.T) {
 				before, wasGone := asked, gone
 				_, state, err := p.Get(t.Context(), "a", request.Request{Path: "/a.png", WebP: next.webp})
 				if err == nil && wasGone && (asked == before || gone) {
-					failure = fmt.Sprintf("step %d: %s of what the source does not have", i, state)
+					failure = fmt.Sprintf("step %d: %s of an original that the source does not have", i, state)
 					return
 				}
 				synctest.Wait() // for a refresh behind the response

@@ -29,11 +29,11 @@ type flight struct {
 	batches []*batch
 }
 
-// firstRead limits the memory reserved for an original of unknown length. A longer original is requested again with
-// the maximum reserved, because waiting for more memory while holding some could deadlock.
+// firstRead limits the memory reserved for an original of unknown length. A longer original is requested again with the
+// maximum reserved, because waiting for more memory while holding some could deadlock.
 const firstRead = 8 << 20
 
-// notModified is the error of a fetch whose source confirmed the known version. There is no original then.
+// notModified is the error of a fetch whose source confirmed the known version. There is no original in this case.
 type notModified struct {
 	cache.Origin
 	known original.Validators
@@ -41,8 +41,8 @@ type notModified struct {
 
 func (e *notModified) Error() string { return "the original is unchanged" }
 
-// fetchOnce fetches an original, once for concurrent requests with any known versions. A request whose version was not
-// the confirmed one fetches again.
+// fetchOnce fetches an original, once for concurrent requests with any known versions. A request with a version other
+// than the confirmed one fetches again.
 func (p *Pipeline) fetchOnce(ctx context.Context, asked source.Request) (f *flight, done func(), err error) {
 	key := asked
 	key.Known = original.Validators{}

@@ -52,7 +52,8 @@ func working() bool {
 	return strings.Contains(all, "gate/pipeline.(*Pipeline)") || strings.Contains(all, "gate/share.(*Group")
 }
 
-// All admitted places are released, for any requests, patience of clients, and behavior of the source and Darkroom.
+// All admitted places are released, for any requests, any patience of clients, and any behavior of the source and
+// Darkroom.
 func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewGray(image.Rect(0, 0, 60, 50)), nil); err != nil {
@@ -121,7 +122,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 		patience            time.Duration
 	}
 	property.Check(t, func(rt *rapid.T) {
-		cycle := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 8).Draw(rt, "answers of the source")
+		cycle := rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 8).Draw(rt, "responses of the source")
 		asked := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) asking {
 			return asking{
 				path: rapid.IntRange(0, 3).Draw(rt, "path"), width: rapid.SampledFrom([]int{0, 50, 60, 100}).Draw(rt, "width"),
@@ -157,7 +158,8 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 	})
 }
 
-// An original counts with its memory, which is not much more than its length, however the source sends it.
+// An original counts with the memory that it occupies, which is not much more than its length, no matter how the source
+// sends it.
 func TestAnOriginalThatIsKeptCountsWithItsMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		size := rapid.OneOf(rapid.IntRange(0, 10_000), rapid.IntRange(0, 1_000_000)).Draw(rt, "size")

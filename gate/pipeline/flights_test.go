@@ -180,7 +180,7 @@ func TestAKnownImageIsServedAtOnceAndRefreshedOnceForAllItsResults(t *testing.T)
 					}
 					return respond(pixel(shade), func(r *source.Response) { r.Validators = validators })
 				})
-				// Results, made without Darkroom, of an entry in the cache.
+				// Results of an entry in the cache, created without Darkroom.
 				get(t, p, "/a.png")
 				first, _, _ := get(t, p, "/a.png")
 				second := *first
@@ -324,7 +324,7 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 	}
 }
 
-// For any limit, and any length with or without a header: the original is refused, or its memory was admitted, except
+// For any limit and any length, with or without a header, the original is refused or its memory was admitted, except
 // for one excess byte.
 func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 	const memory = 16 << 20

@@ -8,18 +8,18 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 )
 
-// freshness is how an entry of the cache may be used.
+// freshness determines how an entry of the cache may be used.
 type freshness int
 
 const (
 	// unusable entries are too old, must not be stored, or have been replaced at the source.
 	unusable freshness = iota
-	// outdated entries are served while the source is asked for changes.
+	// outdated entries are served while the source is being revalidated.
 	outdated
 	fresh
 )
 
-// minLifetime is the minimum age for revalidation, whatever the source demands.
+// minLifetime is the minimum age for revalidation, even if the source demands a lower one.
 const minLifetime = time.Second
 
 // lookUp returns an entry of the cache with its freshness, or nil.
@@ -58,7 +58,7 @@ func (p *Pipeline) assess(r request.Request, known *cache.Entry) (*cache.Entry, 
 	return known, outdated
 }
 
-// servable reports whether an entry may be served while the source is asked for changes, or fails.
+// servable reports whether an entry may be served while the source is being revalidated or fails.
 func (p *Pipeline) servable(known *cache.Entry) bool {
 	return !known.Control.NoStore && p.age(known) < p.lifetime(known)+p.StaleIfError
 }

@@ -37,7 +37,7 @@ func (p *process) restart() {
 	p.start()
 }
 
-// get returns the original, or a result with a width. All of them equal the original, which has one pixel.
+// get returns the original, or a result with a width. All of them equal the original, which has only one pixel.
 func (p *process) get(ctx context.Context, width int, webp bool) (*cache.Entry, State, error) {
 	r := resized("/a.png", width)
 	if r.WebP = webp; width > 0 {
@@ -55,12 +55,12 @@ func drawCache(t *testing.T, rt *rapid.T) cache.Options {
 	return cache.Options{Memory: memory / 4}
 }
 
-// turn is a request, and what happens before it.
+// turn is a request, and the events before it.
 type turn struct {
 	passes   time.Duration
 	changes  bool // the source has another image, which was modified this much later
 	later    int
-	restarts bool // another process follows, with the same files
+	restarts bool // another process follows and uses the same files
 	says     original.Control
 	silent   bool
 	webp     bool
@@ -91,20 +91,20 @@ var headers = []original.Control{
 	{Bounded: true, MaxAge: 2 * time.Hour},
 }
 
-// toldSource has one image and sends the headers that it is told to.
+// toldSource serves one image, and sends the headers that the test sets.
 type toldSource struct {
 	hasETags bool
-	// shade is the color of the image; another shade is another image.
+	// shade is the color of the image; a different shade means a different image.
 	shade uint8
-	// says has the headers of the next response, unless it is silent: it confirms the image without headers.
+	// says contains the headers of the next response, unless it is silent: then the image is confirmed without headers.
 	says   original.Control
 	silent bool
 
-	// said has the last headers, and ever all headers so far.
+	// said contains the last headers, and ever all headers so far.
 	said original.Control
 	ever []original.Control
-	// asked is the number of requests, and at the time of the last one. confirmed is set if the last response confirmed
-	// the image.
+	// asked is the number of requests, and at the time of the last request. confirmed is set if the last response
+	// confirmed the image.
 	asked     int
 	at        time.Time
 	confirmed bool
@@ -130,7 +130,7 @@ func (s *toldSource) respond(_ context.Context, r source.Request) (*source.Respo
 	return respond(pixel(s.shade), func(r *source.Response) { r.Validators, r.Control = validators, s.said })
 }
 
-// isFresh reports whether the gate need not ask the source.
+// isFresh reports whether the gate may serve the image without a request to the source.
 func (s *toldSource) isFresh(revalidate time.Duration) bool {
 	lifetime := revalidate
 	if s.said.Bounded {
@@ -139,7 +139,7 @@ func (s *toldSource) isFresh(revalidate time.Duration) bool {
 	return s.asked > 0 && !s.forgotten && !s.said.NoStore && time.Since(s.at) < lifetime
 }
 
-// fault returns what is wrong with a response. before is the source before the request; the receiver is the source
+// fault describes what is wrong with a response. before is the source before the request; the receiver is the source
 // after the refresh in the background.
 func (s *toldSource) fault(before toldSource, wasFresh bool, entry *cache.Entry, state State, at time.Time) string {
 	isAsked := s.asked > before.asked
@@ -148,7 +148,7 @@ func (s *toldSource) fault(before toldSource, wasFresh bool, entry *cache.Entry,
 	case !wasFresh && !isAsked:
 		return "the source is not asked"
 	case wasFresh && state == Revalidated:
-		return "the source is asked behind a fresh image"
+		return "a request to the source behind a fresh image"
 	case !wasFresh && state == Hit:
 		return "an outdated image is a hit"
 	case before.forgotten && state == Revalidated: // a file of the earlier process, which may have any headers
@@ -163,8 +163,8 @@ func (s *toldSource) fault(before toldSource, wasFresh bool, entry *cache.Entry,
 	return ""
 }
 
-// The last response of a source determines the caching of all results of an original, for the same or a new original,
-// with a body or as a confirmation. The source is asked unless the result is fresh.
+// The last response of a source determines the caching of all results of an original, for the same original or a new
+// one, with a body or as a confirmation. The gate sends a request to the source unless the result is fresh.
 func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		told := &toldSource{hasETags: rapid.Bool().Draw(rt, "the source has ETags")}
@@ -202,8 +202,8 @@ func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	})
 }
 
-// A source that confirms an image may change its headers. The file of the image is not written again, because there may
-// be millions. It is removed if the image must not be kept any more.
+// A source that confirms an image may change its headers. The file of the image is not rewritten, because there may be
+// millions of files. It is removed if the image must no longer be stored.
 func TestTheFileOfAConfirmedImageStaysUnlessItMustNotBeKept(t *testing.T) {
 	for _, first := range []original.Control{{}, {Bounded: true, MaxAge: 2 * time.Hour}} {
 		for _, then := range headers {
@@ -255,7 +255,7 @@ func openFiles(t *testing.T, folder string) (files []os.FileInfo) {
 // slowSource takes a second for each response, and confirms its image by an ETag.
 type slowSource struct {
 	shade uint8
-	// open is the number of requests at this time, most its maximum, and read the number of responses with an image.
+	// open is the current number of requests, most its maximum, and read the number of responses with an image.
 	open, most, read int
 }
 
@@ -272,8 +272,8 @@ func (s *slowSource) respond(_ context.Context, r source.Request) (*source.Respo
 	return respond(pixel(s.shade), func(r *source.Response) { r.Validators = validators })
 }
 
-// Requests for results of one original at the same time, known or not, read the original once at most, and never ask the
-// source twice at a time. After a restart the known results may be of different versions.
+// Concurrent requests for results of one original, known or not, read the original at most once, and never send two
+// requests to the source at the same time. After a restart the known results may be of different versions.
 func TestRefreshesOfOneOriginalShareOneFetch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		slow := &slowSource{}
@@ -320,7 +320,7 @@ func TestRefreshesOfOneOriginalShareOneFetch(t *testing.T) {
 	})
 }
 
-// fileServer has one image. It confirms a known image unless its own was modified later, as file servers do.
+// fileServer serves one image. Like file servers, it confirms a known image unless its own image was modified later.
 type fileServer struct {
 	shade    uint8
 	modified int
@@ -337,8 +337,8 @@ func (s *fileServer) respond(_ context.Context, r source.Request) (*source.Respo
 	return respond(pixel(s.shade), func(r *source.Response) { r.Validators = validators })
 }
 
-// When an original has been read, no results of previous originals are served, even if the source confirms them: the
-// next image may have the same modification time, or an earlier one.
+// After an original has been read, no results of previous originals are served, even if the source confirms them: the
+// next image may have the same modification time or an earlier one.
 func TestAnOriginalThatWasReplacedDoesNotReturn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		server := &fileServer{modified: 50}

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
-// Metrics of the gate. No label has values that clients choose, such as paths.
+// Metrics of the gate. No label has values that clients can choose, such as paths.
 type Metrics struct {
 	Registry *prometheus.Registry
 

@@ -2,9 +2,9 @@
 // requests share one response (responses). Concurrent requests for the same original share the original and its
 // decoded pixels (flights).
 //
-// Get looks the response up in the cache (freshness.go). If it is not fresh, the pipeline loads it (load.go): it fetches
-// the original (fetch.go) and transforms it (produce.go), together with other results of the original (batch.go).
-// queues.go limits the number of requests in each step, and their memory.
+// Get looks up the response in the cache (freshness.go). If it is not fresh, the pipeline loads it (load.go): it
+// fetches the original (fetch.go) and transforms it (produce.go), together with other results of the original
+// (batch.go). queues.go limits the number of requests in each step, and their memory.
 package pipeline
 
 import (
@@ -32,7 +32,7 @@ type State string
 const (
 	Hit         State = "hit"
 	Miss        State = "miss"
-	Revalidated State = "revalidated" // the source was or is being asked for changes
+	Revalidated State = "revalidated" // the source was or is being revalidated
 	Stale       State = "stale"       // served because the source fails
 	None        State = "none"        // the cache is not used
 )
@@ -43,14 +43,14 @@ type Options struct {
 	Rules  request.Rules
 	// MaxSourcePixels and MaxSourceBytes limit originals.
 	MaxSourcePixels, MaxSourceBytes int64
-	// Revalidate is the age from which the source is asked for changes. Meanwhile the entry is served, up to an
+	// Revalidate is the age from which an image is revalidated at the source. Meanwhile the entry is served, up to an
 	// additional age of StaleIfError.
 	Revalidate, StaleIfError time.Duration
 	// OnlyDarkroom leaves all transformations to Darkroom, even plain ones.
 	OnlyDarkroom bool
 	// Memory and DarkroomMemory are the memory limits of the gate and of Darkroom, in bytes.
 	Memory, DarkroomMemory int64
-	// Log gets a warning for each damaged image.
+	// Log receives a warning for each damaged image.
 	Log *slog.Logger
 }
 
@@ -64,18 +64,18 @@ type Pipeline struct {
 
 	responses share.Group[string, response]
 	flights   share.Group[source.Request, *flight]
-	// wishes has the requests that wait for originals, as *wish.
+	// wishes contains the requests that wait for originals, as *wish.
 	wishes sync.Map
-	// refreshing has the originals that are being revalidated in the background.
+	// refreshing contains the originals that are being revalidated in the background.
 	refreshing sync.Map
-	// versions has the last state of each original that the source confirmed, without validators. The zero value is a
-	// missing original. An entry of the same version is as fresh, so one request revalidates all results of an
-	// original.
+	// versions contains the last state of each original that the source confirmed, without validators. The zero value
+	// is a missing original. An entry of the same version is equally fresh, so one request revalidates all results of
+	// an original.
 	versions *otter.Cache[string, cache.Origin]
-	// failures has recent problems by the keys of requests and originals. They expire after seconds, and save the
-	// source from repeated requests while it fails or has no image.
+	// failures contains recent problems by the keys of requests and originals. They expire after seconds, and prevent
+	// repeated requests to the source while it fails or lacks the image.
 	failures *otter.Cache[string, *problem.Problem]
-	// logged has the paths of damaged images, so that each is logged once.
+	// logged contains the paths of damaged images, so that each is logged once.
 	logged *otter.Cache[string, struct{}]
 }
 

@@ -43,7 +43,7 @@ func (p *Pipeline) passesOn(of *flight, r request.Request, why problem.Kind) boo
 }
 
 // apply returns the result of a transformation, as WebP if requested and possible. The gate renders plain
-// transformations. Darkroom does the rest, and what exceeds the memory of the gate.
+// transformations. Darkroom handles the rest, including images that exceed the memory of the gate.
 func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, webp bool) (result, error) {
 	if of.info.Format == "" {
 		if t == (request.Transform{}) {

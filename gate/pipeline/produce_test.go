@@ -32,7 +32,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-// parameters draws some parameters, each of which is valid alone.
+// parameters draws parameters that are each valid on their own.
 func parameters() *rapid.Generator[map[string]string] {
 	values := map[string][]string{
 		"w": {"1", "10", "100"}, "h": {"1", "10", "100"},
@@ -51,8 +51,8 @@ func parameters() *rapid.Generator[map[string]string] {
 	})
 }
 
-// For any defaults, parameters and image shape: the defaults are applied if possible. Otherwise the response is the
-// response without them.
+// For any defaults, parameters and image shape, the defaults are applied if possible. Otherwise, the response is the
+// same as without them.
 func TestDefaultParametersAreAppliedOrLeftOut(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(slices.Concat(pixel(1), []byte(r.URL.RawQuery))) // each query has a different result
@@ -161,8 +161,8 @@ func TestADamagedImageIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// Darkroom receives an image unchanged if it needs no preparation, without trailing data of a JPEG file. A rotated
-// image is received upright.
+// Darkroom receives an image unchanged, except for trailing data of a JPEG file, if the image needs no preparation. A
+// rotated image is sent to it upright.
 func TestDarkroomReceivesTheUprightImageAlone(t *testing.T) {
 	var received []byte
 	var d *darkroom.Darkroom

@@ -9,14 +9,14 @@ import (
 // queues bound the work in progress. While a request holds a place, it waits only for queues of later fields, so there
 // are no deadlocks.
 type queues struct {
-	// fetches counts open requests to the source. A client can have half of them. Otherwise a source that redirects
-	// back to the gate could take all of them with one request.
+	// fetches counts open requests to the source. A client may have half of these requests. Otherwise a source that
+	// redirects back to the gate could take all of them with one request.
 	fetches *admission.Queue
-	// originals weighs originals in memory. A client can have all but a ninth, so that other clients need not wait
-	// until its photos are done.
+	// originals weighs originals in memory. A client may have all but a ninth, so that other clients do not have to
+	// wait until its photos are done.
 	originals *admission.Queue
 	// renders weighs images that are decoded, resized and encoded. The minimum weight limits their number to one for
-	// each processor, because more would wait for a processor with their pixels in memory.
+	// each processor. With more, some would wait for a processor while their pixels occupy memory.
 	renders         *admission.Queue
 	minRenderWeight int64
 	// lightRenders admits as many images again, with a weight of lightRenderWeight each, which take a few milliseconds.
@@ -24,7 +24,7 @@ type queues struct {
 	lightRenders      *admission.Queue
 	lightRenderWeight int64
 	// transforms weighs transformations by the memory that Darkroom needs. The minimum weight limits their number to
-	// two for each processor, because more share its time and need memory of the gate for their results. A
+	// two for each processor, because more would share processor time and need memory of the gate for their results. A
 	// transformation with the maximum weight runs alone.
 	transforms                             *admission.Queue
 	minTransformWeight, maxTransformWeight int64

@@ -56,7 +56,7 @@ func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	}
 }
 
-// Only a busy source is, so that not every client asks it.
+// Only a busy source is remembered, so that not every client sends it a request.
 func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	asked := 0
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
@@ -72,8 +72,8 @@ func TestABusyGateIsNotRememberedAsAFailure(t *testing.T) {
 	}
 }
 
-// The only request of a client waits for the work in progress, and for at most two works of each other client: one of
-// the current turn, and one of its own. This also holds for an image that others already wait for, in any size.
+// The only request of a client waits for the work in progress, and for at most two jobs of each other client: one in
+// the current turn, and one in its own. This also holds for an image that others are already waiting for, in any size.
 func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 	const takes = time.Second
 	type asking struct {
@@ -136,7 +136,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 }
 
 // While one client requests many images, the only request of another client waits at each stage for the work in
-// progress, and for at most two works of each other client, whatever their load at other stages.
+// progress, and for at most two jobs of each other client, whatever their load at other stages.
 func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 	const takes = time.Second
 	type asking struct {
@@ -198,8 +198,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 	})
 }
 
-// However many large images of however many clients occupy all places, a small image is rendered without waiting for one
-// of them to end.
+// Even if many clients occupy all places with large images, a small image is rendered before any of them ends.
 func TestASmallImageDoesNotWaitForLargeOnes(t *testing.T) {
 	large := photo(image.Pt(2400, 1600))
 	type isSmall struct{}

@@ -13,7 +13,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 )
 
-// decode decodes an original, as far as a damaged one can be read, to *image.Gray, *image.YCbCr, *image.CMYK or
+// decode decodes an original, or the readable part of a damaged one, to *image.Gray, *image.YCbCr, *image.CMYK or
 // *image.RGBA.
 func decode(body []byte, info original.Info, denominator int) (image.Image, error) {
 	img, err := decodeFile(body, info, denominator)

@@ -21,7 +21,7 @@ const (
 )
 
 // fitsWebP reports whether the result can be encoded as WebP. CMYK files that are not resized keep their colors and
-// cannot.
+// cannot be encoded as WebP.
 func (p Plan) fitsWebP() bool {
 	whole := p.info.JPEG.CMYK && p.size == p.info.Size
 	return p.info.Format != "webp" && !whole && p.size.Pixels() <= maxWebPPixels &&

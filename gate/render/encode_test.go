@@ -74,8 +74,8 @@ func render(t testing.TB, body []byte, p Plan) ([]byte, error) {
 	return pixels.Make(t.Context(), body, p)
 }
 
-// No result of the original size is larger than the original, and results keep the alpha, according to another
-// decoder. Opaque PNG files may become JPEG files, and all files may become WebP for clients that accept it.
+// No result with the original size is larger than the original, and results keep the alpha channel, as another decoder
+// confirms. Opaque PNG files may become JPEG files, and all files may become WebP for clients that accept it.
 func TestAResultIsNotLargerThanTheOriginalAndAsTransparent(t *testing.T) {
 	types := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -177,7 +177,7 @@ func TestAHigherQualityIsALargerFile(t *testing.T) {
 	}
 }
 
-// A drawing of few colors stays a PNG file if a JPEG file would be larger than the original.
+// A drawing with few colors remains a PNG file if a JPEG file would be larger than the original.
 func TestADrawingDoesNotBecomeLarger(t *testing.T) {
 	img := image.NewPaletted(image.Rect(0, 0, 300, 300), color.Palette{color.White, color.Black})
 	for i := range img.Pix {

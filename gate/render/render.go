@@ -83,7 +83,7 @@ func (p Plan) IsWebP() bool { return p.webp }
 // Compare orders plans by the number of pixels of their results.
 func (p Plan) Compare(other Plan) int { return cmp.Compare(p.size.Pixels(), other.size.Pixels()) }
 
-// FullWeight returns the memory for rendering if the whole original is decoded. Unlike Weight, it grows with the
+// FullWeight returns the memory for rendering if the whole original is decoded. Unlike Weight, it is a measure of the
 // processor time.
 func (p Plan) FullWeight() int64 { return p.at(1).Weight }
 

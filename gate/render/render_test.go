@@ -56,7 +56,7 @@ func infoOf(size image.Point, format string, orientation int) original.Info {
 // ramp is a brightness that differs at each position, from 0 to 1 in both directions.
 func ramp(x, y float64) float64 { return 40 + 120*x + 60*y }
 
-// For any orientation and format, a result shows the requested part in its place.
+// For any orientation and format, a result shows the requested part at the right position.
 func TestAResultShowsThePartThatIsAskedFor(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		side := rapid.OneOf(rapid.IntRange(20, 90), rapid.IntRange(200, 600))

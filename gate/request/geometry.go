@@ -15,7 +15,7 @@ type Size struct{ Width, Height int }
 // Pixels returns the number of pixels.
 func (s Size) Pixels() int64 { return int64(s.Width) * int64(s.Height) }
 
-// Resolve resolves a transformation for an original of a size: it applies DPR, as far as the limits allow, and
+// Resolve resolves a transformation for an original of the given size: it applies DPR, as far as the limits allow, and
 // replaces values of Fit that Darkroom does not know.
 func (r Rules) Resolve(t Transform, original Size) Transform {
 	if t.DPR > 0 {
@@ -47,7 +47,8 @@ func (r Rules) Resolve(t Transform, original Size) Transform {
 	return t
 }
 
-// reduce reduces a transformation to the limits. It keeps the aspect ratio of width and height if the result has it.
+// reduce reduces a transformation to the limits. If the result has the aspect ratio of width and height, it keeps that
+// ratio.
 func (r Rules) reduce(t Transform) Transform {
 	if t.Fit != "" && t.Fit != FitMax {
 		return r.within(t)
@@ -101,8 +102,8 @@ func scaleSide(of, numerator, denominator int) int {
 	return side(float64(of) * float64(numerator) / float64(denominator))
 }
 
-// Check returns a problem for a transformation whose cost or result exceeds the limits for an original of this size. A
-// plain crop costs only its result, because the gate does not scale the rest.
+// Check returns a problem for a transformation whose cost or result exceeds the limits for an original of the given
+// size. A plain crop costs only its result, because the gate does not scale the rest.
 func (r Rules) Check(t Transform, original Size, maxPixels int64) error {
 	scaled := t.Scaled(original)
 	resized := t.Width != 0 || t.Height != 0

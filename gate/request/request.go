@@ -40,7 +40,7 @@ type Rules struct {
 type Request struct {
 	// Path is unescaped, clean, and starts with a slash.
 	Path string
-	// Via has the names of gates in the header of the client. They are forwarded to the source, which may respond
+	// Via contains the names of gates in the header of the client. They are forwarded to the source, which may respond
 	// differently.
 	Via string
 	// Transform is the requested transformation; zero means the original.

@@ -152,7 +152,7 @@ func TestDefaultsAndPresetsAreReplacedByTheRequest(t *testing.T) {
 	}
 }
 
-// Darkroom v0.4.2 has the same sizes, but rounds down.
+// Darkroom v0.4.2 uses the same sizes, but rounds down.
 func TestScaledSizes(t *testing.T) {
 	original := Size{1200, 800}
 	for query, want := range map[string]Size{
@@ -241,7 +241,7 @@ func TestRequestsOfClientLibrariesAreResolved(t *testing.T) {
 	}
 }
 
-// Sizes are reduced to the limits and never refused, for any shape of the original.
+// Sizes are reduced to the limits and never rejected, for any shape of the original.
 func TestAWishForASizeIsNeverRefused(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		side := rapid.IntRange(1, 500)
@@ -389,7 +389,7 @@ func TestRequestsThroughOtherProxiesHaveOtherKeys(t *testing.T) {
 	})
 }
 
-// Cropped parts are not blurred, and cost nothing.
+// Cropped parts are not blurred and cause no cost.
 func TestABlurIsBoundedByThePixelsOfTheResult(t *testing.T) {
 	original := Size{Width: 20_000, Height: 1000}
 	for _, test := range []struct {

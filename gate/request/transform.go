@@ -207,7 +207,7 @@ func parseCrop(value string) string {
 	return crop
 }
 
-// known returns the entries of a list that are among the choices, sorted. Client libraries send unknown entries too.
+// known returns the entries of a list that are among the choices, sorted. Client libraries also send unknown entries.
 func known(value string, choices []string) string {
 	parts := slices.DeleteFunc(strings.Split(value, ","), func(part string) bool { return !slices.Contains(choices, part) })
 	slices.Sort(parts)

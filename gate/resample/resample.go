@@ -114,21 +114,21 @@ func round(sum int32) int16 {
 	return int16((sum + 1<<(precision-extra-1)) >> (precision - extra)) //nolint:gosec // about 256 << extra
 }
 
-// weights has the filter for each pixel of a result, in one direction.
+// weights contains the filter for each pixel of a result, in one direction.
 type weights struct {
 	taps []tap
 	// longest is the maximum number of weights of a pixel.
 	longest int
 }
 
-// tap has the weights of consecutive pixels.
+// tap contains the weights of consecutive pixels.
 type tap struct {
 	first   int
 	weights []int32
 }
 
-// weigh returns the weights for a number of pixels, which are made of the pixels from start to end, out of a number
-// of others.
+// weigh returns the weights for a number of result pixels, which cover the pixels from start to end out of a number of
+// source pixels.
 func weigh(pixels, others int, start, end float64) (w weights) {
 	scale := (end - start) / float64(pixels)
 	width := max(1, scale)
@@ -144,7 +144,7 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 			sum += exact[j]
 		}
 		t := tap{first: first, weights: make([]int32, len(exact))}
-		// Round the running total instead of each weight, so that the weights add up to 1.
+		// Rounding the running total instead of each weight ensures that the weights add up to 1.
 		done, before := 0.0, int32(0)
 		for j, weight := range exact {
 			done += weight / sum
@@ -152,7 +152,7 @@ func weigh(pixels, others int, start, end float64) (w weights) {
 			t.weights[j], before = until-before, until
 		}
 		only := slices.IndexFunc(t.weights, isSet)
-		if !slices.ContainsFunc(t.weights[only+1:], isSet) { // a copy, as in an image that is only rotated
+		if !slices.ContainsFunc(t.weights[only+1:], isSet) { // a copy, for example for an image that is only rotated
 			t = tap{first: t.first + only, weights: t.weights[only : only+1]}
 		}
 		w.taps = append(w.taps, t)

@@ -109,7 +109,7 @@ func TestManyDifferentURLsDoNotExceedMemoryAndDisk(t *testing.T) {
 	runtime.KeepAlive(h)
 }
 
-// Keys and validators, which clients and sources choose, count like images.
+// Keys and validators count like images, because clients and sources choose them.
 func TestLongURLsAndTagsDoNotExceedTheMemory(t *testing.T) {
 	const memory = 32 << 20
 	for name, change := range map[string]func(*anything, int){
@@ -334,11 +334,11 @@ func TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong(t *testing.T) {
 		first := connect()
 		second := connect()
 		if first() || !second() {
-			t.Errorf("a request that has just begun was ended: %v, or the new one was not: %v", first(), !second())
+			t.Errorf("a request that has just begun was ended: %v, or a new one was not: %v", first(), !second())
 		}
 		time.Sleep(slowRequest)
 		if third := connect(); !first() || third() {
-			t.Error("a request that takes long was not ended for a new one")
+			t.Error("a slow request was not ended for a new one")
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 // missingLifetime is the max-age of 404 responses.
 const missingLifetime = 5 * time.Second
 
-// cacheControl returns the Cache-Control header of a response. The rules of the source limit the age; stale responses
-// and responses that are being revalidated are stored briefly.
+// cacheControl returns the Cache-Control header of a response. The rules of the source limit the age. Stale responses
+// and responses that are being revalidated may be stored only briefly.
 func cacheControl(entry *cache.Entry, state pipeline.State, maxAge time.Duration) string {
 	if entry.Control.NoStore {
 		return "private, no-store"

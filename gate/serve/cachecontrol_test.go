@@ -13,7 +13,7 @@ import (
 // cacheControlCase is a response whose cache TTL is an hour.
 type cacheControlCase struct {
 	name string
-	// control has the rules of the source, and age is the time since it confirmed the image.
+	// control contains the rules of the source, and age is the time since it confirmed the image.
 	control original.Control
 	age     time.Duration
 	state   pipeline.State

@@ -219,7 +219,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // clientOf returns the address of the client, for fairness and the access log. In a cluster, connections come from
 // the ingress controller, which appends the client's address to X-Forwarded-For. An IPv6 client is identified by its
-// /64 network, because it can use all addresses in it.
+// /64 network, because it can use all addresses in that network.
 func clientOf(r *http.Request) string {
 	address, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

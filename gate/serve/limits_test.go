@@ -37,7 +37,7 @@ func TestOnlyGETAndHEADAreServed(t *testing.T) {
 	}
 }
 
-// For any request of a client, shared caches may only store the image, a part of it, or the response that it is
+// For any request of a client, shared caches may store only the image, a part of it, or the response that it is
 // unchanged.
 func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 	h := newHandler(t, 100, 32<<20, "", 0)
@@ -97,7 +97,7 @@ func TestOnlyImagesAreKeptWhateverAClientSends(t *testing.T) {
 		if part && (method != "GET" || !strings.HasPrefix(ranges, "bytes=")) {
 			t.Errorf("%d for %s and %q", status, method, ranges)
 		}
-		// The response has one tag. net/http reads only the first of several.
+		// The response has only one tag, because net/http reads only the first of several.
 		given := r.Header["If-Range"]
 		if status == http.StatusPartialContent && given != nil && !strings.HasPrefix(given[0], etag) && given[0] != "" {
 			t.Errorf("a part of an image that is not %q", given[0])
@@ -171,7 +171,7 @@ func (d *deadline) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// The slowest allowed client gets the whole image, and at most half a minute more.
+// The slowest allowed client has enough time for the whole image, and at most half a minute more.
 func TestClientsHaveTheTimeThatTheirImageNeeds(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		h := newHandler(t, rapid.IntRange(0, 3<<20).Draw(rt, "size"), 512<<20, "", 0)
@@ -234,8 +234,8 @@ func TestTheServerWaitsForNobodyForever(t *testing.T) {
 	}
 }
 
-// In any order of responses: the memory is exceeded only by a single response, no client is disconnected or refused
-// while memory is left, and an entry counts once.
+// In any order of responses, only a single response can exceed the memory, no client is disconnected or refused while
+// memory is left, and an entry counts once.
 func TestTheMemoryForResponsesIsUsedButNotExceeded(t *testing.T) {
 	const budget = 10
 	property.Check(t, func(rt *rapid.T) {
@@ -314,7 +314,7 @@ func (late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// A request gets a response, however long it waited in queues and for the source.
+// Every request gets a response, no matter how long it waited in queues and for the source.
 func TestAFailureIsSentHoweverLateItIs(t *testing.T) {
 	h := newHandler(t, 0, 512<<20, "", 0)
 	h.Pipeline.Source = slow{}

@@ -20,7 +20,7 @@ import (
 const (
 	// maxConnections is the maximum number of connections of each face.
 	maxConnections = 4096
-	// drainTimeout is the time for requests in progress after SIGTERM.
+	// drainTimeout is the time limit for requests in progress after SIGTERM.
 	drainTimeout = 25 * time.Second
 )
 
@@ -48,7 +48,7 @@ type connections struct {
 	max int
 
 	mu sync.Mutex
-	// since has the time from which each connection may be closed.
+	// since contains the time from which each connection may be closed.
 	since map[net.Conn]time.Time
 }
 

@@ -28,8 +28,8 @@ func TestTheStatusShowsWhetherARetryMayHelp(t *testing.T) {
 	}
 }
 
-// For any problem, a client gets a document that is not a web page, is stored for seconds at most, and does not
-// contain the cause.
+// For any problem, a client receives a document that is not a web page, is stored for a few seconds at most, and does
+// not contain the cause.
 func TestAProblemIsADocumentWithoutItsCause(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		p := problem.New(rapid.SampledFrom(kinds()).Draw(t, "kind"), "%s", rapid.String().Draw(t, "detail"))

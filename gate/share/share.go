@@ -8,7 +8,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// Group creates values by key, and keeps each one while it is used. The zero value is ready to use, and the methods
+// Group creates values by key, and keeps each value while it is used. The zero value is ready to use, and the methods
 // are safe for concurrent use.
 type Group[K comparable, V any] struct {
 	// Drop, if set, is called once with each created value when it is no longer used.
@@ -29,9 +29,9 @@ type run[V any] struct {
 	holders int
 }
 
-// Do returns the value of a key, and whether this call created it. Without a current value it calls create, with a
-// context that is canceled when all callers have left, and that waits in the turns of all their clients. The value
-// may be used until done is called. If Do returns an error, done is a no-op.
+// Do returns the value of a key, and whether this call created it. If there is no current value, it calls create with a
+// context that is canceled when all callers have left, and that waits in the turns of all their clients. The value may
+// be used until done is called. If Do returns an error, done is a no-op.
 func (g *Group[K, V]) Do(
 	ctx context.Context, key K, create func(context.Context) (V, error),
 ) (value V, first bool, done func(), err error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/property"
 )
 
-// In any order of requests, departures and completions: a value is created once while it is in use, is the same for
-// all callers, and is dropped once, after its last use.
+// In any order of requests, departures and completions, a value is created only once while it is in use, is the same
+// for all callers, and is dropped once, after its last use.
 func TestAValueIsMadeOnceAndDroppedWhenNobodyHoldsIt(t *testing.T) {
 	property.Check(t, func(rt *rapid.T) {
 		type visit struct{ arrives, stays, patience time.Duration }

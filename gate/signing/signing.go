@@ -2,7 +2,7 @@
 //
 //	s = hex(HMAC-SHA256(key, path + "?" + query))
 //
-// where path is decoded, and query has all parameters but s, sorted by name and encoded as in forms.
+// where path is decoded, and query contains all parameters except s, sorted by name and encoded as in forms.
 package signing
 
 import (
@@ -48,7 +48,7 @@ const (
 
 // Options configure a Verifier.
 type Options struct {
-	// File has one key in each line.
+	// File contains one key per line.
 	File string
 	// Mode and Scheme are constants of this package.
 	Mode, Scheme string
@@ -69,7 +69,7 @@ type Verifier struct {
 	read time.Time
 }
 
-// New returns a verifier, or an error if the file has no keys.
+// New returns a verifier, or an error if the file contains no keys.
 func New(options Options) (*Verifier, error) {
 	keys, err := readKeys(options.File)
 	return &Verifier{options: options, keys: keys, read: time.Now()}, err

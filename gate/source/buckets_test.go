@@ -75,7 +75,7 @@ func TestCredentialsDoNotFollowRedirects(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := read(t, s, "/a.jpg", original.Validators{}, 100); !problem.Is(err, problem.UpstreamFailed) || asked != 0 {
-		t.Errorf("%v, the other server was asked %d times", err, asked)
+		t.Errorf("%v, the other server received %d requests", err, asked)
 	}
 }
 
@@ -147,8 +147,8 @@ func TestSettingsThatCannotWorkAreErrors(t *testing.T) {
 	}
 }
 
-// A token service that does not complete its response delays requests for at most the timeout of the source, however
-// many wait. The source is not late, so the status is 502 instead of 504.
+// If a token service does not complete its response, requests wait for at most the timeout of the source, no matter how
+// many wait. The source itself is not late, so the status is 502 instead of 504.
 func TestATokenIsNotWaitedForForever(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits ten seconds")

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// forbidden has the networks that the gate never connects to: networks of metadata services, which hand out
+// forbidden contains the networks that the gate never connects to: networks of metadata services, which hand out
 // credentials of the node, and addresses that are not hosts. The NetworkPolicy of the chart also blocks the metadata
 // services.
 var forbidden = []string{
@@ -32,7 +32,7 @@ var forbidden = []string{
 	"fd00:42::/32",       // metadata of Scaleway
 }
 
-// nat64 has networks whose addresses end with an embedded IPv4 address.
+// nat64 contains networks whose addresses end with an embedded IPv4 address.
 var nat64 = []string{"64:ff9b::/96", "64:ff9b:1::/48"}
 
 var errForbidden = errors.New("address is not allowed")
@@ -42,7 +42,7 @@ var errForbidden = errors.New("address is not allowed")
 type guard struct {
 	// loopback allows loopback addresses, for sources configured with one.
 	loopback bool
-	// only has the allowed addresses; nil allows all addresses that are not forbidden.
+	// only contains the allowed addresses; nil allows all addresses that are not forbidden.
 	only []netip.Addr
 }
 

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Addresses at which clouds hand out credentials to pods. Only requests for these credentials may connect to these
-// addresses, and they may connect to no others.
+// Addresses at which clouds provide credentials to pods. Only requests for these credentials may connect to these
+// addresses, and they may connect to no other addresses.
 var (
 	podIdentityAgent  = []netip.Addr{netip.MustParseAddr("169.254.170.23"), netip.MustParseAddr("fd00:ec2::23")}
 	gkeMetadataServer = []netip.Addr{netip.MustParseAddr("169.254.169.254")}

@@ -95,7 +95,7 @@ func TestARoleForAServiceAccountIsAssumed(t *testing.T) {
 	mustRead(t, s)
 	mustRead(t, s)
 	if asked != 1 {
-		t.Errorf("STS was asked %d times for two images", asked)
+		t.Errorf("STS received %d requests for two images", asked)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestThePodIdentityAgentIsAskedAgainWhenCredentialsExpire(t *testing.T) {
 		mustRead(t, s)
 	}
 	if asked != 2 {
-		t.Errorf("the agent was asked %d times for expired credentials and a new pair", asked)
+		t.Errorf("the agent received %d requests for expired credentials and a new pair", asked)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestGKEWorkloadIdentity(t *testing.T) {
 	mustRead(t, s)
 	mustRead(t, s)
 	if asked != 1 {
-		t.Errorf("the metadata server was asked %d times for two images", asked)
+		t.Errorf("the metadata server received %d requests for two images", asked)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAPodWithoutAnIdentityIsNamedAndTheNodesIsNotUsed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "AWS_WEB_IDENTITY_TOKEN_FILE") {
 		t.Errorf("error %v", err)
 	}
-	// The agent of ECS is never used, whatever variables name it.
+	// The agent of ECS is never used, even if variables name it.
 	inCloud(t, map[string]string{
 		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/v2",
 		"AWS_CONTAINER_CREDENTIALS_FULL_URI":     "http://169.254.170.23/v1/credentials",

@@ -19,7 +19,7 @@ const (
 	maxRetryAfter = time.Hour
 )
 
-// problemOfStatus returns the problem for the status of a response, or nil if the response has the whole original.
+// problemOfStatus returns the problem for the status of a response, or nil if the response contains the whole original.
 func problemOfStatus(response *http.Response) *problem.Problem {
 	switch status := response.StatusCode; status {
 	case http.StatusOK, http.StatusNonAuthoritativeInfo:

@@ -26,12 +26,12 @@ type Source interface {
 	Open(ctx context.Context, r Request) (*Response, error)
 }
 
-// Request has everything that determines the response of a source.
+// Request contains everything that determines the response of a source.
 type Request struct {
 	Path string
-	// Via has the names of the gates that forwarded the request.
+	// Via contains the names of the gates that forwarded the request.
 	Via string
-	// Known has the validators of the original that the gate has; empty if it has none.
+	// Known contains the validators of the original that the gate has; empty if it has none.
 	Known original.Validators
 }
 
@@ -45,7 +45,7 @@ type Config struct {
 	// source.
 	Path      string
 	StripPath bool
-	// Fallback is set for a source that is asked only for images that the sources before it do not have.
+	// Fallback is set for a source that is used only for images that the sources before it do not have.
 	Fallback bool
 	// PathPrefix restricts the paths that are requested from the source. It is not stripped.
 	PathPrefix string
@@ -83,8 +83,8 @@ var gateName = regexp.MustCompile(`darkroom-gate-[0-9a-f]{16}`)
 // Loop is the header in which proxies add their names.
 const Loop = "CDN-Loop"
 
-// Via returns the names of gates in the header Loop, which detect every loop through a gate. Names of other proxies
-// are dropped, because a CDN that is in front of both the gate and its source would refuse the request.
+// Via returns the names of gates in the header Loop, by which every loop through a gate is detected. Names of other
+// proxies are dropped, because a CDN that is in front of both the gate and its source would refuse the request.
 func Via(header http.Header) string {
 	return strings.Join(gateName.FindAllString(strings.Join(header.Values(Loop), ","), -1), ", ")
 }
@@ -119,8 +119,8 @@ type Response struct {
 	Length int64
 	// Validators of the original.
 	Validators original.Validators
-	// Control has the caching rules of the source. If they are missing for an unchanged original, the previous rules
-	// apply.
+	// Control contains the caching rules of the source. If they are missing for an unchanged original, the previous
+	// rules apply.
 	Control original.Control
 }
 

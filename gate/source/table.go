@@ -23,10 +23,10 @@ type row struct {
 	source Source
 }
 
-// NewTable returns a source that reads each original from one of several sources: the source with the longest
-// matching path, or, if it does not have the original, the fallbacks in their order. The first source matches all
-// paths. Fallbacks are not asked for originals with a longer path than their own. Served counts the originals of
-// fallbacks.
+// NewTable returns a source that reads each original from one of several sources: from the source with the longest
+// matching path, or, if that source does not have the original, from the fallbacks in their order. The first source
+// matches all paths. Fallbacks are not used for originals with a longer path than their own. Served counts the
+// originals of fallbacks.
 func NewTable(configs []Config, served func(name string, originals float64)) (Source, error) {
 	t := table{served: served}
 	var errs []error
@@ -88,7 +88,7 @@ func (t table) candidates(path string) []row {
 
 func (r row) contains(path string) bool { return r.Path == "" || strings.HasPrefix(path, r.Path+"/") }
 
-// open requests an original from a source, with validators only if they are from that source.
+// open requests an original from a source, and sends validators only if they come from that source.
 func (r row) open(ctx context.Context, asked Request) (*Response, error) {
 	if r.StripPath {
 		asked.Path = strings.TrimPrefix(asked.Path, r.Path)

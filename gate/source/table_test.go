@@ -22,7 +22,7 @@ type asked struct {
 	known original.Validators
 }
 
-// fake responds with the status of each path, or with 200 and its own validators. It confirms its validators.
+// fake responds with the status of each path, or with 200 and its own validators. It confirms these validators.
 type fake struct {
 	row    int
 	status map[string]int
@@ -67,7 +67,7 @@ func drawTable(t *rapid.T, log *[]asked, served map[string]float64) table {
 	return out
 }
 
-// hides reports whether a longer path of another source, not a fallback, takes precedence over a source.
+// hides reports whether a longer path of another source that is not a fallback takes precedence over a source.
 func (t table) hides(r row, path string) bool {
 	return slices.ContainsFunc(t.rows, func(other row) bool {
 		return !other.Fallback && len(other.Path) > len(r.Path) && strings.HasPrefix(path, other.Path+"/")
@@ -92,7 +92,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 		}
 		response, err := sources.Open(t.Context(), Request{Path: path, Known: known})
 
-		// The expected sources: the one source of the path, and all fallbacks that are not hidden.
+		// The expected sources are the source of the path, and all fallbacks that are not hidden.
 		var want []row
 		for i, r := range sources.rows {
 			if (r.Path == "" || strings.HasPrefix(path, r.Path+"/")) && !sources.hides(r, path) && !r.Fallback {
@@ -116,12 +116,12 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 				continue // has no such image, without a request
 			}
 			if len(log) == 0 {
-				t.Fatalf("%s was not asked; the result is %v", r.Name, err)
+				t.Fatalf("%s received no request; the result is %v", r.Name, err)
 			}
 			got, at := log[0], r.source.(fake)
 			log = log[1:]
 			if got.row != at.row || got.path != inside {
-				t.Fatalf("source %d was asked for %s, want %d and %s", got.row, got.path, at.row, inside)
+				t.Fatalf("source %d received a request for %s, want %d and %s", got.row, got.path, at.row, inside)
 			}
 			if got.known.ETag != "" && got.known.ETag != fmt.Sprint("of ", at.row, inside) || got.known.Source != "" {
 				t.Fatalf("source %d was sent %+v", got.row, got.known)
@@ -131,7 +131,7 @@ func TestAnOriginalIsReadFromTheSourceOfItsPathAndThenFromFallbacks(t *testing.T
 				continue
 			}
 			if len(log) > 0 {
-				t.Fatalf("after status %d others were asked: %v", status, log)
+				t.Fatalf("after status %d, other sources received requests: %v", status, log)
 			}
 			switch {
 			case status == http.StatusOK && (err != nil || !strings.Contains(response.Validators.Source, r.Name+"@")):

@@ -63,7 +63,7 @@ func TestRequestsNameTheirProxies(t *testing.T) {
 	}
 }
 
-// Caching rules are read from all header lines of every response that has or confirms an original.
+// Caching rules are read from all header lines of every response that contains or confirms an original.
 func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 	for _, known := range []original.Validators{{}, {ETag: `"1"`}, {LastModified: "Thu, 01 Jan 1970 00:00:00 GMT"}} {
 		s := folder(t, func(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +81,7 @@ func TestASourceSaysWhatCountsAlsoWhenNothingHasChanged(t *testing.T) {
 	}
 }
 
-// A CDN can be in front of both the gate and its source. It must not find its own name, but a gate must.
+// A CDN can be in front of both the gate and its source. It must not find its own name, but a gate must find its name.
 func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
 	property.Check(t, func(t *rapid.T) {
 		gate := rapid.StringMatching(`darkroom-gate-[0-9a-f]{16}`)
@@ -103,7 +103,7 @@ func TestOfTheProxiesOfARequestOnlyGatesArePassedOn(t *testing.T) {
 	})
 }
 
-// Compressed responses of a source, chunked or with a length, return the same original. Truncated and oversized
+// Compressed responses of a source, chunked or with a length, result in the same original. Truncated and oversized
 // responses are refused.
 func TestAnOriginalIsTheSameHoweverItIsSent(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -178,7 +178,7 @@ func TestStatusesOfASource(t *testing.T) {
 	}
 }
 
-// Errors about credentials are not errors about the image, which the source may have. A missing or denied image is
+// Errors about credentials are not errors about the image, which may exist at the source. A missing or denied image is
 // recognized in any wording.
 func TestRefusedCredentialsAreNoAnswerAboutTheImage(t *testing.T) {
 	credentials := []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed"}

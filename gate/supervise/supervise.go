@@ -1,5 +1,5 @@
-// Package supervise restarts Darkroom in its container. A pod is not ready while one of its containers is down, so a
-// crash of Darkroom would also make the gate unreachable, which can serve cached images meanwhile. With each crash,
+// Package supervise restarts Darkroom in its container. A pod is not ready while one of its containers is down. A crash
+// of Darkroom would therefore make the gate unreachable, although it can still serve cached images. With each crash,
 // Kubernetes would double the time until the restart.
 package supervise
 
@@ -23,7 +23,7 @@ const minUptime = 5 * time.Second
 func Run(ctx context.Context, log *slog.Logger, program string, args ...string) error {
 	for {
 		started := time.Now()
-		command := exec.CommandContext(ctx, program, args...) //nolint:gosec // that is its purpose
+		command := exec.CommandContext(ctx, program, args...) //nolint:gosec // running a program is its purpose
 		command.Stdout, command.Stderr = os.Stdout, os.Stderr
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 		err := command.Run()
@@ -38,14 +38,14 @@ func Run(ctx context.Context, log *slog.Logger, program string, args ...string) 
 }
 
 // LimitMemory limits the memory of this process, and of each child, to less than the limit of the container in bytes.
-// If the container reached its own limit, the kernel would end all of it. Containers with less than 256 MiB are left to
-// the kernel.
+// If the container reached its own limit, the kernel would kill all its processes. Containers with less than 256 MiB
+// are not limited here.
 func LimitMemory(container string) error {
 	limit, err := strconv.ParseUint(container, 10, 64)
 	if err != nil {
 		return fmt.Errorf("memory limit of the container: %w", err)
 	}
-	// Older Go programs map 64 MiB at a time, too much for a small container.
+	// Older Go programs map 64 MiB at a time, which is too much for a small container.
 	if limit < 256<<20 {
 		return nil
 	}

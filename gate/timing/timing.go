@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Record has the times of one request. Shared work counts for the request that started it. Its methods are safe for
-// concurrent use.
+// Record contains the times of one request. Shared work counts for the request that started it. Its methods are safe
+// for concurrent use.
 type Record struct {
 	mu    sync.Mutex
 	parts []part
