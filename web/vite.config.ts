@@ -9,8 +9,8 @@ import { config } from "./package.json" with { type: "json" };
 const server = process.env["DARKROOM_SERVER"] ?? "http://127.0.0.1:5000";
 
 /**
- * Removes the parts of PatternFly's styles that the page does not use: fonts, its font of
- * icons, background images, and all themes but light and dark.
+ * Removes the parts of PatternFly's styles that the page does not use: fonts, its icon font, background images, and all
+ * themes except light and dark.
  */
 function onlyNeededStyles(): Plugin {
   return {
@@ -29,7 +29,10 @@ function onlyNeededStyles(): Plugin {
   };
 }
 
-/** Removes the variables of PatternFly that neither styles nor code read, and what is left of themes and directions that the page does not have. */
+/**
+ * Removes the variables of PatternFly that neither styles nor code read, and the remaining rules for themes and
+ * directions that the page does not have.
+ */
 function onlyUsedVariables(): Plugin {
   return {
     name: "only-used-variables",
@@ -38,7 +41,7 @@ function onlyUsedVariables(): Plugin {
       const styles = Object.values(bundle).filter((file) => file.type === "asset" && file.fileName.endsWith(".css"));
       const code = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? (file.code.match(/--[\w-]+/g) ?? []) : []));
       let texts = styles.map((file) => String(file.type === "asset" && file.source).replace(/(?<=[{};])[^{};]*(?:theme-(?:high-contrast|glass|felt)|dir-rtl)[^{};]*{[^{}]*}/g, ""));
-      // Without one variable, those that it reads may be unused too.
+      // Without one variable, the variables that it reads may be unused, too.
       for (let size = Infinity; size > texts.join("").length; ) {
         size = texts.join("").length;
         const used = new Set([...code, ...(texts.join("").match(/(?<=var\(\s*)--[\w-]+/g) ?? [])]);
@@ -69,8 +72,8 @@ function darkroomSpec(): Plugin {
 }
 
 /**
- * Fails the build if the first load, compressed, is larger than allowed: the list with all
- * that it imports statically, its styles and all fonts.
+ * Fails the build if the compressed first load is larger than allowed: the list with everything that it imports
+ * statically, its styles and all fonts.
  */
 function budget(kilobytes: number): Plugin {
   return {
@@ -123,15 +126,15 @@ export default defineConfig({
     proxy: Object.fromEntries(
       ["/darkrooms", "/events", "/session", "/sign-in", "/auth", "/settings", "/access", "/secrets", "/openapi.json"].map((path) => [
         path,
-        // With --auth=kubeconfig it accepts only its own name.
+        // With --auth=kubeconfig, the server accepts only its own name.
         { target: server, changeOrigin: true, headers: { origin: server } },
       ]),
     ),
   },
   test: {
-    // Tests of components ask for jsdom in a comment: it is slow to start.
+    // Component tests request jsdom in a comment, because it is slow to start.
     environment: "node",
-    // Against tests that hang, not slow machines.
+    // A limit for tests that hang, not for slow machines.
     testTimeout: 120_000,
     setupFiles: ["test/setup.ts"],
     include: ["src/**/*.test.{ts,tsx}"],

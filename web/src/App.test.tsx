@@ -6,19 +6,19 @@ import { darkroom } from "../test/darkrooms";
 import type { Darkroom, DarkroomInput } from "./api/types";
 import { App } from "./App";
 import { navigate } from "./router";
-// Views that App loads when they are opened: loaded here, so that no test waits for it.
+// Views that App loads when they are opened: loaded here, so that no test waits for them.
 import "./detail/DetailView";
 import "./detail/RollBack";
 import "./form/FormView";
 import "./layout/SignIn";
 import "./layout/SignInDialog";
 
-/** Whether the server takes the session. */
+/** Whether the server accepts the session. */
 let good: boolean;
-/** Who is signed in, and the only namespace to create Darkrooms in; none: all. */
+/** The signed-in user, and the only namespace in which Darkrooms can be created; none means all. */
 let username: string;
 let mayCreateIn: string | undefined;
-/** The streams of events of this test that are open; cut ends them, and keeps the server away. */
+/** The open event streams of this test; cut ends them, and makes the server unreachable. */
 let streams: Set<RequestInit>;
 let cut: () => void;
 let isAway: boolean;
@@ -27,14 +27,14 @@ let stored: Darkroom;
 const nextVersion = () => ({ resourceVersion: String(Number(stored.resourceVersion) + 1), etag: `"${Number(stored.resourceVersion) + 1}"` });
 let mayUpdate: boolean;
 let rolledBackTo: number[];
-/** Reads that the server answers with this status, by the end of their path. */
+/** Reads to which the server responds with this status, by the end of their path. */
 let broken: Record<string, number>;
 /** The paths that were read. */
 let read: string[];
 
 const reply = (status: number, body: unknown) => Promise.resolve(new Response(typeof body === "string" ? body : JSON.stringify(body), { status }));
 
-/** Live events with one Darkroom, until the page leaves. */
+/** Live events with one Darkroom, until the page closes the stream. */
 const stream = (signal: AbortSignal | null | undefined) =>
   new ReadableStream({
     start: (out) => {
@@ -157,7 +157,7 @@ test("a session that expires while editing is renewed above the form, which then
   await user.clear(token);
   await user.type(token, "good");
   await user.click(screen.getByRole("button", { name: "Sign in" }));
-  // The check that was refused goes on without another click.
+  // The check that was rejected continues without another click.
   await screen.findByRole("heading", { name: "Review changes" });
   expect(screen.getByText("production")).toBeTruthy();
   expect(screen.queryByLabelText(/^Token/)).toBeNull();
@@ -217,7 +217,7 @@ test("signing out removes drafts, and the path that was last shown", async () =>
   expect(sessionStorage.length).toBe(0);
 });
 
-test("a sign-out that fails says so: the browser still has the session", async () => {
+test("a failed sign-out is reported: the browser still has the session", async () => {
   sessionStorage.setItem("darkroom-draft alice photos/cats", "{}");
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);
@@ -230,7 +230,7 @@ test("a sign-out that fails says so: the browser still has the session", async (
   expect(sessionStorage.length).toBe(1);
 });
 
-test("what a user has begun is neither shown to the next one in this tab, nor done as them", async () => {
+test("what a user has begun is neither shown to the next user in this tab nor done as that user", async () => {
   history.replaceState(null, "", "/ui/photos/cats/edit");
   render(<App />);
   const user = userEvent.setup();
@@ -331,10 +331,10 @@ test("only visible tabs have a stream of events", async () => {
   expect(screen.getByRole("link", { name: "cats" })).toBeTruthy();
 });
 
-test("a change that the operator has not handled is said to wait for it, and where to look", async () => {
+test("a change that the operator has not handled is shown as waiting, with a hint where to look", async () => {
   const now = Date.now();
   const clock = vi.spyOn(Date, "now").mockReturnValue(now);
-  // As a browser sees it whose clock is an hour behind.
+  // The clock of this browser is an hour behind.
   stored = darkroom({ generation: 1, createdAt: new Date(now + 3_600_000).toISOString(), status: { domains: [], replicas: 0, readyReplicas: 0 } });
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);
@@ -358,7 +358,7 @@ test("the form suggests a namespace in which the user may create", async () => {
   expect(field.value).toBe("team-a");
 });
 
-test("the head says that the page is live, and for how long it has had no connection", async () => {
+test("the header shows that the page is live, and for how long it has had no connection", async () => {
   history.replaceState(null, "", "/");
   render(<App />);
   await screen.findByText("Live");
@@ -406,7 +406,7 @@ test("a new Darkroom has a gate, which is reviewed, changed and turned off in th
   expect(stored.gate).toBeUndefined();
 });
 
-test("without the right to pods, how many are ready is known from the status", async () => {
+test("without permission to list pods, the number of ready pods comes from the status", async () => {
   stored = darkroom({ status: { ...darkroom().status, pods: "1/2" } });
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);
@@ -414,7 +414,7 @@ test("without the right to pods, how many are ready is known from the status", a
   expect(await screen.findByText("No permission to list pods")).toBeTruthy();
 });
 
-test("the way back from a problem is the last revision with other settings, after a comparison", async () => {
+test("the remedy for a problem is the last revision with other settings, after a comparison", async () => {
   const conditions = [{ type: "Ready", status: "False" as const, reason: "SourceTimeout" }];
   stored = darkroom({ replicas: 3, status: { ...darkroom().status, phase: "Degraded", conditions } });
   history.replaceState(null, "", "/ui/photos/cats");
@@ -442,11 +442,11 @@ test("tabs share what they have read, and show it before it is read again", asyn
   expect(await screen.findByRole("grid", { name: "Revisions" })).toBeTruthy();
   await waitFor(() => expect(revisionsRead()).toBe(2));
   expect(screen.getByRole("grid", { name: "Revisions" })).toBeTruthy();
-  // Whether the user may create and update is asked once for all that depends on it.
+  // The user's permission to create and update is requested once for all that depends on it.
   expect(read.filter((path) => path === "/access?namespace=default").length).toBeLessThanOrEqual(1);
 });
 
-test("a read without an answer is repeated, and a refusal is shown at once", async () => {
+test("a read without a response is repeated, but a refusal is shown at once", async () => {
   broken = { "/revisions": 0, "/events": 403 };
   history.replaceState(null, "", "/ui/photos/cats?tab=history");
   render(<App />);

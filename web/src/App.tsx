@@ -21,7 +21,7 @@ const FormView = lazyView(() => import("./form/FormView"));
 const SignIn = lazyView(() => import("./layout/SignIn"));
 const SignInDialog = lazyView(() => import("./layout/SignInDialog"));
 
-/** The session, or why it is unknown. */
+/** The session, or the reason why it is unknown. */
 type Session =
   | { state: "asking" }
   | { state: "signedOut"; expired: boolean }
@@ -42,7 +42,7 @@ const hasForm = (): boolean => document.querySelector("form, [role=dialog]") !==
 
 export function App() {
   const [session, setSession] = useState<Session>({ state: "asking" });
-  /** Requests that were refused while a form was open. They are sent again after sign-in. */
+  /** Requests that were rejected while a form was open. They are sent again after sign-in. */
   const waiting = useRef<((again: boolean) => void)[]>([]);
   const settle = useCallback((again: boolean) => waiting.current.splice(0).forEach((resolve) => resolve(again)), []);
   const signedIn = useRef(false);
@@ -58,7 +58,7 @@ export function App() {
     },
     [settle],
   );
-  /** Reads the signed-in user. Errors are handled by the caller. */
+  /** Reads the signed-in user. The caller handles errors. */
   const enter = useCallback(async () => {
     const [who, settings] = await Promise.all([
       reads.query({ queryKey: ["session"], queryFn: api.whoAmI }),
@@ -74,7 +74,7 @@ export function App() {
     // Requests of one user are not sent again as another.
     settle(!isAnother);
   }, [settle]);
-  /** Enters with the session of the browser. */
+  /** Enters with the session in the browser. */
   const begin = useCallback(async () => {
     try {
       await enter();

@@ -1,7 +1,10 @@
 /** How far the server's clock is ahead of the browser's, in milliseconds. */
 let ahead = 0;
 
-/** The time in milliseconds since 1970, by the server's clock: ages are of times that the cluster wrote. */
+/**
+ * The current time in milliseconds since 1970, by the server's clock, because ages are computed from times that the
+ * cluster wrote.
+ */
 export const now = (): number => Date.now() + ahead;
 
 /** Compares the clocks. The header Date has whole seconds, and responses take time, so small differences are ignored. */

@@ -1,20 +1,21 @@
 import { lazy, type ComponentType, type LazyExoticComponent } from "react";
 import { api } from "./api/client";
 
-/** When the page last reloaded itself, in milliseconds since 1970, as sessionStorage keeps it. */
+/** The time of the last reload by the page itself, in milliseconds since 1970, stored in sessionStorage. */
 const key = "darkroom-reloaded";
-/** The page reloads itself no more often than this, in milliseconds. */
+/** The minimum time between two reloads by the page itself, in milliseconds. */
 const interval = 60_000;
-/** How often the page looks whether the server is back, in milliseconds. */
+/** The interval at which the page checks whether the server is back, in milliseconds. */
 const pause = 2_000;
 
-/** Views whose code is still to be loaded: filled by lazyView, emptied by loadInIdleTime. */
+/** Views whose code is not loaded yet: filled by lazyView, emptied by loadInIdleTime. */
 const waiting: (() => Promise<unknown>)[] = [];
 
 /**
- * A view whose code is loaded in idle time, or when it is first shown. If that fails, because the server is away or
- * another version of it has replaced the file, the page is reloaded once the server answers: browsers do not request a
- * module again. If it was reloaded a moment ago, or the user has left the view, the Boundary above it shows the failure.
+ * A view whose code is loaded in idle time, or when it is first shown. If that fails, because the server is unavailable
+ * or a new version of it has replaced the file, the page is reloaded once the server responds: browsers do not request
+ * a module again. If the page has just been reloaded, or the user has left the view, the Boundary above the view shows
+ * the failure.
  */
 export function lazyView<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>): LazyExoticComponent<ComponentType<Props>> {
   waiting.push(load);
@@ -28,7 +29,7 @@ export function loadInIdleTime(): void {
   const next = () => {
     void waiting
       .shift()?.()
-      // It is tried again when the view is shown.
+      // Loading is tried again when the view is shown.
       .catch(() => undefined)
       .then(() => idle(next));
   };
@@ -53,7 +54,7 @@ async function reload(failure: unknown): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** Whether the server is there; it tells anyone how to sign in. */
+/** Whether the server responds; the ways to sign in are public. */
 const answers = (): Promise<boolean> =>
   api.waysToSignIn().then(
     () => true,

@@ -6,7 +6,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
 import { App } from "./App";
 import { navigate } from "./router";
-// The views that App loads when they are opened: fake time does not pass while a module is loaded.
+// The views that App loads when they are opened, because fake time does not advance while a module is loaded.
 import "./detail/DetailView";
 
 /** The first number that a pattern finds in a file of the server. */
@@ -25,10 +25,10 @@ const names = Array.from({ length: 100 }, (_, i) => `cats-${String(i).padStart(3
 const conditions = [{ type: "SourceReady", status: "True", reason: "Served", message: "served", lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
 const all = names.map((name) => darkroom({ name, probe: { path: "/cat.jpg" }, gate: {}, status: { ...darkroom().status, conditions } } as Parameters<typeof darkroom>[0]));
 
-/** The time that an answer takes, in milliseconds; React renders between two of them. */
+/** The time that a response takes, in milliseconds; React renders between two responses. */
 const latency = 20;
 
-/** The paths that were asked for, and those that the server had to refuse. */
+/** The requested paths, and those that the server had to reject. */
 let asked: string[];
 let refused: string[];
 
@@ -74,7 +74,7 @@ beforeEach(() => {
     disconnect = () => undefined;
   });
   Object.assign(URL, { createObjectURL: () => "blob:image", revokeObjectURL: () => undefined });
-  // As limit.Rates does: a request waits for its turn, but not for longer than rateTimeout.
+  // Like limit.Rates, a request waits for its turn, but not longer than rateTimeout.
   const bucket = { tokens: burst, at: Date.now() };
   vi.stubGlobal("fetch", (path: string) => {
     if (path.startsWith("/events/stream")) {

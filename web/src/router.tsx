@@ -2,8 +2,8 @@ import { useLayoutEffect, useSyncExternalStore, type AnchorHTMLAttributes, type 
 import type { Key } from "./api/types";
 
 /**
- * The views of the page. All but the list are below /ui/, where the API has no route. wouter has routes and links, but
- * neither the focus nor the scroll position of a view, which need the entry of the history.
+ * The views of the page. All except the list are below /ui/, where the API has no route. wouter provides routes and
+ * links, but neither the focus nor the scroll position of a view, which depend on the entry of the history.
  */
 export type Route =
   | { view: "list" }
@@ -61,7 +61,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The scroll position of each history entry. history.state has the key. */
+/** The scroll position of each history entry, by the key in history.state. */
 const scrolls = new Map<number, number>();
 let entry = 0;
 
@@ -90,9 +90,9 @@ export function navigate(to: string, { replace = false } = {}): void {
 }
 
 /**
- * Scrolls a new view to its top, or to where it was left if the user went back, and moves the focus to its heading: the
- * link that had it is gone. It comes after the view, so that its effect finds it rendered. `shownRef` has the view before;
- * it outlives both.
+ * Scrolls a new view to its top, or to its previous position if the user went back, and moves the focus to its heading,
+ * because the focused link is gone. It follows the view, so that the view is rendered when its effect runs. `shownRef`
+ * contains the previous view; it outlives both.
  */
 export function Arrival({ pathname, shownRef }: { pathname: string; shownRef: RefObject<string> }): null {
   useLayoutEffect(() => {

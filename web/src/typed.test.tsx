@@ -15,16 +15,16 @@ import "./layout/SignIn";
 import "./layout/SignInDialog";
 import { navigate } from "./router";
 
-// Whether an element is hidden is asked of the styles of all around it, which takes most of the time.
+// Whether an element is hidden depends on the styles of all elements around it, which takes most of the time.
 configure({ defaultHidden: true });
-// Reads that are repeated wait two seconds each.
+// Repeated reads wait two seconds each.
 reads.setDefaultOptions({ queries: { ...reads.getDefaultOptions().queries, retryDelay: 0 } });
 
-/** How a request fails: a status, no answer at all, or an answer that is not of the API. */
+/** How a request fails: a status, no response at all, or a response that is not from the API. */
 type Fault = number | "none" | "html" | "empty";
 /** The fault of a request; undefined for one that succeeds. */
 let faultOf: (method: string, path: string) => Fault | undefined;
-/** Requests that failed: a fault that no request meets tests nothing. */
+/** Requests that failed: a fault that affects no request tests nothing. */
 let failed: string[];
 let stored: Darkroom;
 
@@ -39,7 +39,7 @@ function answer(fault: Fault): Promise<Response> {
     case "empty":
       return Promise.resolve(new Response("", { status: 200 }));
     default:
-      return Promise.resolve(json({ title: "Failed", status: fault, detail: `the server answered ${fault}` }, fault));
+      return Promise.resolve(json({ title: "Failed", status: fault, detail: `the server responded with ${fault}` }, fault));
   }
 }
 
@@ -98,11 +98,11 @@ interface Case {
   source?: SourceInput & { credentials?: "secretRef" };
   /** Opens it. */
   open?: () => Promise<void>;
-  /** What is typed, by label. */
+  /** The typed input, by label. */
   typed: Record<string, string>;
   /** Sends it. */
   send: () => Promise<void>;
-  /** Faults that are none. */
+  /** Faults that have no effect. */
   succeedsWith?: Fault[];
 }
 
@@ -110,7 +110,7 @@ const menu = (entry: string) => async () => {
   await click("Actions");
   await click(entry, "menuitem");
 };
-/** Asks for another image with each call. */
+/** Requests another image with each call. */
 let degrees = 0;
 const turn = () => Promise.resolve(void fireEvent.change(document.getElementById("image-rot") ?? document.body, { target: { value: String(++degrees) } }));
 const review = () => click(/^Review/);
@@ -158,13 +158,13 @@ const type = async (typed: Record<string, string>) => {
   }
 };
 
-/** What is no longer in a field, of what was typed. */
+/** The part of the typed input that is no longer in a field. */
 function lost(typed: Record<string, string>): string[] {
   const values = Array.from(document.querySelectorAll<HTMLInputElement>("input, textarea"), ({ value }) => value);
   return Object.entries(typed).flatMap(([label, text]) => (values.includes(text) ? [] : [label]));
 }
 
-/** Waits until the last button that was clicked has done its work. */
+/** Waits until the last clicked button has finished its work. */
 const settled = () => waitFor(() => expect(Array.from(document.querySelectorAll(".pf-m-in-progress"), ({ textContent }) => textContent).pop()).toBeUndefined());
 
 const faults: Fault[] = ["none", "html", "empty", 400, 404, 409, 412, 422, 429, 500, 503, 403];
@@ -194,7 +194,7 @@ test.each(Object.entries(forms))("nothing that was typed into %s is lost by a si
   await screen.findByRole("heading", { level: 1 });
   await open?.();
   await type(typed);
-  // It expires with what is sent: a read would open the dialog before, and nobody clicks below it.
+  // The session expires with the sent request: a read would open the dialog earlier, and nobody clicks below it.
   const sent = new AbortController();
   const expire = () => {
     faultOf = () => 401;
@@ -206,7 +206,7 @@ test.each(Object.entries(forms))("nothing that was typed into %s is lost by a si
   await screen.findByText("Your session has expired");
   expect(lost(typed)).toEqual([]);
   const token = await field("Token");
-  // It has the focus, and closes nothing below.
+  // The dialog has the focus, and closes nothing below it.
   await waitFor(() => expect(document.activeElement).toBe(token));
   await userEvent.keyboard("{Escape}");
   for (const [path, fault] of [["/session", 401], ["/settings", 401], ["/session", 500], ["/settings", "html"], ["/session", "empty"]] as [string, Fault][]) {
@@ -241,7 +241,7 @@ test.each(Object.entries(forms).filter(([name]) => name.startsWith("form/")))("n
 
 const sending = Object.entries(forms).filter(([name]) => !/Playground|PodLog/.test(name));
 
-test.each(sending)("a user who has left %s is not taken away by the answer", { timeout: 120_000 }, async (name, { at, source, open, typed, send }) => {
+test.each(sending)("a user who has left %s is not redirected by the response", { timeout: 120_000 }, async (name, { at, source, open, typed, send }) => {
   stored = darkroom(source ? { source: source } : {});
   history.replaceState(null, "", at);
   render(<App />);
@@ -292,7 +292,7 @@ test("the token is not lost by a sign-in that fails", async () => {
   }
 });
 
-test("what was typed stays when another user has signed in in another tab, and nobody knows who", async () => {
+test("typed input is kept when another user has signed in in another tab, or the user is unknown", async () => {
   history.replaceState(null, "", "/ui/create");
   render(<App />);
   await type({ "Base URL": "https://example.com/typed" });
@@ -304,9 +304,9 @@ test("what was typed stays when another user has signed in in another tab, and n
   tab.close();
 });
 
-test("all that can be typed is sent above", () => {
+test("all typed input is sent above", () => {
   const sources = import.meta.glob<string>("./**/*.tsx", { query: "?raw", import: "default", eager: true });
-  // Parts of the form above, filters that are in the address, and the fields themselves.
+  // Parts of the form above, filters in the address, and the fields themselves.
   const others = ["form/ProbeFields", "form/Gate", "form/SubDomains", "list/", "layout/SignIn", "layout/PlainField"];
   const known = [...Object.keys(forms).flatMap((names) => names.replace(/ with.*/, "").split(", ")), ...others];
   const typing = Object.entries(sources).filter(([path, text]) => !path.includes(".test.") && /<(PlainField|TextInput|TextArea|TextField|NumberInput|NumberField|TextInputGroup|Search)\b/.test(text));

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Problem } from "./api/problem";
 import { useLoaded } from "./useLoaded";
 
-test("what is read again and again shows a failure until the next answer", async () => {
+test("data that is read repeatedly shows a failure until the next response", async () => {
   const requests: { resolve: (value: string) => void; reject: (reason: Problem) => void }[] = [];
   const load = () => new Promise<string>((resolve, reject) => requests.push({ resolve, reject }));
   const { result } = renderHook(() => useLoaded("something", load, { every: 5 }));

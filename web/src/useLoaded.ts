@@ -23,8 +23,9 @@ interface Options {
 }
 
 /**
- * Reads something by a key, which names the answer in all views. A failure does not take the last answer away. One of a
- * read that is repeated is shown until the next answer: the query forgets it at once if it never had an answer.
+ * Reads something by a key, which identifies the response in all views. A failure does not remove the last response.
+ * The failure of a repeated read is shown until the next response: the query forgets it at once if it never had a
+ * response.
  */
 export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise<T>, { every, fresh = 0, enabled = true, once, keep }: Options = {}): Loaded<T> {
   const { data, error, isFetching, refetch } = useQuery(

@@ -28,7 +28,7 @@ beforeEach(() => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 
-/** All that shows a Darkroom. */
+/** All views that show a Darkroom. */
 const views: Record<string, (of: Darkroom) => ReactNode> = {
   list: () => <ListView />,
   freshness: () => <Freshness />,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Darkroom, DarkroomInput } from "../src/api/types";
 
-/** Texts of any kind, among them those that YAML would read as something else. */
+/** Texts of any kind, including texts that YAML would read as something else. */
 const text = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 20 }),
   fc.constantFrom("true", "null", "~", "1", "0x1f", "1e3", "yes", "- a", "a: b", "# no comment", "a #b", "'", '"', "{", "[a]", "*x", "&x", "!t", "|", ">", "%", "@", "---", "", " ", "a\nb", "a\n\n", "\ta"),
@@ -50,7 +50,7 @@ export const inputs: fc.Arbitrary<DarkroomInput> = fc.record(
   { requiredKeys: ["name", "namespace", "source", "subDomains"] },
 );
 
-/** Paths of images, as people type them. */
+/** Paths of images, as users type them. */
 export const paths = fc.oneof(text, fc.constantFrom("images/cat.jpg", "/a b/c.jpg", "//x", "/\ud800", "http://x/y.jpg", "/%zz", "/a?b#c"));
 
 const host = fc.oneof(name, text, fc.constantFrom("[", "a b", "%ff", "x:y", "xn--", "cats.example.com", "//"));
@@ -66,7 +66,7 @@ const condition = fc.record(
   { requiredKeys: ["type", "status"] },
 );
 
-/** Darkrooms as a server of another version, or a hand that edits a status, might show them. */
+/** Darkrooms as a server of another version, or a manual edit of the status, might return them. */
 export const oddDarkrooms: fc.Arbitrary<Darkroom> = fc
   .tuple(
     inputs,

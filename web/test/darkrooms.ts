@@ -1,6 +1,6 @@
 import type { Darkroom } from "../src/api/types";
 
-/** A Darkroom of a web folder that is ready; what differs is said. */
+/** A Darkroom with a web folder that is ready; tests pass the fields that differ. */
 export function darkroom(part: Partial<Darkroom> = {}): Darkroom {
   const name = part.name ?? "cats";
   return {

@@ -9,7 +9,7 @@ import { perform, timestamp } from "./perform";
 
 const maxReplicas = 1000;
 
-/** Explains an action, performs it, and offers to undo it where another action does. */
+/** Explains an action, performs it, and offers to undo it if another action does. */
 export function ActionDialog({ action, darkroom, onClose }: { action: ActionName; darkroom: Darkroom; onClose: () => void }) {
   const store = useStore();
   // The version that the user saw, so that concurrent changes are not overwritten.

@@ -4,7 +4,7 @@ import { Menu } from "../layout/Menu";
 import { missingRight } from "../layout/MissingRight";
 import { hasKeys, isPaused, refusalOf, words, type ActionName } from "./actions";
 
-/** The actions on a Darkroom. Disabled actions have the reason. */
+/** The actions on a Darkroom. Disabled actions show the reason. */
 export function ActionMenu({ darkroom, access, onAct }: { darkroom: Darkroom; access: Access | undefined; onAct: (action: ActionName | "rotate") => void }) {
   const cannotRotate = refusalOf("restart", { ...darkroom, replicas: 1 }, access) ?? (access?.createSecret === false ? missingRight("createSecret", darkroom.namespace) : undefined);
   return (

@@ -24,11 +24,11 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
   const { namespace, name, source, probe } = seen;
   const type: WithCredentials = typeOf(source) === "GoogleCloudStorage" ? "GoogleCloudStorage" : "S3";
   const before = source.credentialsSecretRef;
-  /** The new Secret: its name, and the keys as they are typed. */
+  /** The name of the new Secret, and the keys as they are typed. */
   const [body, setBody] = useState<Record<string, string> & NewSecret>(() => ({ namespace, name: nextName(`${name}-${suffixes[type]}`, before?.name) }));
   const secret = body.name;
   const asked = Object.entries(fields[type]);
-  /** The Secret that was created before the change was refused. */
+  /** The Secret that was created before the change was rejected. */
   const created = useRef<NewSecret>(undefined);
   // New Secrets have the usual entries.
   const patch = { source: { credentialsSecretRef: { name: secret, accessKeyKey: null, secretKeyKey: null, credentialsJsonKey: null }, accessKey: null, secretKey: null } };
@@ -48,7 +48,7 @@ export default function RotateDialog({ darkroom, onClose }: { darkroom: Darkroom
       effect={
         <>
           The keys are stored in a new Secret, and <strong>source.credentialsSecretRef</strong> changes: {before ? before.name : "keys in the resource"} → {secret}. The pods are replaced one after another
-          {probe ? ", once a new one has served the image with the new keys." : ". Without an image check, wrong keys are noticed by visitors only."} {before ? `The Secret ${before.name} is kept.` : "The keys in the resource are removed, and a rollback cannot restore them."}
+          {probe ? ", once a new one has served the image with the new keys." : ". Without an image check, only visitors notice wrong keys."} {before ? `The Secret ${before.name} is kept.` : "The keys in the resource are removed, and a rollback cannot restore them."}
         </>
       }
       act="Rotate"

@@ -14,7 +14,7 @@ import { Store } from "../live/store";
 import { actionNames, commandOf, patchOf, refusalOf, type ActionName } from "./actions";
 import { pausedAnnotation, requestedAnnotation } from "../model/annotations";
 
-/** A server with one Darkroom. A write to another version is refused. */
+/** A server with one Darkroom. A write to another version is rejected. */
 let stored: Darkroom;
 let access: Access;
 let writes: { method: string; body: unknown; ifMatch: string | null; type: string | null }[];
@@ -64,7 +64,7 @@ async function choose(entry: string) {
 
 const at = "2026-01-01T00:00:00Z";
 
-/** The command of a dialog, which is folded. */
+/** The command in a dialog, which is folded. */
 const command = () => {
   fireEvent.click(screen.getByRole("button", { name: "The same with kubectl" }));
   return screen.getByRole("region", { name: "kubectl command" }).textContent;
@@ -82,7 +82,7 @@ test.each<[ActionName, unknown, string]>([
   expect(commandOf(action, darkroom(), at, 3)).toBe(command);
 });
 
-test("the annotations are those of the API", () => {
+test("the annotations match the API's", () => {
   const source = readFileSync(join(import.meta.dirname, "../../../api/v1alpha1/annotations.go"), "utf8");
   expect(source).toContain(`AnnotationPaused = "${pausedAnnotation}"`);
   expect(source).toContain(`AnnotationRequestedAt = "${requestedAnnotation}"`);
@@ -101,7 +101,7 @@ test.each<[string, Darkroom, ActionName[]]>([
   expect(actionNames.filter((action) => refusalOf(action, of, { create: true, update: false, delete: false, image: false, log: false, createSecret: false }) === undefined)).toEqual([]);
 });
 
-test("without the right to it, an action says so", async () => {
+test("without the permission, an action names it", async () => {
   access = { create: false, update: false, delete: false, image: false, log: false, createSecret: false };
   const user = open();
   await user.click(screen.getByRole("button", { name: "Actions" }));

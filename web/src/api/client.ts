@@ -111,7 +111,7 @@ export const api = {
   create: (body: DarkroomInput, { dryRun }: Options = {}) => json<Darkroom>("/darkrooms" + dry(dryRun), { method: "POST", body }),
   replace: (key: Key, body: DarkroomInput, ifMatch: string, { dryRun }: Options = {}) =>
     json<Darkroom>(one(key) + dry(dryRun), { method: "PUT", body, ifMatch }),
-  /** Validates an input by a dry run. Returns the warnings: the hosts that other Darkrooms have. */
+  /** Validates an input by a dry run. Returns the warnings: the hosts that other Darkrooms hold. */
   check: (stored: Key | undefined, body: DarkroomInput, signal: AbortSignal) =>
     call((stored ? one(stored) : "/darkrooms") + dry(true), warningsOf, stored ? { method: "PUT", body, ifMatch: "*", signal } : { method: "POST", body, signal }),
   patch: (key: Key, body: DarkroomPatch, ifMatch: string, dryRun = false) => json<Darkroom>(one(key) + dry(dryRun), { method: "PATCH", body, ifMatch }),

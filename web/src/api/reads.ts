@@ -5,8 +5,8 @@ import { asProblem } from "./problem";
 const maxRetries = 2;
 
 /**
- * The reads that are not streamed. Views that ask for the same share one request and its answer, which is shown until
- * the next one arrives. App clears them when the user changes.
+ * The reads that are not streamed. Views that request the same data share one request and its response, which is shown
+ * until the next one arrives. App clears them when the user changes.
  */
 export const reads = new QueryClient({
   defaultOptions: {

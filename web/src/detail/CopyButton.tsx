@@ -3,7 +3,7 @@ import CheckIcon from "@patternfly/react-icons/dist/esm/icons/check-icon";
 import CopyIcon from "@patternfly/react-icons/dist/esm/icons/copy-icon";
 import { useCopy } from "../words/copy";
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and confirms it for a moment. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [copied, copy] = useCopy();
   return (

@@ -11,7 +11,7 @@ import { milliseconds } from "../words/format";
 import { troubleOf } from "../words/remedies";
 import { Refused, useImage } from "./ImageView";
 
-/** The image of spec.probe as the Darkroom serves it now, or why there is none. */
+/** The image of spec.probe as the Darkroom serves it now, or the reason why there is none. */
 export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; access: Access | undefined; round: number }) {
   const { probe, status, namespace } = darkroom;
   const check = sourceReadyOf(darkroom);
@@ -25,7 +25,7 @@ export function FirstImage({ darkroom, access, round }: { darkroom: Darkroom; ac
   if (!probe) {
     content = (
       <div className="dr-stack dr-unchecked">
-        <span>Images are not checked. Name one of them to see it here, and to know whether it is served.</span>
+        <span>Images are not checked. Set an image to see it here and to check whether it is served.</span>
         <Button variant="secondary" size="sm" {...linkTo(paths.edit(darkroom, "probe.path"))}>
           Set an image
         </Button>

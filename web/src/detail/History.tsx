@@ -37,7 +37,7 @@ export default function History({ darkroom, access }: Props) {
   if (revisions.length === 0) {
     return (
       <EmptyState titleText="No revisions" headingLevel="h2" variant="sm">
-        <EmptyStateBody>The first one is made when the Darkroom is installed.</EmptyStateBody>
+        <EmptyStateBody>The first revision is created when the Darkroom is installed.</EmptyStateBody>
       </EmptyState>
     );
   }

@@ -33,7 +33,7 @@ function show(of: Darkroom) {
   render(<ImageLink darkroom={of} path="/cat.jpg" query="?w=300" choice={choiceOf(params, { width: 900, height: 600 })} />);
 }
 
-/** Opens the menu, and returns the formats in it. */
+/** Opens the menu, and returns its formats. */
 async function open() {
   fireEvent.click(await screen.findByRole("button", { name: /^(Copy|Copied .*)$/ }));
   return (await screen.findAllByRole("menuitem")).map(({ textContent }) => textContent);
@@ -45,7 +45,7 @@ async function copy(format: string) {
   return copied.at(-1) ?? "";
 }
 
-test("what is copied has the signatures that a Darkroom demands", async () => {
+test("copied URLs have the signatures that a Darkroom requires", async () => {
   show(signing("Require"));
   expect(await copy("URL")).toBe("http://cats.darkroom.example.com/cat.jpg?w=300&s=signature-of-w%3D300");
   const srcset = /srcset="([^"]*)"/.exec(await copy("srcset"))?.[1] ?? "";
@@ -64,7 +64,7 @@ test("nothing is signed while signatures are only reported", async () => {
   expect(await open()).toContain("Next.js");
 });
 
-test("who may not sign is told what is missing", async () => {
+test("users who may not sign see the missing permission", async () => {
   mayRead = false;
   show(signing("Require"));
   expect(await screen.findByText(/permission to get the Secret "keys"/)).toBeTruthy();

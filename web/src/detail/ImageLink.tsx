@@ -16,7 +16,7 @@ interface Props {
   choice?: Choice | undefined;
 }
 
-/** The URL of an image, to open and to copy in several formats. Without a routed host there is none. */
+/** The URL of an image, to open and to copy in several formats. Without a routed host there is no URL. */
 export function ImageLink({ darkroom, path, query, choice }: Props) {
   const [copied, copy] = useCopy<string>();
   const { urlFor, problem } = useUrls(darkroom, path, [query, ...(choice?.candidates ?? []).map(({ params }) => queryText(params))]);

@@ -11,8 +11,8 @@ import { bytes } from "../words/age";
 import type { Size } from "./srcset";
 
 /**
- * An image as the Darkroom serves it now. Until it has come the one before stays, so that the page does not jump. A new
- * round asks for the same image again.
+ * An image as the Darkroom serves it now. The previous image stays until it has loaded, so that the page does not jump.
+ * A new round requests the same image again.
  */
 export const useImage = (of: Key, path: string, query: string, { round = 0, enabled = true } = {}): Loaded<FetchedImage> =>
   useLoaded(
@@ -33,7 +33,7 @@ interface Props {
   onSize?: (size: Size) => void;
 }
 
-/** One image with its size, or why there is none. */
+/** One image with its size, or the reason why there is none. */
 export function ImageView({ image: { value, problem, reload }, namespace, title, alt, onSize }: Props) {
   return (
     <figure className="dr-image">
@@ -51,7 +51,7 @@ export function ImageView({ image: { value, problem, reload }, namespace, title,
   );
 }
 
-/** Why there is no image. It is quiet if the view already shows the cause. */
+/** Why there is no image. It shows no message if the view already shows the cause. */
 export function Refused({ problem, reload, namespace, isQuiet = false }: { problem: Problem; reload: () => void; namespace: string; isQuiet?: boolean }) {
   if (problem.status === 403) {
     return <MissingRight to="image" namespace={namespace} />;

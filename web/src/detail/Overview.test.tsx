@@ -23,10 +23,10 @@ const checked = (condition: Omit<Condition, "type">): Darkroom =>
     status: { ...darkroom().status, conditions: [{ type: "Ready", status: "True" }, { type: "SourceReady", ...condition }] },
   });
 
-/** Opens a part that is folded. */
+/** Opens a folded part. */
 const unfold = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
-test("the cause is stated once, with the operator's sentence and the ways out", () => {
+test("the cause is shown once, with the operator's message and the remedies", () => {
   const sentence = "The source has no image /cat.jpg (HTTP 404).";
   const of = checked({ status: "False", reason: "ImageNotFound", message: sentence });
   const conditions = [{ type: "Ready", status: "False" as const, reason: "ImageNotFound", message: sentence }, ...(of.status.conditions ?? []).slice(1)];
@@ -36,7 +36,7 @@ test("the cause is stated once, with the operator's sentence and the ways out", 
   expect(screen.getByRole("link", { name: "Edit base URL" }).getAttribute("href")).toBe("/ui/photos/cats/edit?field=source.baseUrl");
 });
 
-test("while old pods serve, an image that is missing is said beside the cause, not again", async () => {
+test("while old pods serve, a missing image is mentioned beside the cause and not again", async () => {
   const message = "New pods do not serve the image of spec.probe.";
   const of = withImage({ status: "False", reason: "NewPodsNotServing", message });
   const conditions = [{ type: "Ready", status: "False" as const, reason: "ImageNotFound", message }, ...(of.status.conditions ?? []).slice(1)];
@@ -45,7 +45,7 @@ test("while old pods serve, an image that is missing is said beside the cause, n
   expect(screen.queryByRole("button", { name: "Try again" })).toBeNull();
 });
 
-test("without permission to update, the only way out is another check", () => {
+test("without permission to update, the only remedy is another check", () => {
   const of = darkroom({ status: { ...darkroom().status, phase: "Degraded", conditions: [{ type: "Ready", status: "False", reason: "SourceTimeout" }] } });
   render(<Overview darkroom={of} access={{ update: false } as Access} />);
   expect(screen.queryByRole("link", { name: "Edit base URL" })).toBeNull();
@@ -60,7 +60,7 @@ test("all hosts have the scheme and the port of the published URL", () => {
   expect(links).toEqual(["https://album.example.com:8443", "https://cats.example.com:8443"]);
 });
 
-test("without an image to check with, the overview asks for one", () => {
+test("without an image to check with, the overview suggests setting one", () => {
   render(<Overview darkroom={darkroom()} access={undefined} />);
   expect(screen.getByRole("link", { name: "Set an image" }).getAttribute("href")).toBe("/ui/photos/cats/edit?field=probe.path");
 });
@@ -79,7 +79,7 @@ test("the image of the check is shown, with its URL and for how long it is serve
   expect(await screen.findAllByText("No image")).toHaveLength(2); // the title, and the message of the server
 });
 
-test("without a ready pod no image is asked for", () => {
+test("without a ready pod no image is requested", () => {
   render(<Overview darkroom={withImage({ status: "False", reason: "Unreachable" }, 0)} access={undefined} />);
   expect(screen.getByText("No pod is ready, so no image is served.")).toBeTruthy();
   expect(asked.filter((path) => path.includes("/image"))).toEqual([]);
@@ -130,7 +130,7 @@ test.each<[string, Darkroom, string[]]>([
     ),
     ["done", "done", "waiting", "done", "failed"],
   ],
-])("when %s, the steps say so", (_, of, want) => {
+])("when %s, the steps show it", (_, of, want) => {
   expect(stepsOf(of).map(({ state }) => state)).toEqual(want);
 });
 
@@ -156,7 +156,7 @@ test.each([
   expect(htmlOf(url, path)).toBe(html);
 });
 
-test("the pods unfold while they change, and only the person folds them again", () => {
+test("the pods unfold while they change, and only the user folds them again", () => {
   const at = (phase: "Ready" | "Deploying") => <Overview darkroom={darkroom({ status: { ...darkroom().status, replicas: 1, phase } })} access={undefined} />;
   const { rerender } = render(at("Ready"));
   const isOpen = () => screen.getByRole("button", { name: /^Pods:/ }).getAttribute("aria-expanded");

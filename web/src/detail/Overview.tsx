@@ -24,7 +24,7 @@ import { useUrls } from "./useUrls";
 
 /** The image and a summary; conditions, pods and details are folded. */
 export function Overview({ darkroom, access }: { darkroom: Darkroom; access: Access | undefined }) {
-  /** Counts the checks that the user asked for. */
+  /** Counts the checks that the user requested. */
   const [round, setRound] = useState(0);
   const { status } = darkroom;
   return (
@@ -106,7 +106,7 @@ function Summary({ darkroom }: { darkroom: Darkroom }) {
 
 function Details({ darkroom }: { darkroom: Darkroom }) {
   const { source, status, autoscaling } = darkroom;
-  /** Entries without a value are left out. */
+  /** Entries without a value are omitted. */
   const entries: [string, ReactNode][] = [
     ["Namespace", darkroom.namespace],
     ["Endpoint", source.endpoint],

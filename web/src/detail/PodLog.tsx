@@ -59,7 +59,7 @@ export function PodLog({ of, pod, hasRestarted, hasGate }: { of: Key; pod: strin
 
 const counted = (n: number): string => (n >= maxLines ? `the last ${maxLines} lines` : plural(n, "line"));
 
-/** The lines. They stay scrolled to the end while the end is visible. */
+/** The lines. The lines stay scrolled to the end while the end is visible. */
 function Lines({ lines, search, label }: { lines: readonly string[]; search: string; label: string }) {
   const box = useRef<HTMLPreElement>(null);
   const atEnd = useRef(true);
@@ -69,7 +69,7 @@ function Lines({ lines, search, label }: { lines: readonly string[]; search: str
     }
   }, [lines]);
   return (
-    // Focusable, so that it can be scrolled by keyboard. New lines are not announced: there may be many.
+    // Focusable, so that users can scroll it by keyboard. New lines are not announced, because there may be many.
     <pre
       ref={box}
       className="dr-code dr-log"

@@ -8,7 +8,7 @@ import { troubleOf } from "../words/remedies";
 // It needs the YAML library.
 const RollBack = lazyView(() => import("./RollBack"));
 
-/** Why a Darkroom needs attention, and the ways out. */
+/** Why a Darkroom needs attention, and the remedies. */
 export function ProblemBox({ darkroom, access, onCheck }: { darkroom: Darkroom; access: Access | undefined; onCheck: () => void }) {
   const trouble = troubleOf(darkroom);
   if (!trouble) {

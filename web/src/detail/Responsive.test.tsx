@@ -7,7 +7,7 @@ import { noParams } from "./params";
 import { Responsive } from "./Responsive";
 import { choiceOf } from "./srcset";
 
-/** Serves images of a kibibyte for each pixel of width, and half of that as WebP. */
+/** Serves images of one kibibyte for each pixel of width, and half of that as WebP. */
 function serve() {
   vi.stubGlobal("fetch", (path: string) => {
     const query = new URL(path, "http://page").searchParams;
@@ -24,7 +24,7 @@ async function measure(of: Darkroom, webp = false) {
   return (await screen.findAllByRole("listitem")).map(({ textContent }) => textContent);
 }
 
-test("WebP stands beside the usual format where there is a gate", async () => {
+test("WebP is shown beside the usual format if there is a gate", async () => {
   expect(await measure(darkroom({ gate: {} }))).toContain("600w 600.0 KiB as JPEG, 300.0 KiB as WebP");
 });
 

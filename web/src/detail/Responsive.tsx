@@ -10,7 +10,10 @@ import { worthwhile, type Choice } from "./srcset";
 /** The bytes of an image and its format, such as "66 kB as WebP". */
 const weightOf = ({ size, type }: Blob): string => `${bytes(size)} as ${type === "image/webp" ? "WebP" : type.replace("image/", "").toUpperCase()}`;
 
-/** The candidates of a srcset with their sizes in bytes as the Darkroom serves them, with a gate also as WebP. Candidates that save little are left out of the URL. */
+/**
+ * The candidates of a srcset with their sizes in bytes as the Darkroom serves them, and with a gate also as WebP.
+ * Candidates that save little are omitted from the URL.
+ */
 export function Responsive({ darkroom, path, params, choice }: { darkroom: Darkroom; path: string; params: Params; choice: Choice }) {
   const { candidates, sizes } = choice;
   // A gate converts images to WebP if that is smaller.
@@ -47,7 +50,7 @@ export function Responsive({ darkroom, path, params, choice }: { darkroom: Darkr
         {candidates.map(({ descriptor }, i) => (
           <li key={descriptor}>
             <strong>{descriptor}</strong> {measured[i]?.map(weightOf).join(", ")}
-            {!kept[i] && <span className="dr-quiet"> left out: the next one is less than 10 % larger</span>}
+            {!kept[i] && <span className="dr-quiet"> omitted: the next one is less than 10 % larger</span>}
           </li>
         ))}
       </ul>

@@ -24,7 +24,7 @@ export function RollBackDialog({ darkroom, revision, onClose }: { darkroom: Dark
       title={`Roll back ${darkroom.name} to revision ${revision.revision}?`}
       effect={
         <>
-          Replaces all settings with the settings of the revision. Labels, annotations, inline keys and literal values of variables stay. The operator creates a new revision.
+          Replaces all settings with the settings of the revision. Labels, annotations, inline keys and literal values of variables are kept. The operator creates a new revision.
         </>
       }
       act="Roll back"

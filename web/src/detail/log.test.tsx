@@ -23,7 +23,7 @@ test.each([
   expect(matching(["GET /a", "get /b", "error"], text)).toEqual(want);
 });
 
-/** All letters that have another length in lower or upper case. */
+/** All letters that have a different length in lower or upper case. */
 const odd = Array.from({ length: 0x3000 }, (_, code) => String.fromCodePoint(code)).filter((letter) => [letter.toLowerCase(), letter.toUpperCase()].some(({ length }) => length !== letter.length));
 const texts = fc.string({ unit: fc.oneof(fc.constantFrom(...odd, ...Array.from("aAiIsS\\.*[]{}()|^$+?-/")), fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 })), maxLength: 6 });
 
@@ -41,7 +41,7 @@ test("what is found is marked, letter by letter, and nothing else", () => {
       for (const mark of marked) {
         expect([mark.toLowerCase(), mark.toUpperCase()].some((same) => [text.toLowerCase(), text.toUpperCase()].includes(same)), `${mark} is marked for ${text}`).toBe(true);
       }
-      // Nothing is found in what has no mark.
+      // Without a mark, nothing is found.
       expect(marked.length > 0).toBe(matching([line], text).length > 0);
     }),
   );

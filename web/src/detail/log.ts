@@ -1,8 +1,8 @@
-/** The most lines that are kept, and the most characters of a line. */
+/** The maximum number of lines that are kept, and the maximum number of characters in a line. */
 export const maxLines = 10_000;
 const maxLine = 10_000;
 
-/** The last lines of a log. It is bounded: the oldest lines are dropped, and long ones are cut. */
+/** The last lines of a log. It is bounded: the oldest lines are dropped, and long lines are cut. */
 export class LogBuffer {
   private lines: string[] = [];
   /** The line that has not ended yet. */
@@ -20,7 +20,7 @@ export class LogBuffer {
     }
   }
 
-  /** The lines so far; a copy. */
+  /** A copy of the lines so far. */
   read(): string[] {
     return [...this.lines, ...(this.last === "" ? [] : [this.last])].slice(-this.most);
   }
@@ -35,5 +35,5 @@ export function matching(lines: readonly string[], text: string): readonly strin
   return text === "" ? lines : lines.filter((line) => pattern.test(line));
 }
 
-/** The parts of a line: every second one is the text. */
+/** The parts of a line: every second part is the text. */
 export const partsOf = (line: string, text: string): string[] => line.split(patternOf(text));

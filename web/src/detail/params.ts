@@ -62,7 +62,7 @@ export const queryText = (params: Params): string => {
   return text && `?${text}`;
 };
 
-/** Why the server would refuse a path. */
+/** The reason why the server would reject a path. */
 export function wrongWith(path: string): string | undefined {
   if (!path.startsWith("/") || path.length < 2) {
     return "Enter the path of an image that starts with /, such as /images/cat.jpg";

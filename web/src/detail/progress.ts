@@ -19,7 +19,8 @@ export function stepsOf({ status, probe, replicas, autoscaling }: Darkroom): Ste
   const podsReady = wanted > 0 && status.readyReplicas >= wanted;
   const readiness = find("Ready");
   const ready = `${status.readyReplicas} of ${wanted}`;
-  // Ready has the cause of all problems. New pods are not ready until they serve the image, which is not a problem of the pods.
+  // Ready contains the cause of all problems. New pods are not ready until they serve the image, which is not a problem
+  // of the pods.
   const isOfOther = ["Deployed", "DomainsReady", "SourceReady"].map(find).some((other) => other?.status === "False" && (other.reason === readiness?.reason || oldPodsServe(other)));
   const blamed = readiness?.status === "True" || isOfOther ? undefined : readiness;
   const source = find("SourceReady");

@@ -5,13 +5,13 @@ import { asOf, changeOf, changesTo, lastOther, lostKeysOf, rollBackCommandOf } f
 
 const now = darkroom({ labels: { team: "cats" }, annotations: { note: "kept" } });
 
-/** A revision with the present settings but for some. */
+/** A revision with the current settings except for some. */
 const revision = (part: Partial<NonNullable<Revision["settings"]>> = {}): Revision => {
   const { source, subDomains, replicas } = now;
   return { revision: 3, status: "superseded", settings: { source, subDomains, ...(replicas === undefined ? {} : { replicas }), ...part } };
 };
 
-test("the changes to a revision are those of its settings", () => {
+test("the changes to a revision are the changes of its settings", () => {
   expect(changesTo(now, revision())).toEqual([]);
   const lines = changesTo(now, revision({ replicas: 3 })).filter(({ kind }) => kind !== "same");
   expect(lines).toEqual([
@@ -30,7 +30,7 @@ test("a revision without settings has no changes", () => {
   expect(changesTo(now, bare)).toEqual([]);
 });
 
-test("the command replaces the whole spec by that of the release Secret", () => {
+test("the command replaces the whole spec with the spec in the release Secret", () => {
   expect(rollBackCommandOf(now, revision())).toBe(
     `kubectl -n photos patch darkroom/cats --type=json -p '[{"op":"replace","path":"/spec","value":'"$(kubectl -n photos get secret ` +
       `sh.helm.release.v1.cats.v3 -o go-template='{{.data.spec | base64decode}}')"'}]'`,

@@ -5,7 +5,7 @@ import { toInput, valueAt } from "../model/model";
 import { list } from "../words/format";
 import { write } from "../yaml/text";
 
-/** The status of a revision, as Helm has it. */
+/** The status of a revision, as used by Helm. */
 export const describeStatus = (status: string): string => status.charAt(0).toUpperCase() + status.slice(1);
 
 /** A Darkroom with the settings of a revision; undefined if the revision has none. */

@@ -12,7 +12,7 @@ export interface Candidate {
   descriptor: string;
 }
 
-/** The images that a browser may choose from, and for which widths of the window. */
+/** The images that a browser may choose from, and the widths of the window for which it does. */
 export interface Choice {
   candidates: Candidate[];
   sizes: string | undefined;
@@ -24,14 +24,14 @@ const widths = [320, 640, 960, 1280, 1920];
 /** Densities of screens. */
 const densities = [1, 2, 3];
 
-/** The largest width and height that Darkroom makes, in pixels. */
+/** The maximum width and height of Darkroom's results, in pixels. */
 const largest = 2000;
 
 const isTurned = ({ rot }: Params): boolean => !["", "0", "180"].includes(rot);
 
 /**
- * The sizes of an image that a browser can choose from. None is larger than the original. An image of a fixed height has
- * multiples of its size; so has a turned one, whose width does not follow from the parameters.
+ * The sizes of an image that a browser can choose from. None is larger than the original. An image with a fixed height
+ * has multiples of its size. So has a rotated image, because its width does not follow from the parameters.
  */
 export function choiceOf(params: Params, original: Size): Choice {
   const [w, h] = [Number(params.w), Number(params.h)];
@@ -41,7 +41,7 @@ export function choiceOf(params: Params, original: Size): Choice {
     const fitting = w || h ? densities.filter((n) => n === 1 || fits(n)) : [1];
     return { candidates: fitting.map((n) => ({ params: times(n), descriptor: `${n}x` })), sizes: undefined };
   }
-  // As wide as the parameters say, and twice as wide for dense screens.
+  // The width in the parameters, and twice that width for dense screens.
   const shown = Math.min(w || original.width, original.width);
   const most = Math.min(2 * shown, original.width, largest);
   const chosen = [...new Set([...widths.filter((width) => width < most), Math.min(shown, most), most])].sort((a, b) => a - b);
@@ -51,7 +51,10 @@ export function choiceOf(params: Params, original: Size): Choice {
   };
 }
 
-/** Which of some images are worth having, the smallest first, by their bytes: the largest is, and those that save 10 % of the next one. */
+/**
+ * Selects the useful images by their sizes in bytes, smallest first: the largest, and each that saves at least 10 % of
+ * the next one.
+ */
 export function worthwhile(bytes: readonly number[]): boolean[] {
   let next = Infinity;
   return bytes.reduceRight<boolean[]>((kept, size) => {
@@ -61,7 +64,7 @@ export function worthwhile(bytes: readonly number[]): boolean[] {
   }, []);
 }
 
-/** The images for CSS, which knows densities of screens alone: those that are at least as wide as the image is shown. */
+/** The images for CSS, which selects by screen density only: those that are at least as wide as the image is shown. */
 export function imageSetOf(urlFor: (query: string) => string, { candidates }: Choice, shown: number): string {
   const dense = candidates.flatMap(({ params, descriptor }) => {
     const n = descriptor.endsWith("w") ? parseInt(descriptor) / shown : parseInt(descriptor);

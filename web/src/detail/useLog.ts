@@ -5,7 +5,7 @@ import type { Key } from "../api/types";
 import { useIsLost } from "../live/useLive";
 import { LogBuffer } from "./log";
 
-/** The least time between two renders of a log, in milliseconds. */
+/** The minimum time between two renders of a log, in milliseconds. */
 const pace = 200;
 
 export interface LogState {

@@ -8,7 +8,7 @@ import { imageUrl } from "./snippets";
 /** The delay after a change before URLs are signed, in milliseconds. */
 const rest = 300;
 
-/** Whether the gate refuses URLs without a signature. */
+/** Whether the gate rejects URLs without a signature. */
 export const isSigned = ({ gate }: Darkroom): boolean => gate?.signing !== undefined && gate.signing.mode !== "Report";
 
 /** The URLs of an image for some queries, signed if the Darkroom requires it; undefined until they are known. */

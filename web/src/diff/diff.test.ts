@@ -26,7 +26,7 @@ test("any two texts can be put together again from their difference", () => {
   }
 });
 
-test("what is the same is left out, but for what is near a change", () => {
+test("equal lines are omitted, except near a change", () => {
   const before = Array.from({ length: 20 }, (_, i) => `line ${i}`);
   const after = before.map((line, i) => (i === 10 ? "changed" : line));
   const out = hunks(diffLines(before.join("\n"), after.join("\n")), 2);

@@ -12,10 +12,10 @@ export function diffLines(before: string, after: string): DiffLine[] {
   return diffArrays(a, b).flatMap(({ value, added, removed }) => value.map((text): DiffLine => ({ kind: added ? "added" : removed ? "removed" : "same", text })));
 }
 
-/** A stretch of lines, or a number of equal lines that are left out. */
+/** A stretch of lines, or a number of equal lines that are omitted. */
 export type Hunk = { lines: DiffLine[] } | { skipped: number };
 
-/** Leaves out equal lines, except for some context around each change. */
+/** Omits equal lines, except for some context around each change. */
 export function hunks(lines: DiffLine[], around = 3): Hunk[] {
   const near = lines.map(() => false);
   lines.forEach((line, at) => {

@@ -3,7 +3,7 @@ import { objectChanges } from "./objects";
 
 const object = (kind: string, name: string, rest: string) => `---\nkind: ${kind}\nmetadata:\n  labels:\n    name: other\n  name: "${name}"\n${rest}\n`;
 
-test("objects are compared one by one, and those that stay are left out", () => {
+test("objects are compared one by one, and unchanged ones are omitted", () => {
   const before = object("Service", "cats", "port: 80") + object("Deployment", "cats", "replicas: 1") + object("Ingress", "cats", "host: a");
   const after = object("Service", "cats", "port: 80") + object("Deployment", "cats", "replicas: 2") + object("HTTPRoute", "cats", "host: a");
   expect(objectChanges(before, after).map(({ name, action }) => [name, action])).toEqual([

@@ -21,7 +21,7 @@ function objectsOf(manifests: string): Map<string, string> {
   return out;
 }
 
-/** The name of an object without the digest of its content, which the names of ConfigMaps and Secrets end with. */
+/** The name of an object without the digest of its content, with which the names of ConfigMaps and Secrets end. */
 const stem = (name: string): string => name.replace(/-[0-9a-f]{10}$/, "");
 
 /** The objects that differ between two manifests. Names that differ only in the digest mean the same object. */

@@ -47,7 +47,7 @@ async function ask(status?: string) {
   return user;
 }
 
-test("the hop to blame is marked, and the way out is a link", async () => {
+test("the hop to blame is marked, and the remedy is a link", async () => {
   const user = await ask("404");
   const hops = within(await screen.findByRole("list", { name: "Hops" })).getAllByRole("listitem");
   expect(hops.map(({ textContent }) => textContent)).toEqual([
@@ -62,7 +62,7 @@ test("the hop to blame is marked, and the way out is a link", async () => {
   expect(screen.getByText(`${explanation.remedy ?? ""}.`)).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Explain" }));
   expect(asked).toEqual([["/explain", { url, status: 404 }], ["/explain", { url, status: 404 }]]);
-  // A signature is no part of the address, which browsers and proxies keep.
+  // A signature never becomes part of the page's address, which browsers and proxies store.
   expect(location.href + document.title).not.toContain("kanarienvogel");
 });
 

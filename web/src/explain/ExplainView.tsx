@@ -15,7 +15,7 @@ import { ToneIcon } from "../words/ToneIcon";
 export default function ExplainView() {
   const [url, setUrl] = useState(() => new URLSearchParams(location.search).get("url") ?? "");
   const [status, setStatus] = useState("");
-  /** All questions; the last one is shown. A list, so that the same question can be asked again. */
+  /** All questions; the last one is shown. A list, so that the same question can be asked twice. */
   const [asked, setAsked] = useState<Question[]>([]);
   const question = asked.at(-1);
   const { value, problem } = useLoaded(`explain ${asked.length}`, (signal) => api.explain(question ?? { url }, signal), { enabled: question !== undefined, once: true });
@@ -24,7 +24,7 @@ export default function ExplainView() {
       <Crumbs here="Explain a URL" />
       <PageSection>
         <Title headingLevel="h1">Explain a URL</Title>
-        <p className="dr-quiet">Why an image is served, or not: each hop from the host to the source, and the one to blame.</p>
+        <p className="dr-quiet">Why an image is served or not: each hop from the host to the source, and the one to blame.</p>
       </PageSection>
       <PageSection isFilled aria-label="Explanation">
         <div className="dr-stack">

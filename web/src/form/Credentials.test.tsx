@@ -11,7 +11,7 @@ import type { WithCredentials } from "./secrets";
 let access: Access;
 let created: NewSecret[];
 let asked: string[];
-/** The answer to a new Secret, unless it is created. */
+/** The response to a new Secret, unless it is created. */
 let refusal: { status: number; title: string; detail: string } | undefined;
 let input: DarkroomInput;
 
@@ -70,7 +70,7 @@ function show(type: WithCredentials = "S3") {
 
 const secret = () => screen.findByRole("textbox", { name: "Secret" });
 
-test("the name of a Secret is typed, with the keys that it must have", async () => {
+test("the name of a Secret is typed, and the keys that it must have are shown", async () => {
   const user = show();
   screen.getByText("Name of a Secret in the same namespace with accessKey and secretKey");
   await user.type(await secret(), "keys");
@@ -97,7 +97,7 @@ test("the identity of the pods replaces the Secret, and the other way round", as
   expect(input.source.credentialsSecretRef).toEqual({ name: "keys" });
 });
 
-test("inline keys become a Secret, and leave the form", async () => {
+test("inline keys are moved to a Secret and removed from the form", async () => {
   const { credentialsSecretRef: _, ...inline } = input.source;
   input.source = { ...inline, accessKey: "x" };
   const user = show();
@@ -116,7 +116,7 @@ test("inline keys become a Secret, and leave the form", async () => {
   expect(document.body.innerHTML).not.toContain("hush");
 });
 
-test("a Secret that exists is not overwritten: the remedy is shown, and the keys stay", async () => {
+test("an existing Secret is not overwritten: the remedy is shown, and the keys are kept", async () => {
   refusal = { status: 409, title: "Conflict", detail: 'the Secret "cats-s3" already exists: choose another name' };
   const user = show();
   await user.click(screen.getByRole("radio", { name: "Inline keys" }));
@@ -127,7 +127,7 @@ test("a Secret that exists is not overwritten: the remedy is shown, and the keys
   expect(input.source.accessKey).toBe("AKIA");
 });
 
-test("a service account key becomes a Secret, and is never a part of the form", async () => {
+test("a service account key is moved to a Secret, and is never part of the form", async () => {
   input.source = { type: "GoogleCloudStorage", bucket: "b" };
   const user = show("GoogleCloudStorage");
   await user.click(screen.getByRole("radio", { name: "New Secret" }));
@@ -141,7 +141,7 @@ test("a service account key becomes a Secret, and is never a part of the form", 
   expect(JSON.stringify(sessionStorage) + JSON.stringify(localStorage)).not.toContain("hush");
 });
 
-test("without the right to create Secrets the right is named", async () => {
+test("without the right to create Secrets, the missing permission is shown", async () => {
   access.createSecret = false;
   input.source = { type: "S3", bucket: "b", region: "r", accessKey: "AKIA", secretKey: "hush" };
   show();

@@ -40,7 +40,7 @@ export function Credentials({ type, loaded }: { type: WithCredentials; loaded: D
   }, [created]);
   // Keys that the server does not keep must be entered again.
   const way = chosen === "kept" && !inlineKept ? "inline" : chosen;
-  /** The previous reference, to restore it if the user changes back. */
+  /** The previous reference, which is restored if the user changes back. */
   const [aside, setAside] = useState({ name: "" });
   const choose = (next: Way, secret = source.credentialsSecretRef ?? aside) => {
     setWay(next);

@@ -14,13 +14,13 @@ import { Editor } from "./Editor";
 import FormView from "./FormView";
 import { emptyInput, toInput } from "../model/model";
 
-/** A server with one Darkroom, as others left it; it takes what fits the version. */
+/** A server with one Darkroom, which other users may have changed. It accepts writes to the current version. */
 let stored: Darkroom;
 const nextVersion = () => ({ resourceVersion: String(Number(stored.resourceVersion) + 1), etag: `"${Number(stored.resourceVersion) + 1}"` });
 let calls: { method: string; path: string; body: DarkroomInput | undefined; ifMatch: string | null }[];
-/** What the next write is refused with. */
+/** The error with which the next write is rejected. */
 let refusal: object | undefined;
-/** What a dry run warns of. */
+/** The warnings of a dry run. */
 let warning: string | undefined;
 /** The outcome that reviews report. */
 let outcome: Outcome;
@@ -79,7 +79,7 @@ function edit(store = new Store()) {
   return userEvent.setup();
 }
 
-/** Opens the view of a form, as its address does. */
+/** Opens a form at its address. */
 const open = (edited?: Key) =>
   render(
     <LiveContext value={new Store()}>
@@ -100,10 +100,13 @@ const field = (id: string): HTMLElement => {
   }
   return found;
 };
-/** Fills in a field at once: each key that is typed renders the form. */
+/** Fills in a field at once, because each typed key renders the form. */
 const fill = (id: string, value: string) => fireEvent.change(field(id), { target: { value } });
 const writes = () => calls.filter(({ method, path }) => method !== "GET" && !path.endsWith("/review"));
-/** Requests that change the cluster. On a slow machine an input rests between two lines of a test, and is checked by a dry run. */
+/**
+ * Requests that change the cluster. On a slow machine, the user input may pause between two lines of a test, and then a
+ * dry run checks it.
+ */
 const saves = () => writes().filter(({ path }) => !path.includes("dryRun"));
 
 test("what will change is shown before it is saved", async () => {
@@ -211,7 +214,7 @@ test("errors of the server appear beside their field, until it changes", async (
   expect(help?.textContent).not.toContain("Must be a version");
 });
 
-test("while an input rests, the form says which hosts another Darkroom has, until they change", async () => {
+test("after a pause in typing, the form shows which hosts another Darkroom has, until they change", async () => {
   warning = "host cats.example.com is held by another Darkroom, which keeps it";
   const user = edit();
   await user.click(button("Number of pods: increase"));
@@ -221,7 +224,7 @@ test("while an input rests, the form says which hosts another Darkroom has, unti
   expect(screen.queryByText(/is held by/)).toBeNull();
 });
 
-test("while an input rests, the server checks it, and what it refuses is shown where the user was", async () => {
+test("after a pause in typing, the server checks the input, and errors are shown where the user was", async () => {
   const user = edit();
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.probe.path", message: "must start with '/'" }, { location: "body.version", message: "must be a version" }] };
   fill("field-probe-path", "cat.jpg");
@@ -237,7 +240,7 @@ test("while an input rests, the server checks it, and what it refuses is shown w
   expect(field("field-probe-path-help").textContent).not.toContain("Must start with '/'");
 });
 
-test("an image to check with is asked for, with its times under the other settings", async () => {
+test("the form asks for an image to check with, and its times are under the other settings", async () => {
   const user = edit();
   expect(screen.queryByLabelText("Image check period (seconds)")).toBeNull();
   fill("field-probe-path", "/cat.jpg");
@@ -248,7 +251,7 @@ test("an image to check with is asked for, with its times under the other settin
   expect(writes().at(-1)?.body?.probe).toEqual({ path: "/cat.jpg", periodSeconds: 30 });
 });
 
-test("what was entered for a type of source comes back with it, without keys that a Secret replaced", async () => {
+test("the input for a type of source is restored with the type, without keys that a Secret replaced", async () => {
   const user = edit();
   const choose = (type: string) => user.click(screen.getByRole("radio", { name: type }));
   await choose("S3");
@@ -328,7 +331,7 @@ test("changes of another user reach the YAML that is being edited", async () => 
   expect(view.state.doc.toString()).toContain("replicas: 2");
 });
 
-test("while YAML rests, the server checks it, and its errors are at their lines", async () => {
+test("after a pause in typing YAML, the server checks it, and its errors are at their lines", async () => {
   const user = edit();
   const view = await openYaml(user);
   refusal = { title: "Unprocessable", status: 422, detail: "no", errors: [{ location: "body.replicas", message: "must be a whole number" }] };
@@ -429,7 +432,7 @@ test("keys that another user moved to an endpoint are not sent back to the one b
   expect(screen.queryByRole("radio", { name: "Keep the current keys" })).toBeNull();
 });
 
-test("a Darkroom that is deleted while it is edited cannot be saved, and that is said", async () => {
+test("a Darkroom that is deleted while it is edited cannot be saved, and the form shows this", async () => {
   const store = new Store();
   const event = (kind: string, data: unknown) => ({ event: kind, data: JSON.stringify(data), id: undefined });
   store.take(event("reset", {}));
@@ -481,7 +484,7 @@ test("in the YAML tab, errors lead to their lines", async () => {
   expect(screen.getByRole("tab", { name: "YAML" }).getAttribute("aria-selected")).toBe("true");
 });
 
-test("a link to a field that only the YAML has selects it there", async () => {
+test("a link to a field that only the YAML contains selects it there", async () => {
   stored = darkroom({ gate: {}, additionalSources: [{ name: "old", fallback: true, type: "CloudFront", host: "d1.cloudfront.net" }] });
   history.replaceState(null, "", "/?field=additionalSources.0.host");
   edit();
@@ -508,7 +511,7 @@ test("three questions lead to a new Darkroom; the rest is folded, and its name i
   expect(writes().at(-1)?.body).toMatchObject({ name: "dogs", subDomains: ["dogs"], probe: { path: "/cat.jpg" } });
 });
 
-test("while an input rests, the form says that its name is in use, and the review leads to the other Darkroom", async () => {
+test("after a pause in typing, the form shows that its name is in use, and the review leads to the other Darkroom", async () => {
   render(
     <LiveContext value={new Store()}>
       <Editor initial={{ ...emptyInput("photos"), source: { type: "WebFolder", baseUrl: "https://example.com" } }} />
@@ -539,7 +542,7 @@ test("an error in a folded setting unfolds it", async () => {
   await waitFor(() => expect(document.activeElement).toBe(field("field-replicas")));
 });
 
-test("secrets that a draft lacks are asked for while there is a place for them, which the error leads to", async () => {
+test("the form asks for secrets that a draft lacks, as long as there is a field for them", async () => {
   draftAgain(
     darkroom({
       source: { type: "S3", bucket: "b", region: "r", credentials: "inline" },
@@ -564,7 +567,7 @@ test("secrets that a draft lacks are asked for while there is a place for them, 
   expect(screen.getByRole("tab", { name: "YAML" }).getAttribute("aria-selected")).toBe("true");
 });
 
-test.each(["Form", "YAML"])("what is typed while a Secret is created stays, also where the answer finds the tab %s", async (tab) => {
+test.each(["Form", "YAML"])("what is typed while a Secret is created stays, even if the response finds the tab %s", async (tab) => {
   stored = darkroom({ source: { type: "S3", bucket: "b", region: "r" } });
   let answer: (response: Response) => void = () => undefined;
   const answered = new Promise<Response>((resolve) => (answer = resolve));
@@ -575,7 +578,7 @@ test.each(["Form", "YAML"])("what is typed while a Secret is created stays, also
   fill("field-source-accessKey", "a");
   fill("field-source-secretKey", "s");
   await user.click(await screen.findByRole("button", { name: "Create a Secret from these keys" }));
-  // The keys become the Secret.
+  // The keys are moved to the Secret.
   const inputs = () => Array.from(document.querySelectorAll<HTMLInputElement>("input[type=text], input[type=url]")).filter(({ id, disabled }) => id.startsWith("field-") && !disabled && !/Key$|SecretRef|subDomains/.test(id));
   const typed = inputs().map(({ id }, i): [string, string] => [id, `typed-${i}`]);
   expect(typed.length).toBeGreaterThan(8);
@@ -590,7 +593,7 @@ test.each(["Form", "YAML"])("what is typed while a Secret is created stays, also
   expect(inputs().map(({ id, value }) => [id, value])).toEqual(typed);
 });
 
-test("a choice that is taken back brings back what was typed", async () => {
+test("a choice that is taken back restores the input", async () => {
   stored = darkroom({ source: { type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "k" } }, autoscaling: { maxReplicas: 4 }, gate: {}, probe: { path: "/cat.jpg" } });
   const user = edit();
   await user.click(button("Use other entries of the Secret"));

@@ -61,7 +61,7 @@ export function Editor({ initial, loaded, draft, onReload }: Props) {
     if (target === undefined || tab !== "form") {
       return;
     }
-    /* eslint-disable react-hooks/set-state-in-effect -- which fields the form has is known only after it is rendered */
+    /* eslint-disable react-hooks/set-state-in-effect -- the fields of the form are known only after it is rendered */
     const found = elementOf(target);
     if (found) {
       found.focus();
@@ -205,7 +205,7 @@ const enterAgain = (missing: readonly string[], input: DarkroomInput): FieldErro
     .filter((location) => location.startsWith("extraEnv.") || takesKeys(valueAt(input, location.split(".").slice(0, -1))))
     .map((location) => ({ location, message: "Enter it again: secrets are not kept with unsaved changes" }));
 
-/** The form field of a location or of its closest parent; undefined if only the YAML has it. */
+/** The form field of a location or of its closest parent; undefined if only the YAML contains it. */
 function elementOf(location: string): HTMLElement | undefined {
   for (const path = location.split("."); path.length > 0; path.pop()) {
     const found = document.getElementById(idOf(path.join(".")));

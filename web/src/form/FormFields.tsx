@@ -12,7 +12,7 @@ import { ProbePath, ProbeTimes } from "./ProbeFields";
 import { SourceFields } from "./SourceFields";
 import { BaseDomain, SubDomains } from "./SubDomains";
 
-/** The fields of a Darkroom. For a new one, only the fields needed for a first image are unfolded. */
+/** The fields of a Darkroom. For a new Darkroom, only the fields needed for a first image are unfolded. */
 export function FormFields({ loaded }: { loaded?: Darkroom }) {
   const settings = useSettings();
   const { darkroomVersion } = settings;

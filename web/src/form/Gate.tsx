@@ -17,7 +17,7 @@ export function GateSwitch() {
   return (
     <div>
       <Switch id={idOf("gate")} label="Limit and cache requests with a gate" isDisabled={disabled} isChecked={gate !== undefined} onChange={(_, on) => turn(on)} aria-describedby={`${idOf("gate")}-help`} />
-      <Help location="gate" help="A proxy in each pod that refuses what costs too much, and fetches and resizes each image once" />
+      <Help location="gate" help="A proxy in each pod that rejects expensive requests, and fetches and resizes each image once" />
     </div>
   );
 }

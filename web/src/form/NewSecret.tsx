@@ -10,8 +10,8 @@ import { useForm } from "./fields";
 import { suffixes, type WithCredentials } from "./secrets";
 
 /**
- * Stores credentials in a new Secret: the inline keys of the form, or a service account key,
- * which is never a part of the form's input and therefore of no draft.
+ * Stores credentials in a new Secret: the inline keys of the form, or a service account key, which is never part of the
+ * form's input and so never part of a draft.
  */
 export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreated: (name: string) => void }) {
   const { input, disabled } = useForm();
@@ -27,7 +27,7 @@ export function NewSecret({ type, onCreated }: { type: WithCredentials; onCreate
     setCreated(name);
   });
   useEffect(() => {
-    // The user may go on typing, so onCreated is the current callback.
+    // The user may continue typing, so onCreated is the current callback.
     if (created !== undefined) {
       onCreated(created);
     }

@@ -18,7 +18,7 @@ export function ProbePath() {
       path={["probe", "path"]}
       label="Image to check with"
       set={set}
-      help="Path of a small image of the source. It is shown here, and the Darkroom is ready only while it is served. Without one, images are not checked."
+      help="Path of a small image at the source. The image is shown here, and the Darkroom is ready only while it is served. Without one, images are not checked."
     />
   );
 }

@@ -26,7 +26,7 @@ export default function YamlEditor({
   onArrived: () => void;
 }) {
   const { disabled, errors } = useForm();
-  /** The text, and the last valid input in it. */
+  /** The text, and its last valid input. */
   const [typed, setTyped] = useState(() => ({ text: textOf(input, before), input }));
   if (typed.input !== input) {
     // The input changed elsewhere: by a merge, or because changes were discarded.
@@ -79,7 +79,7 @@ export default function YamlEditor({
   );
 }
 
-/** The previous text while it means the same, and else the input as YAML, which has no comments. */
+/** The previous text if it means the same, otherwise the input as YAML, which has no comments. */
 function textOf(input: DarkroomInput, before: string | undefined): string {
   const now = before === undefined ? undefined : read(before);
   return before !== undefined && now && !("error" in now) && same(now.input, input) ? before : write(input);

@@ -23,8 +23,8 @@ export const ofUser = (name: string): string => `${prefix}${user} ${name}`;
 const nameOf = (key: Key | undefined): string => ofUser(key ? keyOf(key) : "");
 
 /**
- * Takes out what must not be stored: inline keys, and literal values of environment
- * variables, any of which may be a password.
+ * Removes what must not be stored: inline keys, and literal values of environment variables, any of which may be a
+ * password.
  */
 export function withoutSecrets(input: DarkroomInput): { input: DarkroomInput; withheld: string[] } {
   // The YAML may have any shape.

@@ -9,15 +9,15 @@ import { messagesAt, type FieldError } from "./validate";
 export interface FormState {
   input: DarkroomInput;
   errors: readonly FieldError[];
-  /** Hosts that another Darkroom has. */
+  /** Hosts that another Darkroom holds. */
   warnings: readonly string[];
   /** Secrets that a restored draft lacks. */
   missing: readonly string[];
   /** Changes the input at a field. */
   change: (next: DarkroomInput, location: string) => void;
-  /** Marks a field as visited. Its local errors are shown from then on. */
+  /** Marks a field as visited. From then on its local errors are shown. */
   touch: (location: string) => void;
-  /** The field that the form was opened at. */
+  /** The field at which the form was opened. */
   target: string | undefined;
   disabled: boolean;
 }
@@ -43,7 +43,7 @@ function useField(path: Path) {
 
 export const idOf = (location: string): string => `field-${location.replaceAll(".", "-")}`;
 
-/** Errors or help below a field; they describe it to screen readers. */
+/** Errors or help below a field, which describe it to screen readers. */
 export function Help({ location, help }: { location: string; help?: ReactNode }) {
   const { errors } = useForm();
   const messages = messagesAt(errors, location);
@@ -153,8 +153,8 @@ export function SelectField({
 }
 
 /**
- * A whole number with buttons, or a plain field if it is optional. Bounds and default are those of the CRD. Typing is
- * never corrected: the server reports what is out of bounds.
+ * A whole number with buttons, or a plain field if it is optional. Bounds and default come from the CRD. Typing is
+ * never corrected: the server reports values that are out of bounds.
  */
 export function NumberField({ path, label, help, isOptional = false }: Omit<FieldProps, "placeholder"> & { isOptional?: boolean }) {
   const { minimum: least = 0, maximum: most, default: preset, usual } = describeField(path);

@@ -20,7 +20,7 @@ const pods: Record<Outcome["pods"], Finding> = {
   create: { tone: "neutral", title: "Images will be served once the first pod is ready", detail: "" },
   keep: { tone: "neutral", title: "Visitors will not notice", detail: "The pods are not replaced." },
   roll: { tone: "neutral", title: "The pods will be replaced without downtime", detail: "The old pods serve images until new ones are ready." },
-  unknown: { tone: "neutral", title: "The pods may be replaced, without downtime", detail: "They are if a credential differs from the stored one, which cannot be read." },
+  unknown: { tone: "neutral", title: "The pods may be replaced, without downtime", detail: "They are replaced if a credential differs from the stored one, which cannot be read." },
 };
 
 /** Limits of the validation. */
@@ -37,8 +37,8 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
       tone: "bad",
       title: `${host} is taken`,
       detail: owner
-        ? `The Darkroom ${owner} has it and keeps it. This one is not served there.`
-        : "Another Darkroom has it and keeps it. This one is not served there.",
+        ? `The Darkroom ${owner} holds it and keeps it. This Darkroom is not served there.`
+        : "Another Darkroom holds it and keeps it. This Darkroom is not served there.",
     });
   }
   const unknown = hosts.filter(({ state }) => state === "unknown").map(({ host }) => host);
@@ -54,7 +54,7 @@ export function findingsOf({ hosts, secrets, pods: ofPods }: Outcome): Finding[]
     } else if (state === "unknown") {
       findings.push({ tone: "neutral", title: `The Secret ${name} was not checked`, detail: "You may not read it, or there are too many." });
     } else {
-      findings.push({ tone: "good", title: `The Secret ${name} exists`, detail: keys.length > 0 ? `It has ${list(keys.map((key) => key.name))}.` : "" });
+      findings.push({ tone: "good", title: `The Secret ${name} exists`, detail: keys.length > 0 ? `It contains ${list(keys.map((key) => key.name))}.` : "" });
     }
   }
   const free = hosts.filter(({ state }) => state === "free").map(({ host }) => host);

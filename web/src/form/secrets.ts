@@ -12,12 +12,12 @@ export function nextName(base: string, used: string | undefined): string {
   return match ? `${base}-${Number(match[1] ?? 1) + 1}` : base;
 }
 
-/** An entry that a source needs of its Secret. */
+/** An entry of a Secret that a source needs. */
 export interface Entry {
-  /** The field of credentialsSecretRef that names it. */
+  /** The field of credentialsSecretRef that names the entry. */
   field: "accessKeyKey" | "secretKeyKey" | "credentialsJsonKey";
   label: string;
-  /** Its name unless the field says otherwise. */
+  /** The name of the entry unless the field sets another one. */
   usual: string;
   key: string;
 }
@@ -30,6 +30,6 @@ const fields: Record<WithCredentials, Omit<Entry, "key">[]> = {
   GoogleCloudStorage: [{ field: "credentialsJsonKey", label: "Service account key entry", usual: "credentials.json" }],
 };
 
-/** The entries that a source needs of its Secret. */
+/** The entries of a Secret that a source needs. */
 export const entriesOf = ({ credentialsSecretRef }: SourceInput, type: WithCredentials): Entry[] =>
   fields[type].map((entry) => ({ ...entry, key: credentialsSecretRef?.[entry.field] ?? entry.usual }));

@@ -9,18 +9,21 @@ import { fromServer, type FieldError } from "./validate";
 /** The delay after typing before the dry run, in milliseconds. */
 const rest = 500;
 
-/** The error of a name that another Darkroom has. It does not prevent a review: the other one may be the result of this form. */
+/**
+ * The error for a name that another Darkroom has. It does not prevent a review, because the other Darkroom may be the
+ * result of this form.
+ */
 export const nameInUse: FieldError = { location: "name", message: "Already in use in this namespace" };
 
-/** What a dry run found: errors of fields, and warnings, which are about hosts. */
+/** The result of a dry run: errors of fields, and warnings, which are about hosts. */
 interface Found {
   errors: FieldError[];
   warnings: string[];
 }
 
 /**
- * What the server finds wrong with an input by a dry run, once it has rested. An error stays until its field changes;
- * the next answer replaces all. Problems that are of no field are left to the review.
+ * The errors that the server finds in an input by a dry run, after a pause in typing. An error stays until its field
+ * changes; the next response replaces all errors. Problems that do not belong to a field are left to the review.
  */
 export function useChecked(input: DarkroomInput, base: Darkroom | undefined, enabled: boolean): Found {
   const rested = useSettled(input, rest);

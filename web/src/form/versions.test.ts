@@ -8,11 +8,11 @@ import type { Darkroom, DarkroomInput } from "../api/types";
 import { toInput } from "../model/model";
 import { createOnce, patchSeen, removeSeen, replaceSeen, writeSeen } from "./versions";
 
-/** The Darkroom on the server, which stores it as the real one does: with defaults, a generation and a version. */
+/** The Darkroom on the server, which stores it like the real server: with defaults, a generation and a version. */
 let stored: Darkroom | undefined;
-/** How many requests are performed without an answer. */
+/** How many requests are performed without a response. */
 let losing: number;
-/** What was stored, one after the other. */
+/** The stored versions, in order. */
 let history: Darkroom[];
 
 type Fields = Record<string, unknown>;
@@ -30,10 +30,10 @@ function merged(before: unknown, patch: unknown): unknown {
 
 const answer = (status: number, body: unknown = { title: "Refused", status, detail: `status ${status}` }) => new Response(JSON.stringify(body), { status });
 
-/** Changes what is stored, as a client would. */
+/** Changes the stored Darkroom, like another client. */
 function store(input: DarkroomInput, dryRun = false): Darkroom {
   const before = stored ?? darkroom({ generation: 0, resourceVersion: "0" });
-  // Labels and annotations that are omitted stay, as does what clients cannot write.
+  // Omitted labels and annotations are kept, and so are fields that clients cannot write.
   const { uid, createdAt, status, labels: oldLabels, annotations: oldAnnotations } = before;
   const wanted = { uid, createdAt, status, labels: oldLabels, annotations: oldAnnotations, replicas: 1, ...input } as Darkroom;
   const { labels, annotations, ...settings } = toInput(wanted);
@@ -98,19 +98,19 @@ const begin = (part: Partial<Darkroom> = {}): Darkroom => {
 const now = "2026-01-01T00:00:00Z";
 const edited = (seen: Darkroom): DarkroomInput => ({ ...toInput(seen), replicas: 9, labels: { team: "a" } });
 
-/** Every write of the page, to a version that the user has seen. */
+/** Every write of the page to a version that the user has seen. */
 const writes: Record<string, (seen: Darkroom) => Promise<unknown>> = {
   ...Object.fromEntries(actionNames.map((action: ActionName) => [action, (seen: Darkroom) => perform(action, seen, now, 5)])),
   "an edit": (seen) => replaceSeen(seen, edited(seen), false),
   "a roll-back": (seen) => writeSeen(seen, { replicas: 7 }, (ifMatch, dryRun) => api.rollBack(seen, 1, ifMatch, dryRun)),
   "new keys": (seen) => patchSeen(seen, { source: { credentialsSecretRef: { name: "k" } } }),
-  // It removes something, and has keys that are never shown.
+  // It removes a field, and has keys that are never shown.
   "an edit that removes": (seen) => replaceSeen(seen, { ...toInput(seen), gate: undefined, source: { type: "S3", bucket: "b", region: "r", accessKey: "a", secretKey: "b" } }, false),
   "a deletion": (seen) => removeSeen(seen),
 };
 const pausedBefore = (name: string): Partial<Darkroom> => (name === "resume" ? { annotations: { "deployments.example.com/paused": "true" } } : {});
 
-test.each(Object.entries(writes))("%s whose answer was lost is done, and done once", async (name, write) => {
+test.each(Object.entries(writes))("%s whose response was lost is done, and done once", async (name, write) => {
   const seen = begin(pausedBefore(name));
   losing = 2;
   await expect(write(seen)).rejects.toThrow("cannot be reached");
@@ -131,7 +131,7 @@ test.each(Object.entries(writes).filter(([name]) => name !== "a deletion"))("%s 
   expect(history).toHaveLength(2);
 });
 
-test("a deletion that somebody else asked for is done; one of another version is not", async () => {
+test("a deletion that another user requested is done; a deletion of another version is not", async () => {
   const seen = begin();
   store({ ...toInput(seen), replicas: 4 });
   await expect(removeSeen(seen)).rejects.toThrow("Another user changed this Darkroom");
@@ -140,7 +140,7 @@ test("a deletion that somebody else asked for is done; one of another version is
   await removeSeen(seen);
 });
 
-test("a Darkroom whose answer was lost is created, and one that differs is not", async () => {
+test("a Darkroom whose response was lost is created, and one that differs is not", async () => {
   const input = toInput(darkroom());
   losing = 1;
   await expect(createOnce(input, {})).rejects.toThrow("cannot be reached");
@@ -151,7 +151,7 @@ test("a Darkroom whose answer was lost is created, and one that differs is not",
   expect(history).toHaveLength(1);
 });
 
-test("all writes of a Darkroom are those above", () => {
+test("these are all writes of a Darkroom", () => {
   const sources = import.meta.glob<string>("../**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });
   for (const [path, text] of Object.entries(sources)) {
     if (!path.includes(".test.") && !path.endsWith("/versions.ts") && !path.endsWith("/useChecked.ts")) {

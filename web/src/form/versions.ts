@@ -51,13 +51,13 @@ const shownOf = (input: DarkroomInput): DarkroomPatch => withoutSecrets(input).i
 
 type Write = (ifMatch: string, dryRun: boolean) => Promise<Darkroom>;
 
-/** Whether a value has all of another one. */
+/** Whether a value contains all fields of another one. */
 const has = (now: unknown, sent: unknown): boolean =>
   typeof sent === "object" && sent !== null ? Object.entries(sent).every(([name, value]) => has((now as Record<string, unknown> | undefined)?.[name], value)) : (now ?? null) === (sent ?? null);
 
 /**
- * Whether a write is done, perhaps by a request whose answer was lost: what it sent is there, and it would change
- * nothing, neither what it removes nor what is never shown.
+ * Whether a write is done, possibly by a request whose response was lost: the sent values are stored, and the write
+ * would neither remove anything nor change anything that is never shown.
  */
 async function isDone(now: Darkroom, sent: DarkroomPatch, write: Write): Promise<boolean> {
   const then = has(now, sent) ? await write(now.etag ?? "", true).catch(() => undefined) : undefined;

@@ -3,8 +3,8 @@ import ExclamationCircleIcon from "@patternfly/react-icons/dist/esm/icons/exclam
 import { Component, type ReactNode } from "react";
 
 /**
- * Offers to reload the page if what is inside cannot be shown: its code could not be
- * loaded, or a component threw. Unsaved changes of a form survive the reload.
+ * Offers to reload the page if its content cannot be shown, because the code could not be loaded or a component threw.
+ * Unsaved changes of a form survive the reload.
  */
 export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };

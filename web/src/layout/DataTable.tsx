@@ -15,7 +15,7 @@ interface Row {
   cells: readonly ReactNode[];
 }
 
-/** A table. On a phone each row is a card, and each cell has the title of its column. */
+/** A table. On a phone, each row is a card, and each cell shows the title of its column. */
 export function DataTable({ label, columns, rows }: { label: string; columns: Record<string, Column>; rows: readonly Row[] }) {
   const heads = Object.entries(columns);
   return (

@@ -1,7 +1,7 @@
 import { Modal, type ModalProps } from "@patternfly/react-core";
 import { useEffect } from "react";
 
-/** Gets the focus in a new dialog: the first field, or the first button. */
+/** Receives the focus in a new dialog: the first field, or the first button. */
 const first = ".pf-v6-c-modal-box__body :is(input:not([readonly]), select, textarea), .pf-v6-c-modal-box__footer button";
 
 /** A dialog for keyboard users. The focus returns to the previous element, or to the heading of the view. */

@@ -2,8 +2,8 @@ import { ExpandableSection } from "@patternfly/react-core";
 import { useState, type ReactNode } from "react";
 
 /**
- * A part that is folded until it is needed. What is folded is not rendered, and reads nothing. isOpen unfolds it; only
- * the person folds it again.
+ * A part that is folded until it is needed. Folded content is not rendered and reads nothing. isOpen unfolds it; only
+ * the user folds it again.
  */
 export function Folded({ title, isOpen = false, isIndented = false, children }: { title: string; isOpen?: boolean; isIndented?: boolean; children: ReactNode }) {
   const [open, setOpen] = useState(isOpen);

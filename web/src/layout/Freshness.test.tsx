@@ -6,7 +6,7 @@ import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import { Freshness } from "./Freshness";
 
-/** The head of a page with Darkrooms, of which the named ones have waited for the operator for 90 seconds. */
+/** The header of a page with Darkrooms, of which the named ones have waited for the operator for 90 seconds. */
 function head(names: readonly string[], waiting: readonly string[]): string | null {
   vi.useFakeTimers();
   const store = new Store();

@@ -23,7 +23,7 @@ export function Freshness() {
     connection === "lost"
       ? (["yellow", `No connection for ${spell(seconds)}`, "The page may be out of date. Reconnecting…"] as const)
       : seconds >= 3
-        ? (["blue", `Operator behind for ${spell(seconds)}`, "The operator has not handled the last changes. Check that it runs."] as const)
+        ? (["blue", `Operator behind for ${spell(seconds)}`, "The operator has not handled the last changes. Check that it is running."] as const)
         : (["green", "Live", undefined] as const);
   return (
     <span role="status" title={title} className="dr-fresh">

@@ -5,7 +5,7 @@ import { Store } from "../live/store";
 import { LiveContext } from "../live/useLive";
 import { Loading } from "./Loading";
 
-test("what loads says so within a second, and that the connection is lost", () => {
+test("a loading view shows within a second that it is loading, and that the connection is lost", () => {
   vi.useFakeTimers();
   const store = new Store();
   render(

@@ -19,7 +19,7 @@ const serve = (ways: object) => {
   return calls;
 };
 
-test("an issuer is offered beside the token, and leads back to this view", async () => {
+test("an issuer is offered beside the token, and redirects back to this view", async () => {
   serve({ cluster: "production", issuer: "Dex" });
   history.replaceState(null, "", "/ui/photos/cats?tab=yaml");
   render(<SignIn expired={false} onSignedIn={done} />);
@@ -44,7 +44,7 @@ test("a sign-in that failed is explained, and the reason does not return", async
   expect(screen.getByRole("link", { name: "Sign in with Dex" }).getAttribute("href")).toBe("/auth/login?return=%2F");
 });
 
-test("the text of a link to the page is not shown", async () => {
+test("the text in a link to the page is not shown", async () => {
   serve({ cluster: "", issuer: "Dex" });
   history.replaceState(null, "", "/?signIn=call+555");
   render(<SignIn expired={false} onSignedIn={done} />);
@@ -59,7 +59,7 @@ test("a session that expires over a form is renewed at the issuer too", async ()
   expect((await screen.findByRole("link", { name: "Sign in with Dex" })).getAttribute("href")).toBe("/auth/login?return=%2Fui%2Fphotos%2Fcats%2Fedit");
 });
 
-test("signing out ends the session, and then that at the issuer", async () => {
+test("signing out ends the session, and then the session at the issuer", async () => {
   const calls = serve({});
   const assign = vi.fn();
   vi.stubGlobal("location", { assign });

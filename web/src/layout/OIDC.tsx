@@ -6,7 +6,7 @@ import { useLoaded } from "../useLoaded";
 /** Reasons for a failed sign-in at the issuer. The server sets them in the URL parameter signIn. */
 const reasons = {
   expired: "The sign-in took too long, or began in another browser. Try again.",
-  refused: "The issuer refused the sign-in, or its answer was invalid. If it happens again, ask an administrator to check the log of the server.",
+  refused: "The issuer refused the sign-in, or its response was invalid. If this happens again, ask an administrator to check the log of the server.",
   notAllowed: "Your account cannot be mapped to a user of this cluster. Ask an administrator.",
   notTrusted: "The cluster does not accept tokens of this issuer. Ask an administrator.",
   unavailable: "The issuer or the cluster does not respond. Try again later.",

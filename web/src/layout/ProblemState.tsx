@@ -26,7 +26,7 @@ export function ProblemState({
   onRetry?: () => unknown;
   children?: ReactNode;
   isSmall?: boolean;
-  /** The permission that is missing for status 403. */
+  /** The permission that is missing if the status is 403. */
   missing?: ComponentProps<typeof MissingRight>;
 }) {
   if (missing && problem.status === 403) {

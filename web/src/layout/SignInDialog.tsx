@@ -3,7 +3,10 @@ import { Dialog } from "./Dialog";
 import { IssuerSignIn, useWaysToSignIn } from "./OIDC";
 import { SignInForm } from "./SignIn";
 
-/** Keeps this dialog above one that was open before: that hides others from screen readers when it renders, and closes with Escape. */
+/**
+ * Keeps this dialog above one that was opened earlier: the earlier dialog hides others from screen readers when it
+ * renders, and closes with Escape.
+ */
 function stayOnTop(part: HTMLElement | null) {
   const box = part?.closest(".pf-v6-c-backdrop");
   const observer = new MutationObserver(() => box?.removeAttribute("aria-hidden"));

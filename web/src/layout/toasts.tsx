@@ -15,10 +15,10 @@ interface Toast {
   undo: Undo | undefined;
 }
 
-/** How long a toast is shown, in milliseconds. It stays while hovered or focused. */
+/** How long a toast is shown, in milliseconds. A toast stays while it is hovered or focused. */
 const timeout = 15_000;
 
-/** The current toasts. Users, time and sign-out remove them. */
+/** The current toasts. Users, time and sign-out remove toasts. */
 let toasts: readonly Toast[] = [];
 let count = 0;
 const listeners = new Set<() => void>();

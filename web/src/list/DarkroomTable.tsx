@@ -138,7 +138,7 @@ const Row = memo(function Row({ darkroom }: { darkroom: Darkroom }) {
 
 const needAttention: readonly Phase[] = ["Failed", "Degraded"];
 
-/** The cause of the phase in two lines. The tooltip has the full text. */
+/** The cause of the phase in two lines. The tooltip shows the full text. */
 function Cause({ darkroom }: { darkroom: Darkroom }) {
   const waiting = useWaiting(darkroom);
   if (waiting) {

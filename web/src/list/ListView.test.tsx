@@ -64,7 +64,7 @@ test.each([
   expect(await screen.findByText(title)).toBeTruthy();
 });
 
-test("those who see no Darkroom are told where they may create one", async () => {
+test("users who see no Darkroom are told where they may create one", async () => {
   const store = show();
   store.take(event("synced", { items: 0, all: false }));
   view(store);
@@ -128,7 +128,7 @@ test("an event renders the row that it changes, and no other", () => {
   expect(placeOf).toHaveBeenCalledTimes(1);
 });
 
-test("one Darkroom that waits for the operator needs attention, whatever the clock of the browser", async () => {
+test("one Darkroom that waits for the operator needs attention, regardless of the browser's clock", async () => {
   const now = Date.now();
   const clock = vi.spyOn(Date, "now").mockReturnValue(now);
   const store = show("cats");

@@ -13,7 +13,7 @@ const probed = (name: string, status: Condition["status"] = "True", lastTransiti
 /** Whether the user may fetch images. */
 let may: boolean;
 let asked: string[];
-/** How many questions about rights were asked. */
+/** The number of requests for permissions. */
 let questions: number;
 let answers: ((status: number) => void)[];
 /** Shows the row that an observer watches. */
@@ -48,7 +48,7 @@ beforeEach(() => {
 const list = (darkrooms: Darkroom[]) => darkrooms.map((one) => <ProbeImage key={one.name} darkroom={one} />);
 /** Shows all rows. */
 const scroll = () => act(() => see.forEach((one) => one()));
-/** Waits until so many images were requested, and answers the last one. */
+/** Waits until the given number of images were requested, and responds to the last request. */
 const answer = async (requests: number, status: number) => {
   await waitFor(() => expect(asked).toHaveLength(requests));
   answers[requests - 1]?.(status);
@@ -75,7 +75,7 @@ test("images are requested once their row is seen, one at a time, and kept", asy
   await answer(3, 200);
 });
 
-test("a list of many namespaces asks about the rights in those whose rows are seen, which the server's rate permits", async () => {
+test("a list of many namespaces requests only the permissions of namespaces whose rows are seen, which the server's rate limit permits", async () => {
   render(list(Array.from({ length: 500 }, (_, i) => ({ ...probed(`cats-${i}`), namespace: `photos-${i}` }))));
   act(() => see.slice(0, 12).forEach((one) => one()));
   await waitFor(() => expect(asked).toHaveLength(1));
@@ -108,7 +108,7 @@ test("while only new pods do not serve, the image of the old ones is shown", asy
   expect(await screen.findByRole("img", { name: "/cat.jpg" })).toBeTruthy();
 });
 
-test("an image that is not served says so, without a request if the probe found it", async () => {
+test("an image that is not served is reported, without a request if the probe found it", async () => {
   render(list([probed("cats", "False"), darkroom({ name: "none" }), probed("dogs")]));
   expect(screen.getByTitle("Image not served")).toBeTruthy();
   scroll();

@@ -14,7 +14,7 @@ import { phaseOf } from "../words/phases";
 /** The interval after which an image is requested again, in milliseconds. */
 const fresh = 60_000;
 
-/** The image of spec.probe as the Darkroom serves it, or why there is none. */
+/** The image of spec.probe as the Darkroom serves it, or the reason why there is none. */
 export function ProbeImage({ darkroom }: { darkroom: Darkroom }) {
   const check = sourceReadyOf(darkroom);
   const serves = check && (check.status === "True" || oldPodsServe(check)) && darkroom.status.readyReplicas > 0;

@@ -10,7 +10,7 @@ interface Facet {
   title: string;
   /** The parameter in the URL of the list. */
   parameter: string;
-  /** The values of a Darkroom. */
+  /** All values, in the order of the menu. */
   of: (darkroom: Darkroom) => string[];
   /** All values in the order of the menu. By default the values of the Darkrooms, sorted. */
   all?: readonly string[];

@@ -32,7 +32,7 @@ test.each([
   expect(found(search)).toEqual(want);
 });
 
-test("the URL has what is shown, without defaults", () => {
+test("the URL contains the visible settings, without defaults", () => {
   for (const search of ["", "?q=a+b&phase=Failed&reason=Invalid&source=S3&namespace=x&label=team%3Da&sort=-age&page=2&per=20"]) {
     expect(formatQuery(parseQuery(search))).toBe(search);
   }
@@ -42,7 +42,7 @@ test("invalid values in the URL are ignored", () => {
   expect(parseQuery("?phase=Fine&source=FTP&sort=-color&page=-1&per=9999")).toMatchObject({ phases: [], sources: [], sort: "phase", page: 1, perPage: 100 });
 });
 
-test("phases are counted whichever of them is chosen", () => {
+test("phases are counted regardless of the chosen one", () => {
   expect(countBy("phases", all, parseQuery("?phase=Failed&namespace=photos"))).toEqual(new Map([["Ready", 1], ["Failed", 1]]));
 });
 

@@ -50,7 +50,7 @@ export function parseQuery(search: string): Query {
   };
 }
 
-/** The opposite of parseQuery; defaults are left out. */
+/** The opposite of parseQuery; defaults are omitted. */
 export function formatQuery(query: Query): string {
   const params = new URLSearchParams();
   if (query.search) {

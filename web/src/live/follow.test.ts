@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { follow } from "./follow";
 
-/** What the server answers, one after the other; then it does not answer any more. */
+/** The responses of the server, in order; after them it does not respond. */
 let answers: Response[] = [];
 let asked: string[] = [];
 
@@ -28,7 +28,7 @@ afterEach(() => {
 const stream = (text: string) => new Response(text);
 const problem = (status: number) => new Response(JSON.stringify({ title: "No", status, detail: "no" }), { status });
 
-/** Follows, and writes down what happens. */
+/** Follows, and records what happens. */
 function start() {
   const seen: string[] = [];
   const controller = new AbortController();
@@ -46,7 +46,7 @@ function start() {
   return { seen, done, stop: () => controller.abort(), signal: controller.signal };
 }
 
-test("after a break it begins again", async () => {
+test("after a break the stream begins again", async () => {
   answers = [stream("event: synced\ndata: {}\n\nevent: modified\ndata: {}\n\n"), stream("event: synced\ndata: {}\n\n")];
   const { seen, done, stop } = start();
   await vi.waitFor(() => expect(seen).toEqual(["opened", "synced", "modified", "lost", "opened", "synced", "lost"]), 10_000);
@@ -54,7 +54,7 @@ test("after a break it begins again", async () => {
   await done;
 });
 
-test("a server that is busy is tried again", async () => {
+test("a busy server is tried again", async () => {
   answers = [problem(503), problem(429), stream("event: synced\ndata: {}\n\n")];
   const { seen, done, stop } = start();
   await vi.waitFor(() => expect(seen).toEqual(["lost", "lost", "opened", "synced", "lost"]), 10_000);
@@ -62,14 +62,14 @@ test("a server that is busy is tried again", async () => {
   await done;
 });
 
-test("a refusal is told, and not tried again", async () => {
+test("a refusal is reported and not tried again", async () => {
   answers = [problem(403)];
   const { seen, done } = start();
   await done;
   expect(seen).toEqual(["refused 403"]);
 });
 
-test("a server that does not answer is lost within three seconds", async () => {
+test("a server that does not respond is lost within three seconds", async () => {
   const { seen, done, stop } = start();
   await vi.advanceTimersByTimeAsync(3_000);
   expect(seen).toEqual(["lost"]);
@@ -77,7 +77,7 @@ test("a server that does not answer is lost within three seconds", async () => {
   await done;
 });
 
-test("a stream that stops is lost within three seconds, goes on, and is opened again if it does not", async () => {
+test("a stream that stops is lost within three seconds, continues, and is opened again if it does not", async () => {
   let send: ReadableStreamDefaultController<Uint8Array> | undefined;
   vi.stubGlobal("fetch", (path: string, { signal }: RequestInit) => {
     asked.push(path);
@@ -106,7 +106,7 @@ test("a stream that stops is lost within three seconds, goes on, and is opened a
   await done;
 });
 
-test("a browser that goes offline is told at once, and the stream is opened as soon as it is online", async () => {
+test("a browser that goes offline is reported at once, and the stream is opened as soon as it is online", async () => {
   const { seen, done, stop } = start();
   await vi.advanceTimersByTimeAsync(0);
   window.dispatchEvent(new Event("offline"));

@@ -21,7 +21,7 @@ export interface Follower {
 }
 
 /**
- * follow reads live events until the signal ends it. Each stream begins with all there is, as `kubectl get -w` does:
+ * follow reads live events until the signal ends it. Each stream begins with the complete list, like `kubectl get -w`:
  * after a break, after a new sign-in of the same user, and when the page becomes visible. Hidden pages have no stream,
  * because over HTTP/1.1 browsers open six connections per server, and a seventh tab would wait forever.
  */
@@ -78,7 +78,7 @@ export async function follow(path: string, follower: Follower, signal: AbortSign
   }
 }
 
-/** Watches for keep-alives. `sign` takes one, and reports whether it ended a silence. */
+/** Watches for keep-alives. `sign` records one, and reports whether it ended a silence. */
 function signsOfLife(onQuiet: () => void, onSilence: () => void) {
   let isQuiet = false;
   const becomeQuiet = () => {

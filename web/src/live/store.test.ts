@@ -14,7 +14,7 @@ function filled(): Store {
   return store;
 }
 
-test("nothing is shown before all has come", () => {
+test("nothing is shown before the list is complete", () => {
   const store = new Store();
   store.take(event("reset", {}));
   store.take(event("added", darkroom({ name: "a" })));
@@ -52,7 +52,7 @@ test("events change the store at once, and are shown as often as its schedule al
   expect(names(store)).toEqual([]);
 });
 
-test("after a reset what was known stays until the new is whole", () => {
+test("after a reset the known Darkrooms stay until the new list is complete", () => {
   const store = filled();
   store.take(event("reset", {}));
   store.take(event("added", darkroom({ name: "b" })));
@@ -62,7 +62,7 @@ test("after a reset what was known stays until the new is whole", () => {
   expect(store.read().all).toBe(false);
 });
 
-test("an answer that is older than its event changes nothing", () => {
+test("a response that is older than its event changes nothing", () => {
   const store = filled();
   store.take(event("modified", darkroom({ name: "a", resourceVersion: "20", replicas: 2 })));
   store.put(darkroom({ name: "a", resourceVersion: "10", replicas: 1 }));

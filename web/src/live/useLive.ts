@@ -50,7 +50,7 @@ export const useConnection = (): Connection => useSelected(({ connection }) => c
 
 const noStore = () => () => undefined;
 
-/** Whether the connection is lost. Works without a store, too, for example at sign-in. */
+/** Whether the connection is lost. It also works without a store, for example at sign-in. */
 export function useIsLost(): boolean {
   const store = use(LiveContext);
   return useSyncExternalStore(store?.subscribe ?? noStore, () => store?.read().connection === "lost");

@@ -10,7 +10,7 @@ export interface Clash {
 }
 
 export interface Merged {
-  /** Both changes merged. Conflicting fields have my value. */
+  /** Both changes merged. Conflicting fields have the user's own value. */
   input: DarkroomInput;
   /** Fields that only the other user changed. */
   taken: Path[];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { darkroom } from "../../test/darkrooms";
 import { fromManifest, hiddenOf, toInput, toManifest, valueAt, withValue } from "./model";
 
-test("what was read is sent back without what was found", () => {
+test("a Darkroom that was read is sent back without its status", () => {
   const input = toInput(darkroom({ labels: { a: "b" }, source: { type: "S3", bucket: "b", region: "r", credentials: "inline" } }));
   expect(input).toEqual({
     name: "cats",
@@ -30,11 +30,11 @@ test.each([
   ["a text", "must be one resource"],
   [{ kind: "Pod", apiVersion: "v1" }, "must be a resource of kind Darkroom"],
   [{ ...toManifest(toInput(darkroom())), data: {} }, "has an unknown field data"],
-])("what is no Darkroom is refused: %o", (manifest, message) => {
+])("an invalid Darkroom is rejected: %o", (manifest, message) => {
   expect(() => fromManifest(manifest)).toThrow(message);
 });
 
-test("a field is set, and removed with the objects that it leaves empty", () => {
+test("a field is set, and removed with the objects that become empty", () => {
   const set = withValue(toInput(darkroom()), ["ingress", "className"], "nginx");
   expect(valueAt(set, ["ingress", "className"])).toBe("nginx");
   expect(withValue(set, ["ingress", "className"], undefined)).not.toHaveProperty("ingress");

@@ -106,8 +106,8 @@ export function withValue<T>(input: T, path: Path, value: unknown): T {
 export const takesKeys = (source: unknown): boolean => isObject(source) && source["type"] === "S3" && !source["credentialsSecretRef"] && !source["auth"];
 
 /**
- * Whether inline keys of the stored Darkroom would be sent to another endpoint than the one
- * they were entered for. Keys left out of a write stay as they are.
+ * Whether inline keys of the stored Darkroom would be sent to a different endpoint than the one for which they were
+ * entered. Keys that a write omits are unchanged.
  */
 export const movesKeys = ({ source }: DarkroomInput, loaded: Darkroom | undefined): boolean =>
   loaded?.source.credentials === "inline" &&

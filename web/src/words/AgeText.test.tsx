@@ -31,7 +31,7 @@ test("ages tick every second, by one timer for all of them", () => {
 
 const response = (date: string) => ({ headers: new Headers({ Date: date }) });
 
-test("ages are by the clock of the server, unless it differs by a few seconds", () => {
+test("ages use the clock of the server, unless it differs by a few seconds", () => {
   vi.useFakeTimers({ now: Date.parse("2026-01-10T01:00:00Z") });
   const age = () => {
     const { container, unmount } = render(<Age since="2026-01-10T00:00:00Z" />);

@@ -6,7 +6,7 @@ import InProgressIcon from "@patternfly/react-icons/dist/esm/icons/in-progress-i
 import InfoCircleIcon from "@patternfly/react-icons/dist/esm/icons/info-circle-icon";
 import type { Tone } from "./conditions";
 
-/** How a tone looks, and a word for screen readers. */
+/** The look of a tone, and a word for screen readers. */
 export const signs: Record<Tone, { icon: React.ComponentType; status: "success" | "warning" | "danger" | "info" | undefined; word: string }> = {
   good: { icon: CheckCircleIcon, status: "success", word: "OK" },
   warning: { icon: ExclamationTriangleIcon, status: "warning", word: "Warning" },

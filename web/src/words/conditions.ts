@@ -16,28 +16,28 @@ interface Meaning {
   unknown?: string;
   /** The tones of True and False. */
   tones: [yes: Tone, no: Tone];
-  /** The status with which the condition is left out, because nothing is wrong. */
+  /** The status with which the condition is omitted, because nothing is wrong. */
   quiet?: "True" | "False";
 }
 
 /** Every condition type that the API can report; words.test.ts compares the list with api/v1alpha1. */
 export const meanings: Record<string, Meaning> = {
   // Ready pods do not prove that images are served: only SourceReady does.
-  Ready: { yes: "All pods are ready", no: "Not ready", unknown: "Not known whether it is ready", tones: ["good", "bad"] },
+  Ready: { yes: "All pods are ready", no: "Not ready", unknown: "Unknown whether it is ready", tones: ["good", "bad"] },
   SourceReady: {
     yes: "Images are served",
     no: "Images are not served",
-    unknown: "Not known whether images are served",
+    unknown: "Unknown whether images are served",
     tones: ["good", "bad"],
   },
   CredentialsReady: { yes: "Credentials found", no: "Credentials missing", tones: ["good", "bad"] },
-  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Not known whether all hosts are routed", tones: ["good", "bad"] },
+  DomainsReady: { yes: "All hosts are routed", no: "Not all hosts are routed", unknown: "Unknown whether all hosts are routed", tones: ["good", "bad"] },
   Deployed: { yes: "Release installed", no: "Release not installed", tones: ["good", "bad"] },
   Initialized: { yes: "Seen by the operator", no: "Not yet seen by the operator", tones: ["good", "busy"], quiet: "True" },
   ReleaseFailed: { yes: "The last install or upgrade failed", no: "The last install or upgrade succeeded", tones: ["bad", "good"], quiet: "False" },
   Irreconcilable: { yes: "Cannot be installed as specified", no: "Can be installed as specified", tones: ["bad", "good"], quiet: "False" },
   Contested: { yes: "Another writer keeps changing an object", no: "No other writer changes its objects", tones: ["bad", "good"], quiet: "False" },
-  RolloutQueued: { yes: "Waits for the rollouts of other Darkrooms", no: "Waits for no other Darkroom", tones: ["busy", "good"], quiet: "False" },
+  RolloutQueued: { yes: "Waits for the rollouts of other Darkrooms", no: "Does not wait for other Darkrooms", tones: ["busy", "good"], quiet: "False" },
   Stalled: { yes: "Stalled: needs a change", no: "Not stalled", tones: ["bad", "good"], quiet: "False" },
   Reconciling: { yes: "Applying changes", no: "Up to date", tones: ["busy", "good"], quiet: "False" },
   Paused: { yes: "Reconciliation is paused", no: "Managed by the operator", tones: ["neutral", "good"], quiet: "False" },
@@ -83,7 +83,7 @@ export function findingOf(condition: Condition): Finding {
   return { title: meaning.yes, detail, tone: ifTrue };
 }
 
-/** Leaves out conditions that report only that nothing is wrong. */
+/** Omits conditions that report only that nothing is wrong. */
 export function worthTelling(conditions: readonly Condition[]): Condition[] {
   return conditions.filter(({ type, status }) => meaningOf(type)?.quiet !== status);
 }

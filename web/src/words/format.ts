@@ -1,10 +1,13 @@
 /** A number of things: 1 pod, 2 pods. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
-/** A message of the server as a sentence. The names of fields and objects, which have a dot or a quote, keep their case. */
+/**
+ * A message of the server as a sentence. The names of fields and objects, which contain a dot or a quote, keep their
+ * case.
+ */
 export const sentence = (message: string): string => message.replace(/^[a-z]+(?=[\s,]|$)/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 
-/** Names in a row: a, b, c. */
+/** Names as a list: a, b, c. */
 export const list = (names: readonly string[]): string => names.join(", ");
 
 const conjunction = new Intl.ListFormat("en", { type: "conjunction" });

@@ -42,7 +42,7 @@ export const reasonWords: Record<string, string> = {
   SourceRedirected: "Redirected by the source",
   SourceRejected: "Request rejected by the source",
   SourceFailing: "Source or Darkroom is failing",
-  SourceTimeout: "Source did not answer in time",
+  SourceTimeout: "Source did not respond in time",
   Unreachable: "Pods cannot be reached",
   NotAnImage: "Response is not an image",
   NewPodsNotServing: "New pods do not serve images",

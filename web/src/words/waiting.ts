@@ -46,6 +46,6 @@ export function useWaiting(darkroom: Darkroom): Waiting | undefined {
     advice:
       seconds * 1000 < normalWait
         ? undefined
-        : "The status below is from before the last change. Check that the operator runs: kubectl get pods -A -l app.kubernetes.io/name=darkroom-operator",
+        : "The status below is from before the last change. Check that the operator is running: kubectl get pods -A -l app.kubernetes.io/name=darkroom-operator",
   };
 }

@@ -64,12 +64,12 @@ test.each([
   [{ type: "Ready", status: "False" as const, reason: "ImagePullFailed" }, "bad", "Not ready"],
   [{ type: "Ready", status: "False" as const, reason: "Deploying" }, "busy", "Not ready"],
   [{ type: "Ready", status: "True" as const, reason: "ScaledToZero" }, "neutral", "Scaled to zero"],
-  [{ type: "Ready", status: "Unknown" as const, reason: "Paused" }, "neutral", "Not known whether it is ready"],
+  [{ type: "Ready", status: "Unknown" as const, reason: "Paused" }, "neutral", "Unknown whether it is ready"],
   [{ type: "CredentialsReady", status: "False" as const, reason: "SecretMissing" }, "bad", "Credentials missing"],
   [{ type: "SourceReady", status: "True" as const }, "good", "Images are served"],
   [{ type: "SourceReady", status: "False" as const, reason: "SourceDenied" }, "bad", "Images are not served"],
-  [{ type: "SourceReady", status: "Unknown" as const, reason: "NoProbe" }, "neutral", "Not known whether images are served"],
-  [{ type: "SourceReady", status: "Unknown" as const, reason: "ProbePending" }, "busy", "Not known whether images are served"],
+  [{ type: "SourceReady", status: "Unknown" as const, reason: "NoProbe" }, "neutral", "Unknown whether images are served"],
+  [{ type: "SourceReady", status: "Unknown" as const, reason: "ProbePending" }, "busy", "Unknown whether images are served"],
   [{ type: "SourceReady", status: "False" as const, reason: "NewPodsNotServing" }, "bad", "New pods do not serve images"],
   [{ type: "Contested", status: "True" as const }, "bad", "Another writer keeps changing an object"],
   [{ type: "RolloutQueued", status: "True" as const }, "busy", "Waits for the rollouts of other Darkrooms"],
@@ -77,8 +77,8 @@ test.each([
   [{ type: "Reconciling", status: "True" as const }, "busy", "Applying changes"],
   [{ type: "Irreconcilable", status: "True" as const }, "bad", "Cannot be installed as specified"],
   [{ type: "Paused", status: "True" as const }, "neutral", "Reconciliation is paused"],
-  [{ type: "DomainsReady", status: "Unknown" as const }, "neutral", "Not known whether all hosts are routed"],
-  [{ type: "DomainsReady", status: "Unknown" as const, reason: "AwaitingGateway" }, "busy", "Not known whether all hosts are routed"],
+  [{ type: "DomainsReady", status: "Unknown" as const }, "neutral", "Unknown whether all hosts are routed"],
+  [{ type: "DomainsReady", status: "Unknown" as const, reason: "AwaitingGateway" }, "busy", "Unknown whether all hosts are routed"],
   [{ type: "Deployed", status: "Unknown" as const }, "neutral", "Deployed: unknown"],
   [{ type: "SomethingNew", status: "True" as const }, "neutral", "Something new: True"],
   [{ type: "constructor", status: "False" as const, reason: "toString" }, "neutral", "constructor: False"],
@@ -86,7 +86,7 @@ test.each([
   expect(findingOf(condition)).toMatchObject({ tone, title });
 });
 
-test("only SourceReady says that images are served", () => {
+test("only SourceReady means that images are served", () => {
   for (const type of Object.keys(meanings).filter((type) => type !== "SourceReady")) {
     for (const status of ["True", "False", "Unknown"] as const) {
       expect(findingOf({ type, status }).title).not.toMatch(/images? (is|are|was|were) served/);
@@ -137,7 +137,7 @@ test.each([
   expect(reasonOf(darkroom({ status: { ...darkroom().status, conditions } }))).toBe(want);
 });
 
-test("that nothing is wrong needs no line", () => {
+test("conditions that report nothing wrong are omitted", () => {
   const conditions = [
     { type: "Ready", status: "True" as const },
     { type: "ReleaseFailed", status: "False" as const },
@@ -148,7 +148,7 @@ test("that nothing is wrong needs no line", () => {
   expect(worthTelling(conditions)).toEqual([conditions[0], conditions[2], conditions[4]]);
 });
 
-test("a Darkroom that the operator has not seen is pending, one that is deleted goes", () => {
+test("a Darkroom that the operator has not seen is pending, and one that is being deleted is terminating", () => {
   const { phase: _, ...status } = darkroom().status;
   expect(phaseOf(darkroom({ status }))).toBe("Pending");
   expect(phaseOf(darkroom({ deletedAt: "2026-01-01T00:00:00Z" }))).toBe("Terminating");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { complete, pathAt } from "./complete";
 import { item } from "./schema";
 
-/** The completions at the mark | of a text. */
+/** The completions at the mark | in a text. */
 function at(text: string, explicit = true) {
   const pos = text.indexOf("|");
   const state = EditorState.create({ doc: text.replace("|", "") });
@@ -12,7 +12,7 @@ function at(text: string, explicit = true) {
 }
 const labels = (text: string) => at(text).map(({ label }) => label);
 
-test("fields are completed with their description, and those that are there are left out", () => {
+test("fields are completed with their description, and existing fields are omitted", () => {
   const options = at("kind: Darkroom\nspec:\n  replicas: 1\n  s|\n  subDomains: [a]\n");
   const found = options.map(({ label }) => label);
   expect(found).toContain("source");
@@ -43,7 +43,7 @@ test.each([
   expect(labels(text)).toEqual(want);
 });
 
-test("nothing is offered where nothing was typed, or where the schema has no fields", () => {
+test("nothing is offered if nothing was typed or the schema has no fields", () => {
   expect(at("spec:\n  |", false)).toEqual([]);
   expect(at("spec:\n  defaultParams:\n    |")).toEqual([]);
   expect(at("spec:\n  nothing:\n    |")).toEqual([]);

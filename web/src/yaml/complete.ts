@@ -41,7 +41,7 @@ export function complete(context: CompletionContext): CompletionResult | null {
   return { from: context.pos - part.length, options, validFor: /^[\w./-]*$/ };
 }
 
-/** The path of the object that has a key after the given indentation and dashes. */
+/** The path of the object that contains a key with the given indentation and dashes. */
 export function pathAt(above: readonly string[], before: string): Path {
   const path: Path = [];
   // The key of a list may be in the same column as the dashes.
@@ -66,7 +66,7 @@ export function pathAt(above: readonly string[], before: string): Path {
   return path;
 }
 
-/** The names of the fields that an object of a text has. Which item of a list it is in is not known from its path. */
+/** The names of an object's fields in a text. Its path does not show in which list item it is. */
 function namesAt(text: string, path: Path): string[] {
   const found = path.includes(item) ? undefined : parseDocument(text).getIn(path);
   return isMap(found) ? found.items.map(({ key }) => String(key)) : [];

@@ -9,6 +9,6 @@ test.each([
   ["probe.periodSeconds", { usual: "60", minimum: 10, maximum: 86400 }],
   ["cacheTTLSeconds", { usual: "one year" }],
   ["logLevel", { usual: "info" }],
-])("the form says of %s what the CRD says", (path, want) => {
+])("the form shows for %s the same text as the CRD", (path, want) => {
   expect(describeField(path.split("."))).toMatchObject(want);
 });

@@ -40,7 +40,7 @@ const darkroomSchema: Schema = {
 /** A list item in a path. */
 export const item = Symbol("item");
 
-/** The schema at a path, if it has one. */
+/** The schema at a path, if there is one. */
 export function schemaAt(path: readonly (string | typeof item)[]): Schema | undefined {
   let schema: Schema | undefined = darkroomSchema;
   for (const step of path) {
