@@ -88,8 +88,7 @@ func (r *round) appears(
 	return float64(took.Microseconds()) / 1000, err
 }
 
-// appearsWithin is appears with a limit. It watches, because polling would slow down the measured
-// program.
+// appearsWithin is like appears, with a limit. It watches, because polling would slow down the measured program.
 func (r *round) appearsWithin(ctx context.Context, limit time.Duration, act func() error, kind client.ObjectList,
 	desired func(client.Object) bool,
 ) (time.Duration, error) {

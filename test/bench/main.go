@@ -30,7 +30,7 @@ func main() {
 	defer stop()
 	if err := run(ctx); err != nil {
 		stop()
-		log.Fatal("bench: ", err) //nolint:gocritic // the deferred stop has been called
+		log.Fatal("bench: ", err) //nolint:gocritic // the deferred stop has already been called
 	}
 }
 
@@ -40,7 +40,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&sizes, "n", "100", "numbers of Darkrooms, comma-separated")
 	flag.IntVar(&settings.rounds, "rounds", 3, "number of rounds; medians are reported")
 	flag.IntVar(&settings.trials, "trials", 15, "changes per latency")
-	withFloor := flag.Bool("floor", true, "measure the floor too")
+	withFloor := flag.Bool("floor", true, "also measure the floor")
 	flag.StringVar(&settings.operator, "operator", filepath.Join("bin", "darkroom-operator"), "the operator's binary")
 	limit := flag.Duration("timeout", 2*time.Hour, "time limit of the measurement")
 	budgetFile := flag.String("budget", "", "file with the budget to enforce; none is enforced if empty")

@@ -68,7 +68,7 @@ func (s *settings) measure(ctx context.Context, subject subject) (_ figures, err
 		return nil, err
 	}
 	defer func() {
-		// A failed round may have taken an hour.
+		// Also after a failure: the round may have taken an hour.
 		log.Printf("%s: %v", subject.name, r.figures)
 		if r.process != nil {
 			r.process.stop()
@@ -160,7 +160,7 @@ func (r *round) snapshot(ctx context.Context) (s snapshot, err error) {
 	return s, err
 }
 
-// hasDomains reports whether a status has the domains of the resource as it is.
+// hasDomains reports whether the status contains the domains that the current spec requests.
 func hasDomains(darkroom *v1alpha1.Darkroom) bool {
 	return len(darkroom.Status.Domains) > 0 && darkroom.Status.ObservedGeneration == darkroom.Generation
 }
@@ -193,7 +193,7 @@ func (r *round) quiet(ctx context.Context) error {
 			return nil
 		}
 	}
-	return nil // a subject that never rests is measured as it is
+	return nil // a subject that is never idle is measured as it is
 }
 
 // resync measures the cost of unchanged Darkrooms over several periods. With few Darkrooms it uses more periods,

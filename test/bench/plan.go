@@ -13,10 +13,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/plan"
 )
 
-// plan measures the plan of a changed default, which concerns each Darkroom.
+// plan measures the plan of a changed default, which affects each Darkroom.
 func (r *round) plan(ctx context.Context) error {
 	if r.subject.name != operatorName {
-		return nil // it has no such command
+		return nil // it does not have this command
 	}
 	const class = "planned"
 	command := exec.CommandContext(ctx, r.operator, "plan", "--output=json", "--ingress-class="+class)

@@ -61,7 +61,7 @@ func (r *round) start(ctx context.Context, subject subject, period time.Duration
 type usage struct {
 	cpu              time.Duration
 	requests, writes float64
-	// looks is the number of reconciles of Darkrooms by the subject's controller, including retries, and reconciles the
+	// looks is the number of reconciles of Darkrooms by the subject's controller, including retries. reconciles is the
 	// number of reconciles by all its controllers.
 	looks, reconciles float64
 	// rss is the resident memory and peak its maximum, both in MiB.

@@ -27,7 +27,7 @@ func (r *round) restart(ctx context.Context) error {
 // defaults measures a restart after which every Darkroom is upgraded, because a default of the operator has changed.
 func (r *round) defaults(ctx context.Context) error {
 	if r.subject.name != operatorName {
-		return nil // it has no such default
+		return nil // it does not have this default
 	}
 	const class = "changed"
 	used, took, err := r.replace(ctx, r.operatorSubject("--ingress-class="+class),
@@ -64,7 +64,7 @@ func (r *round) replace(
 	}
 	end := time.Now()
 	all, deadline := float64(r.n+r.trials), end.Add(limit)
-	// With many Darkrooms, reading the subject's metrics takes it longer, as do its pauses.
+	// With many Darkrooms, the subject's metrics take longer to read, and its pauses are longer.
 	interval := max(100*time.Millisecond, time.Duration(r.n)*50*time.Microsecond)
 	for used.looks < all && time.Now().Before(deadline) || time.Since(end) < max(3*time.Second, 20*interval) {
 		now, err := r.process.usage()

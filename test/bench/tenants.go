@@ -37,12 +37,11 @@ const (
 	trouble = "trouble"
 )
 
-// tenants measures how much Darkrooms of other tenants, which cannot be installed or
-// deleted, slow down the installs of a tenant: the latency beside them, as a multiple of
-// the latency just before.
+// tenants measures how much failing Darkrooms of other tenants slow down the installs of a tenant: the latency beside
+// them, as a multiple of the latency just before.
 func (r *round) tenants(ctx context.Context) error {
 	if r.subject.name != operatorName {
-		return nil // it would install what the operator refuses
+		return nil // it would install what the operator rejects
 	}
 	alone, err := r.installs(ctx, "alone")
 	if err != nil {
@@ -71,7 +70,7 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 		}
 		latencies = append(latencies, took)
 		if errors.Is(err, errNotShown) {
-			break // the others would be no better
+			break // further ones would not be faster
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
@@ -81,8 +80,8 @@ func (r *round) installs(ctx context.Context, name string) ([]float64, error) {
 	return latencies, nil
 }
 
-// makeTrouble creates the Darkrooms of the troublesome tenant. Darkrooms that are held are deleted last, so that the
-// operator sees the deletions only when the measurement begins.
+// makeTrouble creates the Darkrooms of the troublesome tenant. Darkrooms with a foreign finalizer are deleted last, so
+// that the operator sees the deletions only when the measurement begins.
 func (r *round) makeTrouble(ctx context.Context) error {
 	if err := r.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: trouble}}); err != nil {
 		return err
@@ -142,7 +141,7 @@ func isHandled(darkroom *v1alpha1.Darkroom) bool {
 	return false
 }
 
-// foreignRelease is a release of any chart.
+// foreignRelease returns a Helm release of another chart.
 func foreignRelease(namespace, name string) *release.Release {
 	return &release.Release{
 		Namespace: namespace, Name: name, Version: 1,

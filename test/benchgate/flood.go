@@ -12,9 +12,9 @@ import (
 // urls is the number of different URLs that one client requests.
 var urls int
 
-// flood compares the times of ordinary clients while another client requests many different URLs, 32 at a time, with
-// their times before and after. Every tenth image of the flood is ordinary; the others are tiny, so that their number
-// matters and not their pixels.
+// flood compares the response times of ordinary clients while another client requests many different URLs, 32 at a
+// time, with the times before and after. Every tenth image of the flood is ordinary; the others are tiny, so that their
+// number matters instead of their pixels.
 func flood(s *stack, _ *origin) string {
 	for i := range 50 {
 		get(s, fmt.Sprintf("/small%d.jpg?w=300", i))
@@ -60,7 +60,7 @@ func p99(times []time.Duration) time.Duration {
 	return times[len(times)*99/100]
 }
 
-// crowd is eight clients that request twenty images a second each. Every tenth image is new.
+// crowd simulates eight clients that each request twenty images per second. Every tenth image is new.
 type crowd struct {
 	stop chan struct{}
 	wait sync.WaitGroup

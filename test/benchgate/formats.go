@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// webp is the header of a browser.
+// webp is the Accept header of a browser.
 var webp = http.Header{"Accept": {"image/avif,image/webp,*/*;q=0.8"}}
 
 const signingKey = "a key of the benchmark, 0123456789"
 
-// signing returns the variable for a gate that requires signed URLs. The key file is in a temporary folder, and the
+// signing returns the variable for a gate that requires signed URLs. The key file is in a temporary folder and is the
 // same for each run.
 func signing() []string {
 	file := filepath.Join(os.TempDir(), "benchgate-signing-keys")
@@ -70,7 +70,7 @@ func twoKinds(s *stack, o *origin) string {
 			types[do(s, http.MethodGet, fmt.Sprintf("/small%d.jpg?w=300&auto=format", i), header).header.Get("Content-Type")]++
 		}
 	}
-	return fmt.Sprintf("%v, source asked %d times", types, o.requests.Load())
+	return fmt.Sprintf("%v, %d requests to the source", types, o.requests.Load())
 }
 
 // knownMeanwhile compares the times of a cached image before and while others are encoded.

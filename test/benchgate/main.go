@@ -1,9 +1,9 @@
 // Benchgate compares Darkroom alone, behind nginx with proxy_cache, and behind the gate, under loads that overload
 // Darkroom. It prints a Markdown table.
 //
-// Each row starts new processes, because it reports peaks of memory. All traffic stays on loopback. stack.go starts
-// and measures processes, peer.go supports another proxy, source.go serves originals, and rows.go, formats.go and
-// flood.go define the loads. With -soak, soak.go runs a mixed load behind the gate instead.
+// Each row starts new processes, because it reports peak memory. All traffic stays on loopback. stack.go starts and
+// measures processes, peer.go supports another proxy, source.go serves originals, and rows.go, formats.go and flood.go
+// define the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
 import (
@@ -55,7 +55,7 @@ func run() error {
 		programs.nginx = path
 		contenders = append(contenders, contender{"behind nginx proxy_cache", behindNginx})
 	} else {
-		fmt.Fprintln(os.Stderr, "nginx is not installed and is left out")
+		fmt.Fprintln(os.Stderr, "nginx is not installed and is omitted")
 	}
 	contenders = append(contenders, contender{"behind the gate", startGate})
 	if other.url != "" {

@@ -14,9 +14,9 @@ import (
 type row struct {
 	name string
 	load func(*stack, *origin) string
-	// environ has variables of the gate. $SOURCE is replaced by the URL of the source.
+	// environ contains variables of the gate. $SOURCE is replaced by the URL of the source.
 	environ []string
-	// plain rows have images and sizes that other proxies support.
+	// plain rows use images and sizes that other proxies support.
 	plain bool
 }
 
@@ -87,8 +87,8 @@ var rows = []row{
 	{name: "40 different photos of 1200×800 as WebP at once", load: photosAsWebP},
 	{name: "100 images for two kinds of clients, JPEG first", load: twoKinds},
 	{name: "a known image, while 40 others are encoded", load: knownMeanwhile},
-	{name: "small images of another client, while one client asks for 60 12-megapixel photos as WebP", load: neighbor},
-	{name: "many different URLs by one client, while others ask for ordinary images", load: flood},
+	{name: "small images of another client, while one client requests 60 12-megapixel photos as WebP", load: neighbor},
+	{name: "many different URLs by one client, while others request ordinary images", load: flood},
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -186,7 +186,7 @@ func do(s *stack, method, path string, header http.Header) answer {
 	return answer{response.StatusCode, response.Header, length}
 }
 
-// together sends requests at once and counts the codes of the answers.
+// together sends requests at once and counts the status codes of the responses.
 func together(n int, send func(int) answer) string {
 	var mu sync.Mutex
 	codes := map[int]int{}
@@ -203,7 +203,7 @@ func together(n int, send func(int) answer) string {
 	return counted(codes)
 }
 
-// counted lists codes with their numbers.
+// counted lists the status codes with their numbers.
 func counted(codes map[int]int) string {
 	var parts []string
 	for _, code := range slices.Sorted(maps.Keys(codes)) {

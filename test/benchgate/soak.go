@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// soakSettings are small, so that the caches fill up within minutes. The trace of the garbage collector has the live
-// heap after each collection.
+// soakSettings are small, so that the caches fill up within minutes. The trace of the garbage collector contains the
+// live heap after each collection.
 var soakSettings = []string{
 	"GATE_MEMORY_LIMIT=134217728", "GATE_CACHE_DISK_BYTES=33554432", "GATE_REVALIDATE_SECONDS=60", "GODEBUG=gctrace=1",
 }
@@ -131,7 +131,7 @@ func leave(s *stack, path string) int {
 	return response.StatusCode
 }
 
-// sample has a value for each of sampleNames.
+// sample contains a value for each of sampleNames.
 type sample [8]int
 
 var sampleNames = [len(sample{})]string{

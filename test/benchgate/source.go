@@ -19,9 +19,9 @@ import (
 	"time"
 )
 
-// origin is a web folder that counts requests. Every path below /large is a photo of 12
-// megapixels, below /small one of 1200×800 pixels, below /tiny one of 60×40 pixels, below
-// /png the same as a PNG file, /bad an error, and below /corpus a file of the corpus by its name.
+// origin is a web folder that counts requests. Every path below /large is a photo of 12 megapixels, every path below
+// /small a photo of 1200×800 pixels, and every path below /tiny a photo of 60×40 pixels. Paths below /png return the
+// same as a PNG file, /bad returns an error, and paths below /corpus return a file of the corpus by its name.
 type origin struct {
 	url          string
 	server       *http.Server

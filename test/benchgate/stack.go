@@ -121,7 +121,7 @@ func ready(url string) error {
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
-	return fmt.Errorf("%s does not answer", url)
+	return fmt.Errorf("%s does not respond", url)
 }
 
 func alone(p programs, source string, _ ...string) (*stack, error) {
@@ -203,7 +203,7 @@ func startGate(p programs, source string, environ ...string) (*stack, error) {
 	return s, ready(local(metrics) + "/readyz")
 }
 
-// field returns a number of /proc/PID/status in MiB, such as VmHWM, the peak of the memory.
+// field returns a number in /proc/PID/status in MiB, such as VmHWM, the peak memory.
 func field(pid int, name string) int {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *stack) pids() []int {
 	return pids
 }
 
-// peak is the peak memory of Darkroom, and of all processes.
+// peak returns the peak memory of Darkroom, and of all processes.
 func (s *stack) peak() string {
 	var all int
 	for _, pid := range s.pids() {
@@ -238,7 +238,7 @@ func (s *stack) peak() string {
 	return fmt.Sprintf("%d MiB (pod %d)", field(s.darkroom.Process.Pid, "VmHWM"), all)
 }
 
-// cpu is the processor time of all processes and their children.
+// cpu returns the processor time of all processes and their children.
 func (s *stack) cpu() time.Duration {
 	var ticks int
 	for _, parent := range s.pids() {

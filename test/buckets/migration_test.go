@@ -36,7 +36,7 @@ func draw(shade int) []byte {
 // gate is a running gate with its Darkroom.
 type gate struct{ url, metrics string }
 
-// startGate starts a gate that asks its sources for each response.
+// startGate starts a gate that sends requests to its sources for each response.
 func startGate(t *testing.T, variables map[string]string) gate {
 	t.Helper()
 	public, inner, metrics, dark := freeAddress(t), freeAddress(t), freeAddress(t), freeAddress(t)
@@ -102,7 +102,7 @@ func variablesOf(prefix string, of bucket) map[string]string {
 	return out
 }
 
-// As docs/gate.md describes it. All images are requested all the time, and each request asks the sources.
+// The steps are the ones in docs/gate.md. All images are requested throughout, and each request reaches the sources.
 func TestABucketMovesWithoutALostRequest(t *testing.T) {
 	for to, create := range map[string][2]func(*testing.T) bucket{"S3": {newGCS, newS3}, "GCS": {newS3, newGCS}} {
 		t.Run("to "+to, func(t *testing.T) {

@@ -53,7 +53,7 @@ func build() error {
 	return nil
 }
 
-// run starts a program until the end of the test, and waits until a URL answers.
+// run starts a program that runs until the end of the test, and waits until a URL responds.
 func run(t *testing.T, ready string, environ []string, name string, args ...string) {
 	t.Helper()
 	var log bytes.Buffer
@@ -91,8 +91,8 @@ func run(t *testing.T, ready string, environ []string, name string, args ...stri
 	t.Fatalf("%s is not ready", name)
 }
 
-// lastPort is below the ports that the system gives to outgoing connections: one of those could take a
-// port between its choice and its use.
+// lastPort is below the ports that the system uses for outgoing connections, which could take a port after it was
+// chosen and before it is used.
 var lastPort = 10_000 + rand.IntN(15_000)
 
 func freeAddress(t *testing.T) string {
@@ -111,10 +111,10 @@ func freeAddress(t *testing.T) string {
 
 // bucket is an empty bucket of a server.
 type bucket struct {
-	// variables are the variables of the gate, without the beginning SOURCE_.
+	// variables are the variables of the gate, without the prefix SOURCE_.
 	variables map[string]string
 	put       func(name string, body []byte) error
-	// stop ends the server.
+	// stop stops the server.
 	stop func()
 }
 
@@ -127,7 +127,7 @@ func newS3(t *testing.T) bucket {
 	if err := os.Mkdir(filepath.Join(folder, bucketName), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	// Not all file systems have the attributes that it would use for metadata.
+	// Not all file systems support the attributes that it would use for metadata.
 	run(t, "http://"+address, nil, "versitygw", "--port", address, "--access", accessKey, "--secret", secretKey, "--quiet",
 		"posix", "--sidecar", metadata, folder)
 	client := s3.New(s3.Options{
@@ -158,7 +158,7 @@ func newGCS(t *testing.T) bucket {
 	storage.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: bucketName})
 	handler := storage.HTTPHandler()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Host = "storage.googleapis.com" // whose API has the path of an object as its URL
+		r.Host = "storage.googleapis.com" // the URL contains the path of an object
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)

@@ -84,12 +84,12 @@ func TestACrowdedClusterIsSharedSafely(t *testing.T) {
 		took = eventually(t, "all have converged", func(ctx context.Context) error { return converged(ctx, ledger) })
 		must(t, o.Ended())
 	})
-	t.Run("every object of others is as its owners left it", func(t *testing.T) {
+	t.Run("every foreign object is as its owners left it", func(t *testing.T) {
 		if err := ledger.differences(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("what others added to objects of Darkrooms is still there", func(t *testing.T) {
+	t.Run("additions to objects of Darkrooms are still there", func(t *testing.T) {
 		eventually(t, "the neighbors have seen all objects", additionsStay)
 		if err := ledger.undoneRestarts(t.Context()); err != nil {
 			t.Error(err)
@@ -159,13 +159,13 @@ func (l *ledger) verdict(darkroom *v1alpha1.Darkroom) error {
 	}
 	if len(l.things(darkroom.Namespace, isRevisionOf(darkroom.Name))) > 0 {
 		if !isFalse(deployed) || deployed.Reason != v1alpha1.ReasonForeignRelease {
-			return fmt.Errorf("the condition Deployed is %+v, though the Helm release of that name is foreign", deployed)
+			return fmt.Errorf("the condition Deployed is %+v, although the Helm release of that name is foreign", deployed)
 		}
 		return nil
 	}
 	if taken := l.taken(darkroom); taken != "" {
 		if !isFalse(ready) {
-			return fmt.Errorf("the condition Ready is %+v, though the %s of that name is foreign", ready, taken)
+			return fmt.Errorf("the condition Ready is %+v, although the %s of that name is foreign", ready, taken)
 		}
 		return nil
 	}
@@ -238,7 +238,7 @@ func (l *ledger) undoneRestarts(ctx context.Context) error {
 }
 
 // atRest fails the test unless no Darkroom and no object that may belong to one is written for a whole restPeriod.
-// Outstanding records of additions by others may come first.
+// Pending records of additions by others may come first.
 func atRest(t *testing.T) {
 	t.Helper()
 	written := ""
@@ -268,8 +268,8 @@ func versions(t *testing.T) map[string]string {
 		}
 		for i := range objects {
 			object := &objects[i]
-			// Deployments of others are scaled by their owner, which is then written into the status of an autoscaler, even of
-			// a Darkroom that could not have its Deployment.
+			// The owner of a foreign Deployment scales it. The number is then written into the status of an autoscaler,
+			// even if the autoscaler belongs to a Darkroom that could not create its Deployment.
 			isScaled := slices.Contains(clusterWritten, object.Kind) && (!isOwned(object) || scaledByOthers[object.Name])
 			if !isScaled {
 				out[thingOf(object).String()] = object.ResourceVersion
@@ -291,7 +291,7 @@ func waitGone(t *testing.T, object client.Object) (took time.Duration) {
 	return eventually(t, object.GetName()+" is gone", func(ctx context.Context) error {
 		err := kube.Get(ctx, client.ObjectKeyFromObject(object), object)
 		if err == nil {
-			return fmt.Errorf("it is still there, with the finalizers %q", object.GetFinalizers())
+			return fmt.Errorf("the namespace still exists, with the finalizers %q", object.GetFinalizers())
 		}
 		return client.IgnoreNotFound(err)
 	})

@@ -118,7 +118,7 @@ func exhaust(t *testing.T, flooded *program.Program, at string, encrypted bool, 
 	}
 	end()
 	running.Wait()
-	t.Logf("%d connections, peak of %d MiB, asked %d times", opened.Load(), peak(t, flooded.Pid()), asked)
+	t.Logf("%d connections, peak of %d MiB, checked %d times", opened.Load(), peak(t, flooded.Pid()), asked)
 	if len(failures) > 0 {
 		t.Errorf("/readyz failed %d of %d times: %q", len(failures), asked, failures)
 	}

@@ -50,7 +50,7 @@ func TestChaos(t *testing.T) {
 	for _, fault := range clusterFaults {
 		if !t.Run(fault.name, func(t *testing.T) {
 			seen := fault.inject(t)
-			took := eventually(t, "all is as it should be", wrong)
+			took := eventually(t, "the fleet is as it should be", wrong)
 			must(t, o.Ended())
 			rows = append(rows, fmt.Sprintf("| %s | %s | %.1f s | 0 |", fault.name, seen, took.Seconds()))
 		}) {
@@ -176,10 +176,10 @@ func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 	must(t, syscall.Kill(pid, syscall.SIGSTOP))
 	time.Sleep(outage)
 	must(t, syscall.Kill(pid, syscall.SIGCONT))
-	took := eventually(t, "all is as it should be", wrong)
+	took := eventually(t, "the fleet is as it should be", wrong)
 	must(t, o.Ended())
 	if now := leaderIs(t, ""); now != holder {
-		t.Errorf("%s leads after the outage, and not %s", now, holder)
+		t.Errorf("%s leads after the outage, not %s", now, holder)
 	}
 	printTable(
 		[]string{
@@ -189,7 +189,7 @@ func TestALeaderOutlivesAnOutageOfTheAPIServer(t *testing.T) {
 	)
 }
 
-// TestTheLeadIsTaken starts two operators with leader election. The leader is first stopped and later killed, each time
+// TestTheLeadIsTaken starts two operators with leader election. The leader is stopped first and killed later, each time
 // while all Darkrooms are being upgraded.
 func TestTheLeadIsTaken(t *testing.T) {
 	create(t, namespace("chaos"))
@@ -227,7 +227,7 @@ func TestTheLeadIsTaken(t *testing.T) {
 		if lead > how.limit {
 			t.Errorf("%s: the other led after %s", how.name, lead)
 		}
-		took := eventually(t, "all is as it should be", wrong)
+		took := eventually(t, "the fleet is as it should be", wrong)
 		for name, generation := range generations(t, "chaos") {
 			// An upgrade changes the Deployment once, no matter which operator applies it.
 			if generation > revisions[name]+1 {

@@ -38,7 +38,7 @@ func (l *ledger) release(
 	ctx context.Context, key client.ObjectKey, act func(*storage.Storage, []*release.Release) error,
 ) error {
 	store := storage.Init(driver.NewSecrets(clientset.CoreV1().Secrets(key.Namespace)))
-	store.MaxHistory = 2 // Helm prunes v1 at the third
+	store.MaxHistory = 2 // Helm prunes v1 when it creates the third revision
 	return l.rewrite(ctx, key, func() error {
 		revisions, err := store.History(key.Name)
 		if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
@@ -66,7 +66,7 @@ func (l *ledger) helmInstall(ctx context.Context, key client.ObjectKey, status r
 		}
 		err := store.Create(installed)
 		if errors.Is(err, driver.ErrReleaseExists) {
-			return errReleaseInUse // by a Darkroom that was installed in this moment
+			return errReleaseInUse // taken by a Darkroom that was installed at this moment
 		}
 		return err
 	})

@@ -177,7 +177,7 @@ func (l *ledger) things(namespace string, filter func(*unstructured.Unstructured
 	return l.selected(namespace, filter)
 }
 
-// selected is things for callers that hold mu.
+// selected is like things, for callers that hold mu.
 func (l *ledger) selected(namespace string, filter func(*unstructured.Unstructured) bool) []thing {
 	var out []thing
 	for t, object := range l.entries {

@@ -114,7 +114,7 @@ func component(t *testing.T, name string) int {
 			return component.PID
 		}
 	}
-	t.Fatalf("%s is none of the cluster's programs: %s", name, raw)
+	t.Fatalf("%s is not one of the cluster's programs: %s", name, raw)
 	return 0
 }
 

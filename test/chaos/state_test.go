@@ -63,7 +63,7 @@ func census(
 		if owner := metav1.GetControllerOf(object); owner != nil {
 			owned = uids[owner.UID]
 		} else if object.Labels["owner"] == "helm" {
-			// Secrets of releases made by the helm command have no owner and are deleted with the release.
+			// Secrets of releases created by the helm command have no owner and are deleted with the release.
 			owned = names[types.NamespacedName{Namespace: object.Namespace, Name: object.Labels["name"]}]
 		}
 		if !owned {
@@ -125,8 +125,8 @@ func isReplaced(err error) bool {
 	return found && cause.Field == "metadata.uid"
 }
 
-// newNamespace creates a namespace that is deleted with its Darkrooms when the test ends. No operator handles them any
-// more then.
+// newNamespace creates a namespace that is deleted with its Darkrooms when the test ends. After that, no operator
+// handles them.
 func newNamespace(t *testing.T) string {
 	t.Helper()
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "chaos-"}}

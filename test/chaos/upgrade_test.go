@@ -28,8 +28,8 @@ import (
 // removedFlag is a flag that only the older operator has.
 const removedFlag = "--max-preflights=1"
 
-// TestAnUpgradeReplacesThePodsThatPlanNames upgrades from an older operator built by hack/older.sh. It has another CRD,
-// a flag that was removed, and another pod template.
+// TestAnUpgradeReplacesThePodsThatPlanNames upgrades from an older operator built by hack/older.sh. It has a different
+// CRD, a flag that was removed, and a different pod template.
 func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	older := filepath.Join(binaries, "older")
 	source := filepath.Join(older, "source")
@@ -43,18 +43,18 @@ func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 	earlier := manager(t, older, source, "earlier", append(flags, removedFlag)...)
 	eventually(t, "the older operator is ready", earlier.Ready)
 	names := createSamples(t, filepath.Join(source, "config", "samples"), namespace)
-	eventually(t, "all pods are of the older operator", rolledOut(namespace, names))
+	eventually(t, "all pods come from the older operator", rolledOut(namespace, names))
 	end(t, earlier, syscall.SIGTERM)
 	before := podsOf(t, namespace)
 
 	install(t.Context(), t, repository)
 	_, err := program.Output(t.Context(), filepath.Join(binaries, "darkroom-operator"), "manager", removedFlag)
 	if err == nil || !strings.Contains(err.Error(), "--max-preflights") {
-		t.Errorf("the flag that is gone: %v", err)
+		t.Errorf("the removed flag: %v", err)
 	}
 	rolls := planned(t, namespace)
 	if len(rolls) == 0 {
-		t.Errorf("none of %v gets other pods, although their template has changed", names)
+		t.Errorf("none of %v gets new pods, although their template has changed", names)
 	}
 	later := start(t, "later", flags...)
 	defer end(t, later, syscall.SIGKILL)
@@ -73,12 +73,12 @@ func TestAnUpgradeReplacesThePodsThatPlanNames(t *testing.T) {
 			want = 0
 		}
 		if len(kept) != want {
-			t.Errorf("%s: %d of %d pods were kept, and plan said that %d are", name, len(kept), len(before[name]), want)
+			t.Errorf("%s: %d of %d pods were kept, but plan reported %d", name, len(kept), len(before[name]), want)
 		}
 	}
 }
 
-// install applies the manifests of a release, as users do. The guard of a later release would hinder an earlier
+// install applies the manifests of a release, as users do. The guard of a later release would restrict an earlier
 // operator.
 func install(ctx context.Context, t *testing.T, source string) {
 	t.Helper()

@@ -86,7 +86,7 @@ func startUsers(t *testing.T, l *ledger, seed uint64, until time.Time) (wait fun
 				case t.Context().Err() == nil && tolerate(err) != nil && !errors.Is(err, errReleaseInUse):
 					t.Errorf("%s %s: %v", operation.name, key, err)
 				}
-				time.Sleep(time.Duration(u.random.Int64N(int64(400 * time.Millisecond)))) // users take their time
+				time.Sleep(time.Duration(u.random.Int64N(int64(400 * time.Millisecond)))) // users act at random intervals
 			}
 		})
 	}

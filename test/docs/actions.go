@@ -66,7 +66,7 @@ func hostServes(ctx context.Context, e *environment) error {
 		}
 		status, body, err := images.Get(ctx, os.Getenv("INGRESS_URL"), host, "/cat.jpg?w=300")
 		if err == nil && status != http.StatusOK {
-			err = fmt.Errorf("%s answers %d", host, status)
+			err = fmt.Errorf("%s: got status %d", host, status)
 		}
 		return errors.Join(err, isSmall(body))
 	})

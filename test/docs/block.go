@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// block is a fenced block of a document.
+// block is a fenced code block of a document.
 type block struct {
 	// page is the document, such as docs/install.md.
 	page string

@@ -18,14 +18,14 @@ var bound = regexp.MustCompile(
 
 // ownBounds are files whose queues, pools and caches are not shared between callers, with the reason.
 var ownBounds = map[string]string{
-	"internal/plan/plan.go":                "a command of one person, who bounds their own requests",
+	"internal/plan/plan.go":                "a command of one user, who limits their own requests",
 	"internal/release/parallel.go":         "the writes of one reconcile, which ends with them",
-	"internal/apiserver/figures.go":        "the gates that one request asks, which ends with them",
-	"internal/apiserver/live/darkrooms.go": "that one stream has something to read",
+	"internal/apiserver/figures.go":        "the gates queried by one request, which ends with them",
+	"internal/apiserver/live/darkrooms.go": "signals that one stream has something to read",
 	"internal/apiserver/manifest.go":       "the result of one rendering",
 	"internal/apiserver/limit/shares.go":   "the type; its users are listed",
 	"internal/apiserver/limit/rates.go":    "the type; its users are listed",
-	"internal/cmd/manager.go":              "calls the caches that are listed",
+	"internal/cmd/manager.go":              "calls the listed caches",
 }
 
 // sharedBounds are files whose listeners, queues, pools, rates and caches are shared between callers. For each file
@@ -83,9 +83,9 @@ func TestEveryBoundIsListed(t *testing.T) {
 			isListed := sharedBounds[name] != "" || ownBounds[name] != ""
 			switch is := bound.Match(code); {
 			case is && !isListed:
-				t.Errorf("%s has %q, which neither list has", name, bound.Find(code))
+				t.Errorf("%s contains %q, which neither list has", name, bound.Find(code))
 			case !is && isListed:
-				t.Errorf("%s holds nothing for several callers any more", name)
+				t.Errorf("%s has no shared capacity any more", name)
 			}
 			return nil
 		})

@@ -24,7 +24,7 @@ func exchanges(text string) ([]exchange, error) {
 		case prompted:
 			all = append(all, exchange{command: command})
 		case len(all) == 0:
-			return nil, fmt.Errorf("a console block begins with %q in place of a command behind \"$ \"", strings.TrimSpace(line))
+			return nil, fmt.Errorf("a console block begins with %q instead of a command after \"$ \"", strings.TrimSpace(line))
 		default:
 			all[len(all)-1].answer += line
 			continue
@@ -60,7 +60,7 @@ func answers(shown, got string) error {
 			part = plain(part)
 			_, after, found := strings.Cut(rest, part)
 			if !found {
-				return fmt.Errorf("the document shows\n%s\nbut %q is not in (the rest of) the answer\n%s", shown, part, got)
+				return fmt.Errorf("the document shows\n%s\nbut %q is not in (the rest of) the output\n%s", shown, part, got)
 			}
 			rest = after
 		}

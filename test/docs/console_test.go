@@ -33,11 +33,11 @@ func TestAnAnswerIsAsShown(t *testing.T) {
 		{got, true, "it is itself"},
 		{
 			"HTTP/1.1 201 Created\nEtag: \"…\"\n\n{\"name\":\"cats\",\n\"replicas\":3,\"uid\":\"…\"}\n", true,
-			"lines may be folded and left out, and … is anything",
+			"lines may be folded and omitted, and … matches anything",
 		},
 		{"", true, "nothing is shown"},
-		{"HTTP/1.1 200 OK\n", false, "the status is another"},
-		{"Etag: \"…\"\nHTTP/1.1 201 Created\n", false, "the order is another"},
+		{"HTTP/1.1 200 OK\n", false, "the status is different"},
+		{"Etag: \"…\"\nHTTP/1.1 201 Created\n", false, "the order is different"},
 		{"{\"name\":\"cats\",\"uid\":…}\n", false, "a field in the middle of a line is not shown"},
 	} {
 		if err := answers(c.shown, got); (err == nil) != c.same {

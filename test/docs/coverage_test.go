@@ -37,9 +37,9 @@ func TestEveryBlockIsRunOrHasAReason(t *testing.T) {
 		_, excused := notRun[block.String()]
 		switch isTold := slices.Contains(told, block.String()); {
 		case isTold && excused:
-			t.Errorf("%s is run: take it out of notRun", block)
+			t.Errorf("%s is run: remove it from notRun", block)
 		case block.isCommands() && !isTold && !excused:
-			t.Errorf("%s is in no scenario, and not in notRun: it is never run", block)
+			t.Errorf("no scenario contains %s, and notRun does not list it", block)
 		}
 	}
 }

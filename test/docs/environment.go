@@ -52,7 +52,7 @@ func Run(t *testing.T, repository, bin string, setting Setting) {
 			continue
 		}
 		if !t.Run(scenario.name, func(t *testing.T) { e.run(t, scenario.steps) }) {
-			return // what it left would fail the others
+			return // the leftovers would fail other scenarios
 		}
 	}
 }

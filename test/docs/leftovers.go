@@ -18,7 +18,7 @@ var (
 
 // groupsRolesAreLeft ignores the roles of an OperatorGroup. The lifecycle manager created them before the scenario, and
 // does not remove their rules. The scenario removes the operator right after its installation, so that it repeats the
-// command for roles that are recreated, as docs/install.md says.
+// command for roles that are recreated, as described in docs/install.md.
 func groupsRolesAreLeft(ctx context.Context, e *environment) error {
 	return until(ctx, "only roles of groups are left", func(ctx context.Context) error {
 		_, err := e.kubectl(ctx, "delete", "clusterrole,clusterrolebinding", "-l",
@@ -39,7 +39,7 @@ func onlyIsLeft(overlooked string, allowed ...string) func(context.Context, *env
 	}
 }
 
-// leaves returns an error if other objects than the allowed ones are left.
+// leaves returns an error if objects other than the allowed ones are left.
 func (e *environment) leaves(ctx context.Context, overlooked string, allowed ...string) error {
 	left, err := e.speaking(ctx)
 	if err != nil {

@@ -2,7 +2,7 @@ package docs
 
 import "context"
 
-// Setting is where a scenario takes place.
+// Setting is the environment of a scenario.
 type Setting string
 
 const (
@@ -143,5 +143,5 @@ var notRun = map[string]string{
 	"docs/sign-in.md#Setup/2": "needs an OIDC issuer; " +
 		"TestTheChartOfEverythingIsAcceptedByAnAPIServer renders the chart",
 	"docs/release.md#Making a release/1":  "needs a published release",
-	"docs/release.md#Testing a release/1": "a job of its own in ci.yaml, and steps of .ci/run",
+	"docs/release.md#Testing a release/1": "a separate job in ci.yaml, and steps of .ci/run",
 }

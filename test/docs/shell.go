@@ -17,7 +17,7 @@ import (
 const (
 	// timeout limits the run of a block. Some blocks compile programs.
 	timeout = 10 * time.Minute
-	// askPatience limits the wait for an expected answer.
+	// askPatience limits the wait for an expected output.
 	askPatience = 3 * time.Minute
 	// pollPeriod is the interval at which the output of a command is checked.
 	pollPeriod = 100 * time.Millisecond
@@ -40,7 +40,7 @@ func startShell(folder string, environment []string) (*shell, error) {
 	}
 	process := exec.Command("bash", "--noprofile", "--norc", "-euo", "pipefail", "-s")
 	process.Dir, process.Env = folder, environment
-	// A process group of its own, so that all its processes can be killed.
+	// A separate process group, so that all its processes can be killed.
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	script, err := process.StdinPipe()
 	if err != nil {
@@ -51,7 +51,7 @@ func startShell(folder string, environment []string) (*shell, error) {
 	}
 	s := &shell{folder: scratch, process: process, script: script, ended: make(chan struct{})}
 	go func() {
-		_ = process.Wait() // killed, or a command failed
+		_ = process.Wait() // it was killed, or a command failed
 		close(s.ended)
 	}()
 	return s, nil
@@ -91,7 +91,7 @@ func (s *shell) typeIn(
 	if err := os.WriteFile(step, []byte(commands), 0o600); err != nil {
 		return "", err
 	}
-	// A group, not a subshell: variables stay.
+	// A group instead of a subshell, so that variables are kept.
 	if _, err := fmt.Fprintf(s.script, "{ . %[1]s; } > %[1]s.out 2>&1 < /dev/null\ntouch %[1]s.done\n", step); err != nil {
 		return "", fmt.Errorf("the shell has ended: %w", err)
 	}

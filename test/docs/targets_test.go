@@ -12,7 +12,7 @@ import (
 
 var (
 	target = regexp.MustCompile(`(?m)^([a-z0-9-]+(?: [a-z0-9-]+)*):`)
-	// code is a block, or code within a line.
+	// code is a code block, or code within a line.
 	code  = regexp.MustCompile("(?s)```.*?```|`[^`]+`")
 	makes = regexp.MustCompile(`(?m)(?:^|[\x60$&;(] ?)make((?: [a-z][a-z0-9-]*\b)+)`)
 )

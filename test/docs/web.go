@@ -86,7 +86,7 @@ func (e *environment) serveExample(t *testing.T) error {
 			return
 		}
 		w.Header().Set("Content-Type", "image/jpeg")
-		_, _ = w.Write(cat.Bytes()) // the caller may have gone
+		_, _ = w.Write(cat.Bytes()) // the caller may be gone
 	}))
 	server.Listener.Close()
 	server.Listener = listener

@@ -27,7 +27,7 @@ import (
 func newDarkroom(namespace, name string) *darkrooms.Builder {
 	return darkrooms.New(name, namespace).
 		Source(theSources.webFolder()).
-		SubDomains(name+"."+namespace). // tests run side by side, and a host has one owner
+		SubDomains(name+"."+namespace). // tests run in parallel, and a host has only one owner
 		Request(corev1.ResourceCPU, "10m").
 		Request(corev1.ResourceMemory, "32Mi")
 }

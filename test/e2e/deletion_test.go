@@ -28,7 +28,7 @@ func TestADarkroomThatIsDeletedWithoutItsDependentsIsGoneAndServesOn(t *testing.
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is there (%w)", err)
+		return fmt.Errorf("the Darkroom still exists (%w)", err)
 	})
 	deployment := &appsv1.Deployment{}
 	if err := kube.Get(t.Context(), client.ObjectKeyFromObject(darkroom), deployment); err != nil ||

@@ -25,7 +25,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// small are the resource requests of a gate. Many of them fit on a node.
+// small are small resource requests for a gate. Many such pods fit on a node.
 var small = &corev1.ResourceRequirements{Requests: corev1.ResourceList{
 	corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("32Mi"),
 }}
@@ -201,7 +201,7 @@ func TestAGateServesKnownImagesWhateverFails(t *testing.T) {
 	}})
 	host := hostOf(darkroom)
 	load := startLoad(host)
-	waitRequests(t, load, 300) // Darkroom runs for some time
+	waitRequests(t, load, 300) // Darkroom must run for some time first
 
 	load.during(t, "Darkroom is killed", func() {
 		kill(t, darkroom, "darkroom")
@@ -229,7 +229,7 @@ func TestAGateServesKnownImagesWhateverFails(t *testing.T) {
 		}
 		eventually(t, "the source has ended", func(ctx context.Context) error {
 			if err := kube.Get(ctx, client.ObjectKeyFromObject(pod), pod); !apierrors.IsNotFound(err) {
-				return errors.New("it is still there")
+				return errors.New("it still exists")
 			}
 			return nil
 		})

@@ -34,7 +34,7 @@ func TestAGateOutlivesADarkroomThatRunsOutOfMemory(t *testing.T) {
 	limit := usage + 6<<20
 	memory.write(t, strconv.FormatInt(limit, 10), "memory.limit_in_bytes", "memory.max")
 
-	// This image needs more than 40 MiB. The gate does not know that they are missing.
+	// This image needs more than 40 MiB. The gate does not know that this memory is missing.
 	status, body, err := through(t.Context(), gate, hostOf(darkroom), imagePath+"?w=4000&h=2600&fit=scale&mono=000000")
 	if err != nil || status != http.StatusServiceUnavailable ||
 		!strings.Contains(string(body), "Darkroom is not available") {
@@ -111,18 +111,18 @@ func (c controlGroup) write(t *testing.T, value string, names ...string) {
 	}
 }
 
-// mustHaveKilled requires that the kernel has killed a process, or the whole container.
+// mustHaveKilled fails the test unless the kernel has killed a process, or the whole container.
 func (c controlGroup) mustHaveKilled(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	for _, name := range []string{"memory.oom_control", "memory.events"} {
-		content, _ := os.ReadFile(filepath.Join(string(c), name)) // of the other version, or gone with the container
+		content, _ := os.ReadFile(filepath.Join(string(c), name)) // of the other version, or removed with the container
 		for line := range strings.Lines(string(content)) {
 			if kills, found := strings.CutPrefix(line, "oom_kill "); found && strings.TrimSpace(kills) != "0" {
 				return
 			}
 		}
 	}
-	eventually(t, "the container was ended for its memory", func(context.Context) error {
+	eventually(t, "the container was killed because of its memory", func(context.Context) error {
 		ended := containerStatus(t, darkroom, "darkroom").LastTerminationState.Terminated
 		if ended == nil || ended.Reason != "OOMKilled" {
 			return fmt.Errorf("%+v", ended)

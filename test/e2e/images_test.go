@@ -31,7 +31,7 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	waitServingThrough(t, ingressURL, darkroom)
 }
 
-// waitServingThrough is waitServing for requests to the server at a URL.
+// waitServingThrough is like waitServing, for requests to the server at a URL.
 func waitServingThrough(t *testing.T, url string, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	for _, subDomain := range darkroom.Spec.SubDomains {
@@ -43,10 +43,10 @@ func waitServingThrough(t *testing.T, url string, darkroom *v1alpha1.Darkroom) {
 // waitStatus waits until a host responds with a status to a request for a resized image through the Ingress.
 func waitStatus(t *testing.T, host string, want int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s answers %d", host, want), func(ctx context.Context) error {
+	eventually(t, fmt.Sprintf("%s: got status %d", host, want), func(ctx context.Context) error {
 		status, body, err := through(ctx, ingressURL, host, imagePath+"?w=90")
 		if err == nil && status != want {
-			err = fmt.Errorf("it answers %d: %.200q", status, body)
+			err = fmt.Errorf("got status %d: %.200q", status, body)
 		}
 		return err
 	})

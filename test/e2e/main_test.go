@@ -53,7 +53,7 @@ func TestMain(m *testing.M) { os.Exit(run(m)) }
 func run(m *testing.M) (code int) {
 	dir, err := os.MkdirTemp("", "darkroom-e2e-")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "make a folder for the operator's log:", err)
+		fmt.Fprintln(os.Stderr, "create a folder for the operator's log:", err)
 		return 1
 	}
 	defer os.RemoveAll(dir)

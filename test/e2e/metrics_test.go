@@ -51,7 +51,7 @@ func TestMetricsAreForThoseWhomKubernetesAuthorizes(t *testing.T) {
 		who, token string
 		want       int
 	}{
-		{"the scraper", authorized, http.StatusOK}, // first: its rights may take a moment
+		{"the scraper", authorized, http.StatusOK}, // first, because it may take a moment until its permissions apply
 		{"nobody", "", http.StatusUnauthorized},
 		{"a stranger", newPerson(t, namespace, "stranger", viewing), http.StatusForbidden},
 	} {

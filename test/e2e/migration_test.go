@@ -46,7 +46,7 @@ func (m *migration) next() (url, host string) {
 func (m *migration) change(t *testing.T, mutate func(*v1alpha1.DarkroomSpec)) {
 	t.Helper()
 	for _, darkroom := range m.darkrooms {
-		changed := darkroom.DeepCopy() // the load reads the other one
+		changed := darkroom.DeepCopy() // the load reads the other value
 		change(t, changed, func(d *v1alpha1.Darkroom) { mutate(&d.Spec) })
 	}
 	for _, darkroom := range m.darkrooms {
@@ -137,7 +137,7 @@ func TestNoRequestFailsWhileADarkroomReplacesAHelmRelease(t *testing.T) {
 	load.during(t, "the Ingress is deleted", func() {
 		must(t, kube.Delete(t.Context(),
 			&networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "photos-darkroom"}}))
-		time.Sleep(5 * time.Second) // until its pods get no requests
+		time.Sleep(5 * time.Second) // until its pods receive no requests
 	})
 	load.during(t, "the release is uninstalled", func() {
 		_, err := action.NewUninstall(helm).Run("photos")

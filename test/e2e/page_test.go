@@ -52,7 +52,7 @@ func runPage(t *testing.T, script, namespace string, environment ...string) {
 		"FOLDER_URL="+theSources.folderURL, "PICTURE="+imagePath, "BASE_DOMAIN="+baseDomain)...)
 	for what, text := range map[string]string{"a token": editor, "a key": secretKey} {
 		if strings.Contains(server.Log(allLines), text) {
-			t.Errorf("the log of the API server holds %s", what)
+			t.Errorf("the log of the API server contains %s", what)
 		}
 	}
 }

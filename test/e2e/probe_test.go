@@ -106,7 +106,7 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 	defer load.end(t)
 	for _, mistake := range []struct {
 		what string
-		// make makes the mistake in the spec, or in the keys of the source.
+		// make makes the mistake in the spec or in the keys of the source.
 		make    func(spec *v1alpha1.DarkroomSpec, keys map[string][]byte)
 		reasons []string
 		mention []string
@@ -166,10 +166,10 @@ func makeMistakes(t *testing.T, gate *v1alpha1.Gate, count int) {
 			t.Errorf("%s: phase %s", mistake.what, darkroom.Status.Phase)
 		}
 		if strings.Contains(fmt.Sprint(darkroom.Status), "canary") {
-			t.Error("the status has a credential")
+			t.Error("the status contains a credential")
 		}
 		if err := stillServe(t.Context(), darkroom, before); err != nil {
-			t.Errorf("%s reached the pods that serve: %v", mistake.what, err)
+			t.Errorf("%s reached the serving pods: %v", mistake.what, err)
 		}
 		load.during(t, mistake.what+", fixed", func() {
 			change(t, secret, func(s *corev1.Secret) { s.Data = maps.Clone(keys) })

@@ -135,7 +135,7 @@ func waitHosts(t *testing.T, darkroom *v1alpha1.Darkroom) {
 func waitRequests(t *testing.T, load *load, more int) {
 	t.Helper()
 	before := load.count()
-	eventually(t, fmt.Sprintf("%d more requests are answered", more), func(context.Context) error {
+	eventually(t, fmt.Sprintf("%d more requests get a response", more), func(context.Context) error {
 		if now := load.count(); now < before+more {
 			return fmt.Errorf("there were %d", now-before)
 		}
@@ -145,7 +145,7 @@ func waitRequests(t *testing.T, load *load, more int) {
 
 // Not parallel, because the load of other tests would distort the measurement.
 //
-// Nodes are drained while a Darkroom is at rest, and while a rollout waits for an image.
+// Nodes are drained while a Darkroom is idle, and while a rollout waits for an image.
 func TestNoRequestFailsWhileAllPodsAreEvicted(t *testing.T) {
 	darkroom := newDarkroom(newNamespace(t), "drained").Replicas(2).
 		Spec(func(s *v1alpha1.DarkroomSpec) { s.Probe = probed(imagePath) }).Obj()

@@ -20,8 +20,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-// fleet are the Darkrooms on the screenshots of the documents, each with one of the scenes in
-// test/standins/sources. No other test has their hosts, and their sources have names.
+// fleet are the Darkrooms in the screenshots of the documents, each with one of the scenes in test/standins/sources. No
+// other test uses their hosts, and their sources have names.
 var fleet = []struct {
 	namespace, name, scene string
 	replicas               int32
@@ -87,7 +87,7 @@ func startNamedSources(t *testing.T) (folder, bucket v1alpha1.Source) {
 	for _, name := range []string{"photos", "photo"} {
 		pod := images.SourcePod(namespace, "minio-"+name, "s3", 9000,
 			"--bucket", "photos", "--host", host, "--region", region, "--access-key", accessKey, "--secret-key", secretKey)
-		// Below the Service it is named like the bucket.
+		// The Service has the name of the bucket, which appears below its host.
 		pod.Labels["app"], pod.Spec.Hostname, pod.Spec.Subdomain = "minio", name, "minio"
 		pods = append(pods, pod)
 	}

@@ -54,7 +54,7 @@ func TestASampleIsServedThroughAnIngressAndAGatewayWithoutItsMetrics(t *testing.
 				status, outside, err := through(t.Context(), url, hostOf(darkroom), path)
 				must(t, err)
 				if status < http.StatusBadRequest || bytes.Contains(outside, []byte("# TYPE")) {
-					t.Errorf("%s answers %d: %.200q", path, status, outside)
+					t.Errorf("%s: got status %d: %.200q", path, status, outside)
 				}
 			}
 		})

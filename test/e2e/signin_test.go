@@ -67,7 +67,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 		"URL="+ingress.URL, "USER=ann", "USERNAME=oidc:ann@example.com", "DARKROOM=photos")
 	// All tokens start with these letters.
 	if log := server.Log(allLines); strings.Contains(log, "eyJhbGciOi") || strings.Contains(log, issuer.ClientSecret) {
-		t.Error("the log of the API server holds a token or the secret of the client")
+		t.Error("the log of the API server contains a token or the secret of the client")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestImagesMoveToAnotherSource(t *testing.T) {
 	const counted = `darkroom_gate_fallback_originals_total{source="former"} `
 	metrics := gateMetrics(t, darkroom)
 	if !strings.Contains(metrics, counted) || strings.Contains(metrics, counted+"0\n") {
-		t.Errorf("the metrics do not say what the fallback served:\n%s", metrics)
+		t.Errorf("the metrics do not show that the fallback served:\n%s", metrics)
 	}
 	load.during(t, "the folder has the images", func() {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.Source = theSources.webFolder() })
@@ -37,7 +37,7 @@ func TestImagesMoveToAnotherSource(t *testing.T) {
 		waitServing(t, darkroom)
 	})
 	if metrics := gateMetrics(t, darkroom); !strings.Contains(metrics, counted+"0\n") {
-		t.Errorf("the fallback is still asked:\n%s", metrics)
+		t.Errorf("the fallback still receives requests:\n%s", metrics)
 	}
 	load.during(t, "the bucket is retired", func() {
 		change(t, darkroom, func(d *v1alpha1.Darkroom) { d.Spec.AdditionalSources = nil })

@@ -12,7 +12,7 @@ const balancerFinalizer = "example.com/load-balancer"
 
 // balancerSteps are the steps that the controller of a load balancer takes.
 var balancerSteps = []kind{
-	platform(3, "a load balancer sets a finalizer on routes, and goes on serving those that are deleted",
+	platform(3, "a load balancer sets a finalizer on routes, and continues to serve deleted ones",
 		func(w *world) error {
 			w.balances = true
 			return nil

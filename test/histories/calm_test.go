@@ -37,7 +37,7 @@ type statusWrite struct {
 // newsOnly checks for writes of an unchanged status. Concurrent changes by others, or a fault, can cause one.
 func newsOnly(w *world) error {
 	if w.faulty {
-		return nil // a lost answer is written again
+		return nil // a lost response is written again
 	}
 	events, _ := w.timeline.sorted()
 	known := map[string]time.Time{}
@@ -80,7 +80,7 @@ func reportedOnce(w *world) error {
 			event.ReportingInstance,
 		}, " ")
 		if times[key]++; times[key] > mostReports+w.started {
-			return fmt.Errorf("%d events about %s say: %s", times[key], event.Regarding.Name, event.Note)
+			return fmt.Errorf("%d equal events about %s: %s", times[key], event.Regarding.Name, event.Note)
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func textsAreWhole(w *world) error {
 			continue
 		}
 		if text := encoded(d.Status); strings.ContainsRune(text, '\uFFFD') || strings.Contains(text, `\ufffd`) {
-			return fmt.Errorf("the status of %s/%s has a part of a character", d.Namespace, d.Name)
+			return fmt.Errorf("the status of %s/%s contains an incomplete character", d.Namespace, d.Name)
 		}
 	}
 	events, err := w.events()
@@ -107,7 +107,7 @@ func textsAreWhole(w *world) error {
 	}
 	at := slices.IndexFunc(events, func(e eventsv1.Event) bool { return strings.ContainsRune(e.Note, '\uFFFD') })
 	if at >= 0 {
-		return fmt.Errorf("an event has a part of a character: %s", events[at].Reason)
+		return fmt.Errorf("an event contains an incomplete character: %s", events[at].Reason)
 	}
 	return nil
 }

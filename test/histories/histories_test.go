@@ -58,7 +58,7 @@ func TestHistories(t *testing.T) {
 		return
 	}
 	if isFixed && !testing.Short() {
-		t.Skip("make histories runs random ones, for which the complete run of all tests has a step of its own")
+		t.Skip("make histories runs random ones; .ci/run has a separate step for them")
 	}
 	next, end := uint64(1), time.Time{}
 	if duration, err := time.ParseDuration(os.Getenv("FOR")); err == nil {
@@ -85,7 +85,7 @@ func TestHistories(t *testing.T) {
 	running.Wait()
 }
 
-// seeding protects the seed, which is a flag of the library.
+// seeding guards the seed, which is a flag of the library.
 var seeding sync.Mutex
 
 // isFixed is set if the seeds are fixed.
@@ -95,7 +95,7 @@ var isFixed = os.Getenv("FOR") == "" && os.Getenv("SEED") == ""
 func check(t *testing.T, seed uint64) {
 	checks := "1"
 	if testing.Short() {
-		checks = "5" // of which the library makes a fifth
+		checks = "5" // a fifth of them runs with -short
 	}
 	seeding.Lock()
 	for name, value := range map[string]string{
@@ -181,7 +181,7 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 	if violated, err := w.judge(slices.Concat(always, afterwards)); err != nil {
 		return violated, err
 	}
-	return "truth: the next process says what this one said", w.saysTheSame(limits)
+	return "truth: the next process reports the same as this one", w.saysTheSame(limits)
 }
 
 // saysTheSame restarts the operator and compares the statuses before and after. Nothing has changed, so a difference
@@ -194,7 +194,7 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 	if err != nil {
 		return err
 	}
-	// What had failed may be tried again at any moment. Then something has changed, and there is nothing to compare.
+	// Failed actions may be retried at any moment. In this case something has changed, and there is nothing to compare.
 	_, isUntrue := w.judge(atRest)
 	w.stop(mainInstallation)
 	last, err := w.said()
@@ -204,14 +204,14 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 	if err := benign(w.start(mainInstallation)); err != nil {
 		return err
 	}
-	return limits.Until(w.ctx, "statuses say the same", func(context.Context) error {
+	return limits.Until(w.ctx, "statuses are equal", func(context.Context) error {
 		if err := w.settle(5 * time.Second); err != nil {
 			return wait.Permanent(err)
 		}
 		after, err := w.said()
 		for key, said := range before {
 			if now, isSaid := after[key]; isSaid && now != said {
-				return fmt.Errorf("the status of %s says after a restart, though nothing has changed:\n%s\nand said before:\n%s",
+				return fmt.Errorf("the status of %s changed with a restart, although nothing else has changed:\n%s\nbefore:\n%s",
 					w.plain(key.String()), now, said)
 			}
 		}
@@ -331,7 +331,7 @@ func lacks(desired, live any, path string) string {
 		}
 	case nil:
 	default:
-		// The chart has floats where the API server has integers, which are equal as JSON.
+		// The chart contains floats where the API server returns integers, which are equal in JSON.
 		if encoded(desired) != encoded(live) && path != ".spec.replicas" {
 			return fmt.Sprintf("%s is %s, not %s", path, encoded(live), encoded(desired))
 		}

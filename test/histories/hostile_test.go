@@ -21,7 +21,7 @@ import (
 // crowd is the number of objects created by a tenant who creates many.
 const crowd = 60
 
-// An old Ingress is one that no controller serves, made in advance.
+// An old Ingress is created in advance, and no controller serves it.
 const oldIngress = "old"
 
 func ingressOf(key types.NamespacedName, hosts ...string) *networkingv1.Ingress {

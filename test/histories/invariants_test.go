@@ -31,26 +31,26 @@ type invariant struct {
 
 // always are invariants that hold at every moment.
 var always = []invariant{
-	{"ownership: no object is changed or deleted unless it is a Darkroom's", foreignObjectsStay},
+	{"ownership: no object is changed or deleted unless it belongs to a Darkroom", foreignObjectsStay},
 	{
 		"ownership: a Darkroom stays with its installation; a routed host with its Darkroom, and never in two routes",
 		hostsStay,
 	},
 	{"ownership: no object of a Darkroom is left without an owner", nothingIsLeft},
-	{"cost: requests are bounded, whatever other tenants created", isCheap},
-	{"calm: what is refused is not tried more than ten times in five seconds", isCalm},
-	{"calm: a status is written if there is news", newsOnly},
+	{"cost: requests are bounded, regardless of what other tenants created", isCheap},
+	{"calm: a rejected write is not repeated more than ten times in five seconds", isCalm},
+	{"calm: a status is written only if it changed", newsOnly},
 	{"lease: a process writes only while it leads", onlyLeadersWrite},
-	{"shards: a process writes only what is of its shard", shardsAreSeparate},
-	{"history: revisions are kept, unless a quota leaves no room for another", keepsHistory},
-	{"desired: the number of pods that an autoscaler set stays", scaleStays},
+	{"shards: a process writes only objects of its shard", shardsAreSeparate},
+	{"history: revisions are kept, unless a quota prevents another one", keepsHistory},
+	{"desired: the number of pods that an autoscaler set is kept", scaleStays},
 	{"secrets: no credential leaves Secrets and the resource itself", keepsSecrets},
-	{"truth: a deletion is no failure", deletionIsNoFailure},
+	{"truth: a deletion is not a failure", deletionIsNoFailure},
 }
 
 // afterwards are invariants that are checked once, against all statuses and events of the history.
 var afterwards = []invariant{
-	{"calm: an event is recorded if there is news", reportedOnce},
+	{"calm: an event is recorded only for a change", reportedOnce},
 	{"truth: texts are stored as they were reported", textsAreWhole},
 }
 
@@ -59,7 +59,7 @@ var atRest = []invariant{
 	{"liveness: deleted Darkrooms are gone", deletedAreGone},
 	{"desired: each Darkroom's objects are as translated, or a condition names the cause", isAsDesired},
 	{"hosts: each host is routed to a Darkroom that wants it", hostsAreRouted},
-	{"truth: the status says what the live objects say", statusIsTrue},
+	{"truth: the status matches the live objects", statusIsTrue},
 }
 
 func foreignObjectsStay(w *world) error {
@@ -80,8 +80,8 @@ func foreignObjectsStay(w *world) error {
 	return nil
 }
 
-// nothingIsLeft checks for objects of the operator without an owner, unless their owner or another controller removed
-// the reference, and for such objects without a Helm release, unless a user ended the release.
+// nothingIsLeft checks that objects of the operator have an owner, unless their owner or another controller removed the
+// reference. Objects without an owner must belong to a Helm release, unless a user ended the release.
 func nothingIsLeft(w *world) error {
 	objects := w.judging
 	releases := map[string]bool{}
@@ -112,7 +112,7 @@ func nothingIsLeft(w *world) error {
 // mostRequests limits the requests per step. A step changes at most four Darkrooms.
 const mostRequests = 150
 
-// isCheap compares the requests since the step before.
+// isCheap compares the number of requests since the previous step with the limit.
 func isCheap(w *world) error {
 	sent := w.sent().requests
 	requests, since, now := sent-w.judged, w.judgedAt, time.Now()
@@ -156,7 +156,7 @@ func (r *replay) claims(d *v1alpha1.Darkroom, host string) bool {
 // replay is the state of Darkrooms and routes at a moment of the timeline.
 type replay struct {
 	w *world
-	// translators have the settings at that moment, by process of the main installation.
+	// translators contain the settings at that moment, by process of the main installation.
 	translators map[process]*values.Translator
 	darkrooms   map[types.NamespacedName]*v1alpha1.Darkroom
 	// claimed is the installation that last claimed a Darkroom, or to which its owner assigned it.
@@ -227,7 +227,7 @@ func (r *replay) apply(e event, byOperator bool) error {
 		func(host string) bool { return !slices.Contains(after, host) })
 	if !byOperator {
 		if r.given[reference] = kept; !r.belongs(e.object) {
-			delete(r.given, reference) // whoever took it from its Darkroom has it now
+			delete(r.given, reference) // the Darkroom that took it over holds it now
 		}
 		return nil
 	}
@@ -389,7 +389,7 @@ func onlyLeadersWrite(w *world) error {
 			continue
 		}
 		if time.Sleep(restPeriod); !operator.traffic.leads() { // controllers write before all of them are started
-			return fmt.Errorf("a process that stands by sent %s", w.plain(operator.traffic.all()[writes].line))
+			return fmt.Errorf("a standby process sent %s", w.plain(operator.traffic.all()[writes].line))
 		}
 	}
 	return nil
@@ -411,7 +411,7 @@ func keepsHistory(w *world) error {
 		before := w.revisions[d.UID]
 		w.revisions[d.UID] = revisions
 		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] {
-			return fmt.Errorf("of %d revisions of %s/%s, %d are left", before, d.Namespace, d.Name, revisions)
+			return fmt.Errorf("of %d revisions of %s/%s, only %d are left", before, d.Namespace, d.Name, revisions)
 		}
 	}
 	return nil
@@ -419,7 +419,7 @@ func keepsHistory(w *world) error {
 
 func keepsSecrets(w *world) error {
 	if logs.has(canary) {
-		return errors.New("the log has it")
+		return errors.New("the log contains it")
 	}
 	all, err := w.allDarkrooms()
 	if err != nil {
@@ -427,7 +427,7 @@ func keepsSecrets(w *world) error {
 	}
 	for i := range all {
 		if strings.Contains(encoded(all[i].Status), canary) {
-			return fmt.Errorf("the status of %s has it", all[i].Name)
+			return fmt.Errorf("the status of %s contains it", all[i].Name)
 		}
 	}
 	events, err := w.events()
@@ -435,12 +435,12 @@ func keepsSecrets(w *world) error {
 		return err
 	}
 	if strings.Contains(encoded(events), canary) {
-		return errors.New("an event has it")
+		return errors.New("an event contains it")
 	}
 	objects := w.judging
 	for _, object := range objects {
 		if object.GetKind() != "Secret" && strings.Contains(encoded(object.Object), canary) {
-			return fmt.Errorf("%s has it", referTo(&object))
+			return fmt.Errorf("%s contains it", referTo(&object))
 		}
 	}
 	return nil
@@ -469,7 +469,7 @@ func deletedAreGone(w *world) error {
 	for i := range all {
 		d := &all[i]
 		if d.DeletionTimestamp != nil && w.isHandled(d) && slices.Contains(d.Finalizers, "uninstall-helm-release") {
-			return fmt.Errorf("%s/%s is still there: %s", d.Namespace, d.Name, d.Status.Message)
+			return fmt.Errorf("%s/%s still exists: %s", d.Namespace, d.Name, d.Status.Message)
 		}
 	}
 	return nil
@@ -488,7 +488,7 @@ func isAsDesired(w *world) error {
 		}
 		desired, err := w.translate(d)
 		if err != nil {
-			return fmt.Errorf("%s/%s cannot be translated, and no condition says so: %w", d.Namespace, d.Name, err)
+			return fmt.Errorf("%s/%s cannot be translated, and no condition reports it: %w", d.Namespace, d.Name, err)
 		}
 		for _, object := range desired {
 			if err := w.isLive(d, object); err != nil {
@@ -532,13 +532,13 @@ func (w *world) isLive(d *v1alpha1.Darkroom, desired *unstructured.Unstructured)
 	case err != nil:
 		return err
 	case !metav1.IsControlledBy(live, d):
-		return fmt.Errorf("%s is not the Darkroom's, and no condition says so", referTo(live))
+		return fmt.Errorf("%s does not belong to the Darkroom, and no condition reports it", referTo(live))
 	}
 	if w.mirrored && live.GetKind() == "Deployment" {
 		withoutMirror(live)
 	}
 	if difference := lacks(desired.Object, live.Object, ""); difference != "" {
-		return fmt.Errorf("%s is not as desired: %s", referTo(live), difference)
+		return fmt.Errorf("%s is not in its desired state: %s", referTo(live), difference)
 	}
 	return nil
 }
@@ -567,7 +567,7 @@ func statusIsTrue(w *world) error {
 			}
 		}
 		if v1alpha1.IsConditionTrue(d.Status.Conditions, v1alpha1.ConditionDeployed) && !w.hasDeployed(d) {
-			return fmt.Errorf("%s/%s is said to be deployed, and has no deployed revision", d.Namespace, d.Name)
+			return fmt.Errorf("%s/%s is reported as deployed but has no deployed revision", d.Namespace, d.Name)
 		}
 		ready := v1alpha1.FindCondition(d.Status.Conditions, v1alpha1.ConditionReady)
 		if ready == nil || ready.Status == metav1.ConditionTrue {
@@ -577,7 +577,7 @@ func statusIsTrue(w *world) error {
 		waits := slices.Contains([]string{v1alpha1.ReasonDeploying, v1alpha1.ReasonPending, v1alpha1.ReasonAwaitingGateway},
 			ready.Reason)
 		if waits && explains(d) == "" {
-			return fmt.Errorf("%s/%s still says: %s", d.Namespace, d.Name, ready.Message)
+			return fmt.Errorf("%s/%s still reports: %s", d.Namespace, d.Name, ready.Message)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func TestKnownHistories(t *testing.T) {
 	}
 }
 
-// sentences are the steps by what they say, those that are wanted among them.
+// sentences returns the steps by their descriptions, including the wanted ones.
 func sentences(wanted []string) map[string]step {
 	steps := map[string]step{}
 	for _, opening := range openings {

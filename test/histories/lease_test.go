@@ -23,7 +23,7 @@ const leaseDuration = 4 * time.Second
 // electionName is the prefix of leader election leases; the lease of a host is named after the host.
 const electionName = "history"
 
-// lease is the lease of the main installation's leader, where the processes elect one.
+// lease is the lease of the main installation's leader, if the processes elect one.
 func (w *world) lease() types.NamespacedName {
 	return types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: electionName + w.suffix}
 }
@@ -48,7 +48,7 @@ var leaseSteps = []kind{
 			return errors.Join(err, w.kube.Delete(w.ctx,
 				&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name}}))
 		}),
-	platform(2, "the operator loses its lease to a process that is gone, and ends", func(w *world) error {
+	platform(2, "the operator loses its lease to a process that is gone, and exits", func(w *world) error {
 		lease := &coordinationv1.Lease{}
 		if !w.elects || w.kube.Get(w.ctx, w.lease(), lease) != nil {
 			return errNothingToDo
@@ -73,4 +73,4 @@ var leaseSteps = []kind{
 }
 
 // errStillLeads is returned if no process ended after losing its lease.
-var errStillLeads = errors.New("a process goes on without its lease")
+var errStillLeads = errors.New("a process continues without its lease")

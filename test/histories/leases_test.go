@@ -6,7 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// hostSteps are what happens to the Leases of hosts: an administrator deletes one, or they are lost with their namespace.
+// hostSteps affect the Leases of hosts: an administrator deletes one, or they are lost with their namespace.
 var hostSteps = []kind{
 	platform(2, "kubectl delete lease of the host of the sub-domain a", func(w *world) error {
 		return w.deleteLeases(w.hosts()[:1])

@@ -260,7 +260,7 @@ func (w *world) forget(p process) {
 // request is a request of an operator other than a watch.
 type request struct {
 	at     time.Time
-	line   string // method, path, and what is created
+	line   string // method, path, and the created object
 	status int
 }
 

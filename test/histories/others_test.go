@@ -76,7 +76,7 @@ var othersSteps = []kind{
 		}
 		return err
 	}),
-	inNamespace(2, "velero restores what the namespace lacks: all with other UIDs", (*world).restoreNamespace),
+	inNamespace(2, "velero restores what the namespace lacks, with new UIDs", (*world).restoreNamespace),
 }
 
 // inNamespace generates steps in the namespace of a tenant.
@@ -221,7 +221,7 @@ func scaleStays(w *world) error {
 			delete(w.scaled, live.UID)
 		}
 		if wanted, isScaled := w.scaled[live.UID]; isScaled && *live.Spec.Replicas != wanted {
-			return fmt.Errorf("%s/%s has %d replicas, and its autoscaler set %d", d.Namespace, d.Name,
+			return fmt.Errorf("%s/%s has %d replicas, but its autoscaler set %d", d.Namespace, d.Name,
 				*live.Spec.Replicas, wanted)
 		}
 	}

@@ -28,7 +28,7 @@ type step struct {
 	do   func(*world) error
 }
 
-// GoString is how a history is printed.
+// GoString determines how a history is printed.
 func (s step) GoString() string { return "\n\t" + s.says }
 
 // kind generates steps of one kind.
@@ -52,8 +52,8 @@ func weighted(kinds []kind) (choices []kind) {
 	return choices
 }
 
-// history generates the steps of a history. Each history draws from a few kinds of steps, besides its opening, so that
-// steps that cause trouble only in combination often meet.
+// history generates the steps of a history. Each history draws from a few kinds of steps in addition to its opening, so
+// that steps that cause trouble only in combination often meet.
 func history() *rapid.Generator[[]step] {
 	choices := weighted(anytime())
 	return rapid.Custom(func(t *rapid.T) []step {
@@ -71,7 +71,7 @@ type opening struct {
 	about []kind
 }
 
-// openings are how histories begin.
+// openings are the possible beginnings of histories.
 var openings = []opening{
 	{step{"alice: kubectl apply Darkroom photos with the sub-domain a", (*world).createPhotos}, nil},
 	{step{"alice: helm install photos, and cats, of the plain chart", func(w *world) error {
@@ -79,7 +79,7 @@ var openings = []opening{
 	}}, slices.Concat(plainChartSteps, []kind{policy, deleted})},
 	{
 		step{
-			"a load balancer sets a finalizer on routes, and goes on serving those that are deleted; alice, and a second " +
+			"a load balancer sets a finalizer on routes, and continues to serve deleted ones; alice, and a second " +
 				"later bob: kubectl apply Darkroom photos with the sub-domain a", func(w *world) error {
 				w.balances = true
 				if err := w.createPhotos(); err != nil {
@@ -113,7 +113,7 @@ var openings = []opening{
 	}, shardSteps},
 	{
 		step{
-			"an operator of each namespace, with a base domain of its own, replaces it; alice: kubectl apply Darkroom " +
+			"an operator for each namespace, with its own base domain, replaces it; alice: kubectl apply Darkroom " +
 				"photos with the sub-domain a", func(w *world) error {
 				return w.replaceOperator(func() { w.divided = true })
 			},
@@ -133,10 +133,10 @@ var openings = []opening{
 	},
 }
 
-// createPhotos creates the Darkroom that histories begin with.
+// createPhotos creates the Darkroom with which histories begin.
 func (w *world) createPhotos() error { return w.create(w.newDarkroom(w.key("alice", "photos"), "a")) }
 
-// replaceOperator restarts the operator in another way, before there is a Darkroom.
+// replaceOperator restarts the operator with other options, before there is a Darkroom.
 func (w *world) replaceOperator(configure func()) error {
 	w.stop(mainInstallation)
 	configure()
@@ -239,7 +239,7 @@ var ownersSteps = []kind{
 		return nil
 	}),
 	onDarkroom(2,
-		"kubectl apply --prune with a file that has the Darkroom NAME alone, and a selector that its objects match too",
+		"kubectl apply --prune with a file that contains only the Darkroom NAME, and a selector that also matches its objects",
 		func(w *world, key types.NamespacedName) error {
 			objects, err := w.objects()
 			if err != nil {
@@ -367,7 +367,7 @@ var ownersSteps = []kind{
 			})
 			return nil
 		}),
-	careless(1, "kubectl edit service NAME: an address of another", &corev1.Service{},
+	careless(1, "kubectl edit service NAME: an address of another owner", &corev1.Service{},
 		func(_ *world, s *corev1.Service) error {
 			s.Spec.ExternalIPs = []string{"192.0.2.1"}
 			return nil

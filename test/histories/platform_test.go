@@ -43,7 +43,7 @@ var policy = kind{2, func(t *rapid.T) step {
 
 // platformSteps are actions of the platform team, other controllers and the API server.
 var platformSteps = []kind{
-	platform(3, "the operator is killed, and started again", func(w *world) error {
+	platform(3, "the operator is killed and started again", func(w *world) error {
 		w.stop(mainInstallation)
 		return w.start(mainInstallation)
 	}),
@@ -61,7 +61,7 @@ var platformSteps = []kind{
 	}),
 	{3, func(t *rapid.T) step {
 		fault := rapid.SampledFrom(faults.All()).Draw(t, "fault")
-		return step{"the API server fails in every other request: " + fault, func(w *world) error {
+		return step{"the API server fails every other request: " + fault, func(w *world) error {
 			w.faults.Begin(fault)
 			w.faulty = true
 			return nil
@@ -108,15 +108,15 @@ var resources = map[string]admissionv1.Rule{
 	"services":    {APIGroups: []string{""}},
 }
 
-// denial is the message of policies, and deniedUser a user that they deny as they do the operator. The guard does not
-// concern it.
+// denial is the message of policies, and deniedUser is a user whom they deny in the same way as the operator. The guard
+// does not apply to this user.
 const (
 	denial     = "not on a Friday"
 	deniedUser = "denied"
 )
 
-// deny denies the operator the writes of a resource in the namespaces of the history, with a
-// ValidatingAdmissionPolicy, until the policies end.
+// deny installs a ValidatingAdmissionPolicy that denies the operator writes of a resource in the namespaces of the
+// history, until the policies end.
 func (w *world) deny(
 	denied admissionv1.OperationType, resource string, reason metav1.StatusReason, message string,
 ) error {
@@ -157,7 +157,7 @@ func (w *world) deny(
 	return w.await(resource, expectDenial) // it takes the API server about a second
 }
 
-// asDenied returns the client of a user to whom policies apply as to operators.
+// asDenied returns the client of a user to whom policies apply as they do to operators.
 func (w *world) asDenied() (client.Client, error) {
 	kubeconfig := rest.CopyConfig(w.asOperator)
 	kubeconfig.Impersonate.UserName = deniedUser
@@ -205,7 +205,7 @@ func (w *world) limit(namespace string, most int) error {
 // countSecrets is the resource that quotas limit.
 const countSecrets = "count/secrets"
 
-// tomorrow returns a record of applied objects whose versions are larger than any.
+// tomorrow returns a record of applied objects with versions that are larger than any.
 func tomorrow(record []byte) []byte {
 	var fields map[string]any
 	if json.Unmarshal(record, &fields) != nil {

@@ -17,7 +17,7 @@ const shardLabel = "shard"
 
 var shards = []string{"a", "b"}
 
-// shardOf returns the label that new Darkrooms get where the operator is sharded: those of each tenant have another
+// shardOf returns the label for new Darkrooms if the operator is sharded: each tenant's Darkrooms are in a different
 // shard.
 func (w *world) shardOf(key types.NamespacedName) map[string]string {
 	if !w.sharded {
@@ -45,7 +45,7 @@ var shardSteps = []kind{
 
 var (
 	killFirst        = killShard(2, "one shard of the operator is killed", false)
-	killFirstForGood = killShard(2, "one shard of the operator is killed, and never started again", true)
+	killFirstForGood = killShard(2, "one shard of the operator is killed and never started again", true)
 )
 
 // killShard generates the death of one of several processes with different shards.
@@ -62,8 +62,8 @@ func killShard(weight int, says string, forGood bool) kind {
 	})
 }
 
-// shardsAreSeparate looks for processes that write the status of Darkrooms of other shards although their watches
-// could tell them.
+// shardsAreSeparate looks for processes that write the status of Darkrooms of other shards, although their watches
+// could have informed them.
 func shardsAreSeparate(w *world) error {
 	if !w.sharded && !w.divided {
 		return nil

@@ -28,8 +28,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// timeline is the order in which the API server changed Darkrooms and routes, with a record of which changes to routes
-// operators made.
+// timeline is the order in which the API server changed Darkrooms and routes. It also records which changes to routes
+// were made by operators.
 type timeline struct {
 	cancel    context.CancelFunc
 	following sync.WaitGroup
@@ -77,7 +77,7 @@ func (w *world) follow() error {
 func (w *world) record(ctx context.Context, namespace string, kind client.ObjectList, watcher watch.Interface) {
 	for watcher != nil {
 		w.timeline.append(watcher)
-		again := wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(ctx, "the watch goes on",
+		again := wait.Limits{Timeout: patience, Period: restPeriod / 5}.Until(ctx, "the watch continues",
 			func(ctx context.Context) (err error) {
 				watcher, err = w.resume(ctx, namespace, kind.DeepCopyObject().(client.ObjectList))
 				return err
@@ -158,8 +158,8 @@ func (t *timeline) append(watcher watch.Interface) {
 	}
 }
 
-// note takes note of a write of a route or a status by a process of the operator, which was sent at a time, and whose
-// watches were all open since another.
+// note records a write of a route or a status by a process of the operator, the time at which it was sent, and the time
+// since which all watches of the process were open.
 func (t *timeline) note(r *http.Request, by process, at, told time.Time, response *http.Response) error {
 	isRoute := strings.Contains(r.URL.Path, "/ingresses/") || strings.Contains(r.URL.Path, "/httproutes/")
 	isStatus := strings.Contains(r.URL.Path, "/darkrooms/") && strings.HasSuffix(r.URL.Path, "/status")
@@ -176,7 +176,7 @@ func (t *timeline) note(r *http.Request, by process, at, told time.Time, respons
 		Details  struct{ UID string }
 	}
 	if json.Unmarshal(body, &written) != nil {
-		return nil // encoded in another way
+		return nil // encoded in a different way
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

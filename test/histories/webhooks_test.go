@@ -38,7 +38,7 @@ var webhookSteps = []kind{
 				func(ctx context.Context, kube client.Client, deployment client.Object) error {
 					err := kube.Create(ctx, deployment, client.DryRunAll)
 					if isDenial(err) {
-						return nil // by a policy of an earlier step, so the webhook does not matter
+						return nil // denied by a policy of an earlier step, so the webhook does not matter
 					}
 					if err != nil {
 						return err
@@ -53,13 +53,13 @@ var webhookSteps = []kind{
 	{2, func(t *rapid.T) step {
 		resource := rapid.SampledFrom([]string{"darkrooms", "ingresses", "deployments", "secrets", "services"}).
 			Draw(t, "resource")
-		// A webhook may give any status, also one that means something else if the API server gives it.
+		// A webhook may return any status, including one that means something else if the API server returns it.
 		status := rapid.SampledFrom([]int{
 			http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone,
 			http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
 			http.StatusInternalServerError, http.StatusServiceUnavailable,
 		}).Draw(t, "status")
-		return step{fmt.Sprintf("a webhook refuses what the operator writes of %s with the status %d, and no reason",
+		return step{fmt.Sprintf("a webhook rejects the operator's writes of %s with the status %d and no reason",
 			resource, status), func(w *world) error {
 			return w.webhook(resource, fmt.Sprintf("/refuse?status=%d", status), expectDenial)
 		}}
@@ -74,7 +74,7 @@ func expectDenial(ctx context.Context, kube client.Client, object client.Object)
 	return nil
 }
 
-// isDenial reports whether an error is one of a policy or webhook of a history.
+// isDenial reports whether an error comes from a policy or webhook of a history.
 func isDenial(err error) bool { return err != nil && strings.Contains(err.Error(), denial) }
 
 // webhooks serves the webhooks of all histories.
@@ -115,8 +115,8 @@ func rewriting(object runtime.RawExtension) []byte {
 	return []byte(fmt.Sprintf(`[{"op":"replace","path":"/spec/template","value":%s}]`, encoded(template)))
 }
 
-// webhook registers a webhook for what operators write of a resource in the namespaces of the history, until
-// the policies end, and waits until it is called.
+// webhook registers a webhook for operators' writes of a resource in the namespaces of the history, until the policies
+// end, and waits until it is called.
 func (w *world) webhook(
 	resource, path string, isCalled func(context.Context, client.Client, client.Object) error,
 ) error {
@@ -150,7 +150,7 @@ func (w *world) webhook(
 	return w.await(resource, isCalled)
 }
 
-// await tries a write of a resource as one that policies concern, until they do.
+// await tries to write a resource as a user to whom policies apply, until they are enforced.
 func (w *world) await(resource string, isEnforced func(context.Context, client.Client, client.Object) error) error {
 	kube, err := w.asDenied()
 	if err != nil {
@@ -166,8 +166,8 @@ func (w *world) await(resource string, isEnforced func(context.Context, client.C
 		})
 }
 
-// withoutMirror sets the images of a Deployment to those that the operator wrote: what webhooks make of its
-// writes is kept.
+// withoutMirror sets the images of a Deployment to the ones that the operator wrote, because changes by webhooks to the
+// operator's writes are kept.
 func withoutMirror(deployment *unstructured.Unstructured) {
 	containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	for _, container := range containers {

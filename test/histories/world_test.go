@@ -55,8 +55,8 @@ type world struct {
 	operators map[process]*operator
 	// started is the number of processes so far.
 	started int
-	// elects is set if two processes of the main installation elect a leader, sharded if each of two has its Darkrooms by
-	// their label, and divided if it has those of a namespace.
+	// elects is set if two processes of the main installation elect a leader, sharded if two processes divide the
+	// Darkrooms by label, and divided if they divide them by namespace.
 	elects, sharded, divided bool
 	// balances is set while a load balancer has a finalizer on routes.
 	balances bool
@@ -68,8 +68,8 @@ type world struct {
 	timeline *timeline
 	// foreign are the versions of foreign objects in the state in which their owners left them.
 	foreign map[reference]string
-	// ended are the releases that a user ended, by namespace and name: who deletes the last revision, or takes the
-	// Deployment by removing its owner reference, is left a Deployment without a release, as the event tells.
+	// ended are the releases that a user ended, by namespace and name. A user who deletes the last revision, or takes
+	// the Deployment by removing its owner reference, keeps a Deployment without a release, as the event explains.
 	ended map[string]bool
 	// unserved is set while the sources of images fail.
 	unserved atomic.Bool
@@ -89,8 +89,8 @@ type world struct {
 	limited map[string]bool
 	// revisions is the number of revisions of each Darkroom.
 	revisions map[types.UID]int
-	// judged is the number of requests when the invariants were judged last, at the time judgedAt, and judging the
-	// objects that they are judged by.
+	// judged is the number of requests when the invariants were last checked, at the time judgedAt, and judging the
+	// objects against which they are checked.
 	judged   int
 	judgedAt time.Time
 	judging  []unstructured.Unstructured
@@ -231,7 +231,7 @@ func (w *world) allDarkrooms() ([]v1alpha1.Darkroom, error) {
 	return all, nil
 }
 
-// objects lists the objects of the history that a release may be made of.
+// objects lists the objects of the history that may belong to a release.
 func (w *world) objects() ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, namespace := range w.namespaces() {
@@ -288,9 +288,9 @@ func (w *world) wrote(object client.Object) error {
 	return nil
 }
 
-// belongs reports whether an object is a Darkroom's: it has the label, whatever its value, and the Darkroom
-// that exists as its controller. A Secret of Helm that lost its controller belongs by its label, and an object
-// of the Darkroom's name that lost its label by its controller.
+// belongs reports whether an object belongs to a Darkroom: it has the label, with any value, and its controller is an
+// existing Darkroom. A Secret of Helm that lost its controller belongs by its label, and an object with the Darkroom's
+// name that lost its label belongs by its controller.
 func (w *world) belongs(object client.Object) (bool, error) {
 	labels := object.GetLabels()
 	name := cmp.Or(labels[v1alpha1.LabelDarkroom], object.GetName())
@@ -327,8 +327,8 @@ func (w *world) settle(most time.Duration) error {
 	return err
 }
 
-// rests plays the controllers of Kubernetes, which have nothing to do unless an operator wrote, and reports whether no
-// operator has sent a request for a period, while a condition held, before a time has passed.
+// rests acts as the controllers of Kubernetes, which have nothing to do unless an operator wrote. It reports whether,
+// within a time limit, no operator sent a request for a period while a condition held.
 func (w *world) rests(most, period time.Duration, holds func() bool) (bool, error) {
 	deadline := time.Now().Add(most)
 	sent, since, changed := count{-1, -1}, time.Now(), false

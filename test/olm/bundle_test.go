@@ -29,7 +29,7 @@ func loadBundle(t *testing.T, folder string) *manifests.Bundle {
 func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 	bundle := loadBundle(t, repository+"/bundle")
 	if len(bundle.CSV.Spec.InstallModes) != 4 {
-		t.Errorf("it knows %d install modes", len(bundle.CSV.Spec.InstallModes))
+		t.Errorf("the bundle has %d install modes", len(bundle.CSV.Spec.InstallModes))
 	}
 	for _, mode := range bundle.CSV.Spec.InstallModes {
 		if !mode.Supported {
@@ -38,14 +38,12 @@ func TestTheBundleSupportsAllInstallModes(t *testing.T) {
 	}
 }
 
-// pageRoles are the ClusterRoles of the bundle; of the other roles for users OLM has equivalents.
-// OLM v0 does not delete them. Their names differ from the chart's, which would refuse to be
-// installed beside the bundle.
+// pageRoles are the ClusterRoles of the bundle; for the other user roles, OLM has equivalents. OLM v0 does not delete
+// them. Their names differ from the chart's, because otherwise the chart could not be installed beside the bundle.
 var pageRoles = []string{"darkroom-page-editor", "darkroom-page-viewer", "darkroom-secret-creator"}
 
-// Neither OLM v0 nor v1 installs a bundle with a kind that the cluster does not serve, such as
-// ServiceMonitor, and neither can skip an object. OLM v1.2 also refuses
-// NetworkPolicy. See docs/platforms.md.
+// Neither OLM v0 nor v1 installs a bundle with a kind that the cluster does not serve, such as ServiceMonitor, and
+// neither can skip an object. OLM v1.2 also rejects NetworkPolicy. See docs/platforms.md.
 func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
 	var roles []string
 	for _, object := range loadBundle(t, repository+"/bundle").Objects {
@@ -54,12 +52,12 @@ func TestTheBundleHasOnlyKindsThatEveryOLMInstalls(t *testing.T) {
 		case "ClusterRole":
 			roles = append(roles, object.GetName())
 		default:
-			t.Errorf("it has the %s %s", object.GetKind(), object.GetName())
+			t.Errorf("the bundle contains the %s %s", object.GetKind(), object.GetName())
 		}
 	}
 	slices.Sort(roles)
 	if !slices.Equal(roles, pageRoles) {
-		t.Errorf("it has %q, want %q", roles, pageRoles)
+		t.Errorf("the bundle contains %q, want %q", roles, pageRoles)
 	}
 }
 
@@ -67,8 +65,8 @@ func TestTheBundleListsItsImagesForMirrors(t *testing.T) {
 	listsItsImagesForMirrors(t, repository+"/bundle", false)
 }
 
-// listsItsImagesForMirrors checks that a bundle can be installed from a mirror: it says so, and lists its images, by
-// digest in a release.
+// listsItsImagesForMirrors checks that a bundle can be installed from a mirror: it declares this, and lists its images,
+// by digest in a release.
 func listsItsImagesForMirrors(t *testing.T, folder string, isRelease bool) {
 	t.Helper()
 	bundle := loadBundle(t, folder)
@@ -88,14 +86,14 @@ func listsItsImagesForMirrors(t *testing.T, folder string, isRelease bool) {
 		}
 	}
 	if len(used) != 7 {
-		t.Errorf("it names the images %q", used)
+		t.Errorf("the images are %q", used)
 	}
 	for _, image := range used {
 		if !related[image] {
 			t.Errorf("%s is not among the related images", image)
 		}
 		if byDigest := strings.Contains(image, "@sha256:"); byDigest != isRelease {
-			t.Errorf("%s is given by digest: %t", image, byDigest)
+			t.Errorf("%s has a digest: %t", image, byDigest)
 		}
 	}
 	const annotation = "features.operators.openshift.io/disconnected"
@@ -138,8 +136,8 @@ func matches(t *testing.T, selector *metav1.LabelSelector, pods map[string]strin
 	return parsed.Matches(labels.Set(pods))
 }
 
-// OLM v1 makes templates of Helm of the manifests. The legends of Grafana have the same
-// braces, so the dashboards have them as escapes of JSON.
+// OLM v1 treats the manifests as Helm templates. Legends in Grafana contain the same braces, so the dashboards write
+// them as JSON escapes.
 func TestTheBundleHasNothingThatHelmTakesForATemplate(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, "bundle", "manifests", "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -154,7 +152,7 @@ func TestTheBundleHasNothingThatHelmTakesForATemplate(t *testing.T) {
 	}
 }
 
-// must ends the test at an error.
+// must ends the test if there is an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -28,15 +28,15 @@ import (
 
 const (
 	packageName = "darkroom-operator"
-	// catalogSource differs from the documents': OLM remembers for a while what a CatalogSource
-	// of a name had.
+	// catalogSource differs from the name in the documents, because OLM remembers the content of a CatalogSource by its
+	// name for a while.
 	catalogSource = "tested-catalog"
 )
 
 // csv is the name of a release's ClusterServiceVersion.
 func csv(version string) string { return packageName + ".v" + version }
 
-// bundleOf is the folder of a release's bundle.
+// bundleOf returns the folder of a release's bundle.
 func bundleOf(version string) string {
 	if version == thisVersion {
 		return filepath.Join(repository, "bundle")
@@ -44,9 +44,9 @@ func bundleOf(version string) string {
 	return filepath.Join(previousSource(), "bundle")
 }
 
-// catalogOf makes a catalog of releases: the channels of catalog/, and a file for each release in
-// them, which render makes of its bundle. One that catalog/ does not know, because it was never
-// released, is in no catalog with others: users who tried it get to the release by its skipRange.
+// catalogOf creates a catalog of releases: the channels of catalog/, and a file for each release in them, which render
+// generates from its bundle. A release that catalog/ does not contain, because it was never published, is in no catalog
+// with others. Users who tried it are upgraded by the skipRange of the next release.
 func catalogOf(t *testing.T, render func(bundle, version string) string, versions ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "catalog", packageName, "package.yaml"))
@@ -74,7 +74,7 @@ func catalogOf(t *testing.T, render func(bundle, version string) string, version
 	return folder
 }
 
-// entriesOf are a channel's entries of some releases, and which of those it has.
+// entriesOf returns a channel's entries for some releases, and the releases that have an entry.
 func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []string) (entries []any, listed []string) {
 	t.Helper()
 	all, _, err := unstructured.NestedSlice(channel.Object, "entries")
@@ -92,7 +92,7 @@ func entriesOf(t *testing.T, channel *unstructured.Unstructured, versions []stri
 }
 
 // serveCatalog serves a catalog of releases at the node's address until the test ends, and returns
-// the address. All manifests are within: then the lifecycle manager needs no image of a bundle.
+// the address. All manifests are embedded, so the lifecycle manager needs no bundle image.
 func serveCatalog(t *testing.T, versions ...string) (address string) {
 	t.Helper()
 	opm := filepath.Join(binaries, "k8s", "opm")
@@ -108,7 +108,7 @@ func serveCatalog(t *testing.T, versions ...string) (address string) {
 	return net.JoinHostPort(nodeIP, port)
 }
 
-// pointCatalogSource points the CatalogSource to an address, and waits until it is read.
+// pointCatalogSource points the CatalogSource to an address, and waits until OLM has read it.
 func pointCatalogSource(t *testing.T, address string) {
 	t.Helper()
 	source := &operatorsv1alpha1.CatalogSource{
@@ -127,7 +127,7 @@ func pointCatalogSource(t *testing.T, address string) {
 		}
 		state := source.Status.GRPCConnectionState
 		if state == nil || state.LastObservedState != "READY" || state.Address != address {
-			return fmt.Errorf("its connection is %+v: %s", state, pods(ctx))
+			return fmt.Errorf("the connection is %+v: %s", state, pods(ctx))
 		}
 		return nil
 	})

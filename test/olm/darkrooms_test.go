@@ -19,7 +19,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/images"
 )
 
-// baseDomain is set by the Subscription's environment, and the default otherwise.
+// baseDomain is the base domain set by the Subscription's environment; otherwise the default.
 const (
 	baseDomain        = "darkroom.localhost"
 	defaultBaseDomain = "darkroom.example.com"
@@ -37,7 +37,7 @@ func newDarkroom(t *testing.T, namespace, name string) *v1alpha1.Darkroom {
 	return darkroom
 }
 
-// newNamespace creates a namespace in which Pod Security refuses what is not hardened.
+// newNamespace creates a namespace in which Pod Security rejects every pod that is not hardened.
 func newNamespace(t *testing.T, name string) string {
 	t.Helper()
 	create(t, namespaceObject(name))
@@ -50,7 +50,7 @@ func namespaceObject(name string) *corev1.Namespace {
 	}}
 }
 
-// waitEmpty waits until nothing of Darkrooms is left in a namespace.
+// waitEmpty waits until a namespace contains no objects of Darkrooms.
 func waitEmpty(t *testing.T, namespace string) {
 	t.Helper()
 	mustRun(t, "kubectl", "wait", "--for=delete", "pods,services,secrets,deployments,ingresses", "--all",
@@ -67,14 +67,14 @@ func waitServing(t *testing.T, darkroom *v1alpha1.Darkroom, domain string) {
 		}
 		status := darkroom.Status
 		if status.Phase != v1alpha1.PhaseReady || status.ObservedGeneration != darkroom.Generation {
-			return fmt.Errorf("it is %q: %s: %s", status.Phase, status.Message, pods(ctx))
+			return fmt.Errorf("phase %q: %s: %s", status.Phase, status.Message, pods(ctx))
 		}
 		return images.Served(ctx, ingressURL, darkroom.Spec.SubDomains[0]+"."+domain, 90)
 	})
 }
 
-// worksOn checks that an operator that has taken over leaves a Darkroom's pods alone, and
-// adds one when it is asked to. It returns the pods that there are then.
+// worksOn checks that an operator that has taken over does not replace a Darkroom's pods, and adds one on request. It
+// returns the resulting pods.
 func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []string) []string {
 	t.Helper()
 	patch := client.MergeFrom(darkroom.DeepCopy())
@@ -84,12 +84,12 @@ func worksOn(t *testing.T, darkroom *v1alpha1.Darkroom, domain string, before []
 	after := darkroomPods(t, darkroom)
 	replaced := slices.ContainsFunc(before, func(pod string) bool { return !slices.Contains(after, pod) })
 	if replaced || len(before) == 0 || len(after) != len(before)+1 {
-		t.Errorf("of the pods %q there are now %q", before, after)
+		t.Errorf("the pods were %q and are now %q", before, after)
 	}
 	return after
 }
 
-// darkroomPods are the UIDs of a Darkroom's pods, sorted.
+// darkroomPods returns the sorted UIDs of a Darkroom's pods.
 func darkroomPods(t *testing.T, darkroom *v1alpha1.Darkroom) []string {
 	t.Helper()
 	uids := strings.Fields(mustRun(t, "kubectl", "get", "pods", "--namespace", darkroom.Namespace,
@@ -98,8 +98,7 @@ func darkroomPods(t *testing.T, darkroom *v1alpha1.Darkroom) []string {
 	return uids
 }
 
-// emptyNamespace deletes the Darkrooms of a namespace while an operator is there to let
-// go of them.
+// emptyNamespace deletes the Darkrooms in a namespace while an operator can remove their finalizers.
 func emptyNamespace(t *testing.T, namespace string) {
 	t.Helper()
 	mustRun(t, "kubectl", "delete", "darkrooms", "--all", "--namespace", namespace, "--timeout=4m")

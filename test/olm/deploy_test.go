@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestKustomize installs the earlier release as the README says, runs a Darkroom, upgrades
-// the operator to this one, goes back and removes it. This operator has no rights but in its own
-// namespace. TestHelm does the same with the API server, and test/docs with the other overlays.
+// TestKustomize installs the earlier release as described in the README, runs a Darkroom, upgrades the operator to this
+// release, downgrades it, and removes it. This operator has permissions only in its own namespace. TestHelm does the
+// same with the API server, and test/docs with the other overlays.
 func TestKustomize(t *testing.T) {
 	removeAfterFailure(t)
 	const overlay = "overlays/namespaced"
@@ -35,13 +35,13 @@ func TestKustomize(t *testing.T) {
 	leavesNothing(t)
 }
 
-// deployPrevious applies the install.yaml of the earlier release, made of its config/.
+// deployPrevious applies the install.yaml of the earlier release, built from its config/.
 func deployPrevious(t *testing.T, overlay string) {
 	t.Helper()
 	folder := filepath.Join(previousSource(), "bin", "overlay")
 	name, _, _ := strings.Cut(operatorImage, ":")
 	text := fmt.Sprintf("resources:\n- ../../config/%s\nimages:\n", overlay)
-	// Releases before 0.1.0 name the image controller.
+	// In releases before 0.1.0, the image is named controller.
 	for _, placeholder := range []string{"controller", "ghcr.io/darkroom-operator/darkroom-operator"} {
 		text += fmt.Sprintf("- name: %s\n  newName: %s\n  newTag: v%s\n", placeholder, name, previousVersion)
 	}
@@ -53,8 +53,7 @@ func deployPrevious(t *testing.T, overlay string) {
 	runsImage(t, installNamespace, managerName, previousVersion)
 }
 
-// operatorsChart is the folder of the operator's chart in a source. It was dist/chart in the
-// earlier release.
+// operatorsChart returns the folder of the operator's chart in a source tree. It was dist/chart in the earlier release.
 func operatorsChart(source string) string {
 	folder := filepath.Join(source, "charts", packageName)
 	if _, err := os.Stat(folder); err != nil {
@@ -63,7 +62,7 @@ func operatorsChart(source string) string {
 	return folder
 }
 
-// TestHelm does the same by the operator's chart, with the API server.
+// TestHelm does the same with the operator's chart and the API server.
 func TestHelm(t *testing.T) {
 	removeAfterFailure(t)
 	helm := func(command string, args ...string) {

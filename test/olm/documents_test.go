@@ -15,23 +15,23 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
 
-// projectImages is where the project publishes its images, and where config/olmv0 and
-// config/olmv1 have them from. The tests' registry mirrors it.
+// projectImages is the registry to which the project publishes its images, and from which config/olmv0 and config/olmv1
+// pull them. The tests' registry mirrors it.
 const projectImages = "ghcr.io/darkroom-operator"
 
 var catalogLabels = map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}
 
-// installsFromTheMirror runs the documents' commands on a node that reaches no registry but
-// a mirror of what a release publishes: the documents name the original hosts. The bundle names
-// the images of operator and Darkroom by digest, so the node cannot have them from elsewhere.
+// installsFromTheMirror runs the documents' commands on a node that reaches only a mirror of a release's images: the
+// documents name the original hosts. The bundle references the images of operator and Darkroom by digest, so the node
+// cannot pull them from elsewhere.
 func installsFromTheMirror(t *testing.T, mirror string, setting docs.Setting) {
 	publish(t, mirror)
 	mirrorForNode(t, mirror, "ghcr.io", "docker.io")
 	docs.Run(t, repository, binaries, setting)
 }
 
-// publish pushes what a release publishes to a mirror: operator, Darkroom's stand-in, bundle
-// and catalog, which name each other by digest as `hack/pin.sh` makes them.
+// publish pushes the artifacts of a release to a mirror: operator, Darkroom's stand-in, bundle and catalog, which
+// reference each other by digest, as `hack/pin.sh` does.
 func publish(t *testing.T, host string) {
 	t.Helper()
 	pinned := func(image, digest string) string { return image[:strings.LastIndex(image, ":")] + "@" + digest }
@@ -48,7 +48,7 @@ func publish(t *testing.T, host string) {
 	darkroom := pinned(images.DarkroomImage, pushArchive(t, atMirror(images.DarkroomImage), archive))
 
 	t.Setenv("DARKROOM_IMAGE", darkroom)
-	// No Darkroom of this test has a gate; any image with a digest will do.
+	// No Darkroom in this test has a gate, so any image with a digest can be used.
 	t.Setenv("GATE_IMAGE", darkroom)
 	mustRun(t, filepath.Join(repository, "hack", "bundle.sh"), thisVersion, operator, folder)
 	bundle := filepath.Join(folder, "bundle")
@@ -68,8 +68,8 @@ func publish(t *testing.T, host string) {
 		})
 }
 
-// catalogRoot has the other files of catalog.Dockerfile: opm, the program that
-// its pod is probed with, and the cache, which is made beforehand and read by another user.
+// catalogRoot contains the other files of catalog.Dockerfile: opm, the program for the pod's probe, and the cache,
+// which is created in advance and read by another user.
 func catalogRoot(t *testing.T, catalog string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -86,7 +86,7 @@ func catalogRoot(t *testing.T, catalog string) string {
 	return root
 }
 
-// mirrorForNode lets the node pull the images of registries from a mirror only.
+// mirrorForNode makes the node pull images of registries only from a mirror.
 func mirrorForNode(t *testing.T, mirror string, registries ...string) {
 	t.Helper()
 	for _, registry := range registries {

@@ -18,13 +18,13 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// The two releases of the tests: the one of this tree, which bundle/ is for, and an earlier
-// one, which `make e2e-olm` has built from its own source (see hack/previous.sh).
+// The two releases of the tests: the release of this tree, to which bundle/ belongs, and an earlier one, which `make
+// e2e-olm` has built from its own source (see hack/previous.sh).
 var thisVersion, previousVersion string
 
 const operatorImage = "ghcr.io/darkroom-operator/darkroom-operator:v"
 
-// Images as the node knows them.
+// Names of the images on the node.
 const (
 	olmImage                = "docker.io/darkroom-e2e/olm:v0.42.0"
 	operatorControllerImage = "docker.io/darkroom-e2e/operator-controller:v1.2.0"
@@ -35,7 +35,7 @@ const (
 // previousSource is the folder of the earlier release's source, with its bundle.
 func previousSource() string { return filepath.Join(binaries, "previous", "source") }
 
-// readVersions learns which releases the tests are about.
+// readVersions determines which releases are tested.
 func readVersions() error {
 	thisVersion = os.Getenv("RELEASE")
 	text, err := os.ReadFile(filepath.Join(binaries, "previous", "version"))
@@ -43,8 +43,7 @@ func readVersions() error {
 	return err
 }
 
-// loadImages packs programs as images of the node: no registry is asked. The operator's
-// own images are made by `make e2e-olm`.
+// loadImages packs programs as images of the node, without a registry. `make e2e-olm` builds the operator's own images.
 func loadImages(ctx context.Context) error {
 	built := func(name string) string { return filepath.Join(binaries, "k8s", name) }
 	copying, err := copyTools(ctx)
@@ -67,9 +66,9 @@ func loadImages(ctx context.Context) error {
 	return nil
 }
 
-// copyTools are arguments of `cluster load` for the other programs in the image of version 0: its
-// second operator, and what it copies from there to unpack bundles, its own program for that and
-// this machine's cp, with its libraries.
+// copyTools returns arguments of `cluster load` for the other programs in the image of version 0: its second operator,
+// and the programs that it copies from there to unpack bundles, which are its own program and this machine's cp with
+// its libraries.
 func copyTools(ctx context.Context) ([]string, error) {
 	cp, err := exec.LookPath("cp")
 	if err != nil {
@@ -97,8 +96,8 @@ func load(ctx context.Context, args ...string) error {
 	return err
 }
 
-// moduleFolder is the folder of a downloaded module that components of the test cluster are
-// built in; its manifests are there too.
+// moduleFolder returns the folder of a downloaded module in which components of the test cluster are built; it also
+// contains their manifests.
 func moduleFolder(t *testing.T, module string) string {
 	t.Helper()
 	programs := filepath.Join(repository, "test", "cluster", "programs")

@@ -14,8 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// TestTheInstallerMayGrantWhatTheBundleAsksFor: users can grant only permissions that they
-// have, so config/olmv1 must keep up with those of the operator.
+// Users can grant only permissions that they have, so config/olmv1 must contain the operator's permissions.
 func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(repository, "config", "olmv1", "installer.yaml"))
 	must(t, err)
@@ -33,13 +32,13 @@ func TestTheInstallerMayGrantWhatTheBundleAsksFor(t *testing.T) {
 	for _, rule := range has {
 		for _, word := range slices.Concat(rule.Verbs, rule.Resources, rule.APIGroups) {
 			if word == "*" || word == "escalate" || word == "bind" {
-				t.Errorf("the installer has more than it needs: %+v", rule)
+				t.Errorf("the installer has unnecessary permissions: %+v", rule)
 			}
 		}
 	}
 }
 
-// rulesOf are the rules of all ClusterRoles.
+// rulesOf returns the rules of all ClusterRoles.
 func rulesOf(t *testing.T, objects []*unstructured.Unstructured) (rules []rbacv1.PolicyRule) {
 	t.Helper()
 	for _, object := range objects {

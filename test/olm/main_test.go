@@ -23,9 +23,9 @@ import (
 var (
 	// binaries is the folder with the built programs of the project.
 	binaries string
-	// ingressURL is where the ingress controller listens.
+	// ingressURL is the URL of the ingress controller.
 	ingressURL string
-	// nodeIP is the node's address, which pods and this process reach.
+	// nodeIP is the node's address, which pods and this process can reach.
 	nodeIP string
 
 	kube client.Client

@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// lifecycleNamespace is where version 0 and its catalogs live.
+	// lifecycleNamespace is the namespace of version 0 and its catalogs.
 	lifecycleNamespace = "olm"
-	// globalNamespace is where operators are for all namespaces; the lifecycle
-	// manager's own chart makes its OperatorGroup.
+	// globalNamespace is the namespace of operators for all namespaces; the lifecycle manager's own chart creates its
+	// OperatorGroup.
 	globalNamespace = "operators"
 )
 
-// startVersion0 installs the Operator Lifecycle Manager by its own chart, with images of the node.
-// The package server and the public catalog are left out: nothing here asks for them. The
-// manager tries nine times within 2 s to remove a CSV, and then again at its next resync, by
-// default after 5 min.
+// startVersion0 installs the Operator Lifecycle Manager with its own chart, with images of the node. The package server
+// and the public catalog are omitted, because the tests do not use them. The manager tries nine times within 2 s to
+// remove a CSV, and then again at its next resync, by default after 5 min.
 func startVersion0(t *testing.T) {
 	t.Helper()
 	values := []string{

@@ -20,8 +20,8 @@ const (
 	catalogdService = "catalogd-service"
 )
 
-// version1 is a kustomization of the manifests in a folder: they run programs of the node, with
-// a certificate and the mirror that registries.conf names.
+// version1 is a kustomization of the manifests in a folder: they run programs of the node, with a certificate and the
+// mirror in registries.conf.
 const version1 = `
 resources: [%[1]s/catalogd, %[1]s/operator-controller]
 patches:

@@ -26,7 +26,7 @@ const (
 	crdName       = "darkrooms.deployments.example.com"
 )
 
-// subscribe asks for the operator in a namespace, and waits until a CSV has succeeded.
+// subscribe creates a Subscription for the operator in a namespace, and waits until a CSV has succeeded.
 func subscribe(t *testing.T, namespace, csv string) {
 	t.Helper()
 	create(t, &operatorsv1alpha1.Subscription{
@@ -58,8 +58,8 @@ func waitSucceeded(t *testing.T, namespace, name string) {
 	})
 }
 
-// unsubscribe removes the operator as docs/install.md says: the Subscription, the CSV, then the
-// roles for users of the page. leavesNothing removes the roles of the operator.
+// unsubscribe removes the operator as described in docs/install.md: the Subscription, the CSV, then the user roles of
+// the page. leavesNothing removes the roles of the operator.
 func unsubscribe(t *testing.T, namespace, csv string) {
 	t.Helper()
 	mustRun(t, "kubectl", "wait", "--for=condition=Installed", "installplans", "--namespace", namespace,
@@ -91,7 +91,7 @@ func runsImage(t *testing.T, namespace, name, version string) {
 	}
 }
 
-// may reports whether the manager of a namespace may read the Secrets of another one.
+// may reports whether the manager in a namespace may read the Secrets in another one.
 func may(t *testing.T, namespace, other string) bool {
 	t.Helper()
 	out, err := program.Output(t.Context(), "kubectl", "auth", "can-i", "list", "secrets", "--namespace", other,
@@ -102,38 +102,38 @@ func may(t *testing.T, namespace, other string) bool {
 	return err == nil
 }
 
-// leavesNothing waits until no object outside of namespaces is the operator's, but the CRD and
-// the roles that belong to it: OLM makes those for its users.
+// leavesNothing waits until no cluster-scoped object belongs to the operator, except for the CRD and its roles, which
+// OLM creates for users of the CRD.
 func leavesNothing(t *testing.T) {
 	t.Helper()
-	eventually(t, "nothing is left outside of namespaces but the CRD", func(ctx context.Context) error {
+	eventually(t, "only the CRD is left outside of namespaces", func(ctx context.Context) error {
 		left, err := rolesLeft(ctx)
 		left = slices.DeleteFunc(left, func(name string) bool { return strings.Contains(name, crdName) })
 		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("%q are there", left)
+			err = fmt.Errorf("%q exist", left)
 		}
 		return err
 	})
 }
 
-// removeDefinition deletes the CRD, which the operator has left, and waits until it is gone, and the
-// roles that the lifecycle manager made for its users with it.
+// removeDefinition deletes the CRD, which the operator leaves, and waits until the CRD and the roles that the lifecycle
+// manager created for its users are gone.
 func removeDefinition(t *testing.T) {
 	t.Helper()
 	mustRun(t, "kubectl", "delete", "customresourcedefinition", crdName, "--timeout=4m")
 	eventually(t, "the roles of the CRD are gone", func(ctx context.Context) error {
 		left, err := rolesLeft(ctx)
 		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("%q are there", left)
+			err = fmt.Errorf("%q exist", left)
 		}
 		return err
 	})
 }
 
-// rolesLeft returns the ClusterRoles and ClusterRoleBindings that are the operator's, after the command of
-// docs/install.md for those that OLM 0 recreates. It executes an InstallPlan two or three times, the last time by a
-// cache that does not show yet that the plan is complete. An execution takes ten seconds, recreates what the removal of
-// the CSV deletes, and nothing removes that afterwards.
+// rolesLeft returns the operator's ClusterRoles and ClusterRoleBindings, after running the command in docs/install.md
+// for the ones that OLM 0 recreates. OLM 0 executes an InstallPlan two or three times, the last time by a cache that
+// does not show yet that the plan is complete. An execution takes ten seconds and recreates objects that are deleted
+// with the CSV, and nothing removes them afterwards.
 func rolesLeft(ctx context.Context) ([]string, error) {
 	_, err := program.Output(ctx, "kubectl", "delete", "clusterroles,clusterrolebindings",
 		fmt.Sprintf("--selector=olm.owner in (%s,%s)", csv(previousVersion), csv(thisVersion)))
@@ -146,8 +146,8 @@ func rolesLeft(ctx context.Context) ([]string, error) {
 	}), err
 }
 
-// removeAfterFailure removes, if a test has failed, what would fail the next one: OLM 0, the operator, all Darkrooms,
-// the CRD and the roles. Tests that pass have removed them.
+// removeAfterFailure removes, after a failed test, everything that would fail the next one: OLM 0, the operator, all
+// Darkrooms, the CRD and the roles. Successful tests have already removed them.
 func removeAfterFailure(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -165,7 +165,7 @@ func removeAfterFailure(t *testing.T) {
 		}
 		run("delete deployments --all --cascade=foreground --namespace " + lifecycleNamespace)
 		run("delete deployments --all-namespaces --cascade=foreground --selector=app.kubernetes.io/name=" + packageName)
-		// No operator removes the finalizers any more.
+		// No operator is left to remove the finalizers.
 		list := &v1alpha1.DarkroomList{}
 		if err := kube.List(ctx, list); err != nil && !meta.IsNoMatchError(err) {
 			t.Error(err)

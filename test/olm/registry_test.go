@@ -21,8 +21,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/image"
 )
 
-// startRegistry runs an image registry without TLS at the node's address, where pods reach it, until
-// the test ends, and returns its host.
+// startRegistry runs an image registry without TLS at the node's address, which pods can reach, until the test ends,
+// and returns its host.
 func startRegistry(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", net.JoinHostPort(nodeIP, "0"))
@@ -35,8 +35,7 @@ func startRegistry(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// push pushes an image of one layer to the registry: folders, by their paths in it. It
-// returns the digest.
+// push pushes an image with one layer of folders, given by their paths in it, to the registry. It returns the digest.
 func push(t *testing.T, reference string, folders map[string]string, config v1.Config) string {
 	t.Helper()
 	var files []image.File
@@ -48,7 +47,7 @@ func push(t *testing.T, reference string, folders map[string]string, config v1.C
 	return pushImage(t, reference, packed)
 }
 
-// pushArchive pushes the image of a docker-archive, and returns the digest.
+// pushArchive pushes the image in a docker-archive, and returns the digest.
 func pushArchive(t *testing.T, reference, archive string) string {
 	t.Helper()
 	packed, err := tarball.ImageFromPath(archive, nil)
@@ -70,7 +69,7 @@ func pushImage(t *testing.T, reference string, packed v1.Image) string {
 	return digest.String()
 }
 
-// bundleLabels are those that the bundle.Dockerfile of a bundle gives the image.
+// bundleLabels are the labels that the bundle.Dockerfile of a bundle sets on the image.
 func bundleLabels(t *testing.T, bundle string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(bundle, "metadata", "annotations.yaml"))

@@ -15,8 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
 
-// TestVersion0 is the life of the operator under version 0, step by step: each step
-// needs the one before.
+// TestVersion0 tests the lifecycle of the operator under version 0; each step needs the previous one.
 func TestVersion0(t *testing.T) {
 	removeAfterFailure(t)
 	startVersion0(t)
@@ -38,9 +37,9 @@ func TestVersion0(t *testing.T) {
 	}
 }
 
-// installsForSeveralNamespaces checks that the operator serves the namespaces that it is installed
-// for, has no rights in another one, and touches nothing there. Of its own namespace, or a single
-// other one, OLM makes the same objects.
+// installsForSeveralNamespaces checks that the operator serves the namespaces for which it is installed, has no
+// permissions in another namespace, and changes nothing there. For its own namespace, or a single other one, OLM
+// creates the same objects.
 func installsForSeveralNamespaces(t *testing.T) {
 	namespace, targets := newNamespace(t, "multi"), []string{newNamespace(t, "multi-one"), newNamespace(t, "multi-two")}
 	outside := newNamespace(t, "multi-outside")
@@ -62,7 +61,7 @@ func installsForSeveralNamespaces(t *testing.T) {
 	}
 	must(t, kube.Get(t.Context(), client.ObjectKeyFromObject(ignored), ignored))
 	if len(ignored.Finalizers) > 0 || ignored.Status.Phase != "" {
-		t.Errorf("the Darkroom outside was touched: %q %q", ignored.Finalizers, ignored.Status.Phase)
+		t.Errorf("the Darkroom in another namespace was changed: %q %q", ignored.Finalizers, ignored.Status.Phase)
 	}
 
 	for _, name := range append(targets, outside) {
@@ -75,7 +74,7 @@ func installsForSeveralNamespaces(t *testing.T) {
 	removeDefinition(t)
 }
 
-// upgrades comes from the earlier release, made of its own source, to this one.
+// upgrades upgrades from the earlier release, built from its own source, to this one.
 func upgrades(t *testing.T, previous, this string) {
 	pointCatalogSource(t, previous)
 	subscribe(t, globalNamespace, csv(previousVersion))
@@ -90,8 +89,7 @@ func upgrades(t *testing.T, previous, this string) {
 	worksOn(t, photos, baseDomain, before)
 }
 
-// leavesDarkrooms removes the operator first, though docs/install.md says to delete the
-// Darkrooms first.
+// leavesDarkrooms removes the operator first, although docs/install.md recommends deleting the Darkrooms first.
 func leavesDarkrooms(t *testing.T) {
 	photos := darkrooms.New("photos", "upgraded").Obj()
 	waitServing(t, photos, baseDomain)
@@ -100,12 +98,12 @@ func leavesDarkrooms(t *testing.T) {
 	leavesNothing(t)
 	waitServing(t, photos, baseDomain)
 	if after := darkroomPods(t, photos); !slices.Equal(before, after) {
-		t.Errorf("the pods were %q, and are %q", before, after)
+		t.Errorf("the pods were %q and are %q", before, after)
 	}
 }
 
-// goesBack installs the earlier release after this one was removed, as docs/install.md says.
-// In the catalog of that release it is the newest; with others, startingCSV would name it.
+// goesBack installs the earlier release after this one was removed, as described in docs/install.md. In the catalog of
+// that release alone, it is the newest; in a catalog with others, startingCSV would select it.
 func goesBack(t *testing.T, previous, this string) {
 	photos := darkrooms.New("photos", "upgraded").Obj()
 	waitServing(t, photos, baseDomain)
@@ -124,8 +122,8 @@ func goesBack(t *testing.T, previous, this string) {
 	waitEmpty(t, "upgraded")
 }
 
-// followsDocuments is the last step of version 0. Here the node pulls the images of
-// catalog and bundle, and the lifecycle manager runs the one and unpacks the other.
+// followsDocuments is the last step of version 0. Here the node pulls the images of catalog and bundle, and the
+// lifecycle manager runs the catalog and unpacks the bundle.
 func followsDocuments(t *testing.T) {
 	remove(t, lifecycleNamespace, "catalogsource", catalogSource)
 	installsFromTheMirror(t, startRegistry(t), docs.OLM0)

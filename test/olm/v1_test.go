@@ -12,11 +12,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/docs"
 )
 
-// installNamespace is where config/olmv1 installs the operator.
+// installNamespace is the namespace in which config/olmv1 installs the operator.
 const installNamespace = "darkroom-system"
 
-// TestVersion1 installs the operator as a ClusterExtension, with the installer's
-// ServiceAccount of config/olmv1, upgrades it, and removes it.
+// TestVersion1 installs the operator as a ClusterExtension with the installer's ServiceAccount of config/olmv1,
+// upgrades it, and removes it.
 func TestVersion1(t *testing.T) {
 	removeAfterFailure(t)
 	host := startRegistry(t)
@@ -29,7 +29,7 @@ func TestVersion1(t *testing.T) {
 	objects := decode(t, mustRun(t, "kubectl", "kustomize", filepath.Join(repository, "config", "olmv1")))
 	for _, object := range objects {
 		if object.GetKind() == "ClusterCatalog" {
-			// That of this test changes.
+			// The test's own catalog changes.
 			object.Object["spec"] = map[string]any{"source": map[string]any{"type": "Image", "image": map[string]any{
 				"ref": catalog, "pollIntervalMinutes": int64(1),
 			}}}
@@ -42,7 +42,7 @@ func TestVersion1(t *testing.T) {
 	waitServing(t, photos, defaultBaseDomain)
 	before := darkroomPods(t, photos)
 
-	// As docs/operations.md says: OLM takes the changed descriptions of the definition for a danger.
+	// As described in docs/operations.md, because OLM treats changed descriptions in the CRD as unsafe.
 	mustRun(t, "kubectl", "patch", "clusterextension", packageName, "--type=merge",
 		"--patch", `{"spec":{"install":{"preflight":{"crdUpgradeSafety":{"enforcement":"None"}}}}}`)
 	pushCatalog(t, host, catalog, previousVersion, thisVersion)
@@ -50,7 +50,7 @@ func TestVersion1(t *testing.T) {
 	runsAsPod(t, installNamespace, thisVersion)
 	worksOn(t, photos, defaultBaseDomain, before)
 
-	// Removing the extension removes the CRD with it: Darkrooms are deleted first.
+	// Removing the extension also removes the CRD, so Darkrooms are deleted first.
 	emptyNamespace(t, "extended")
 	remove(t, "", "clusterextension", packageName)
 	for _, object := range objects {
@@ -63,7 +63,7 @@ func TestVersion1(t *testing.T) {
 	installsFromTheMirror(t, host, docs.OLM1)
 }
 
-// pushBundle pushes a bundle as its Dockerfile makes it, and returns the digest.
+// pushBundle pushes a bundle as an image, as its Dockerfile builds it, and returns the digest.
 func pushBundle(t *testing.T, reference, bundle string) string {
 	t.Helper()
 	return push(t, reference, map[string]string{
@@ -75,8 +75,8 @@ func bundleReference(host, version string) string {
 	return host + "/darkroom-operator-bundle:v" + version
 }
 
-// pushCatalog pushes a catalog of releases, rendered as `make catalog` does, that names
-// the bundles' images in the registry.
+// pushCatalog pushes a catalog of releases, rendered in the same way as by `make catalog`, that references the bundles'
+// images in the registry.
 func pushCatalog(t *testing.T, host, reference string, versions ...string) {
 	t.Helper()
 	folder := catalogOf(t, func(bundle, version string) string {

@@ -15,11 +15,11 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// limits bound the wait for states that should take seconds: the machines are shared, and
-// lifecycle managers retry after a while.
+// limits bound the wait for states that should take seconds. The machines are shared, and lifecycle managers retry only
+// after a while.
 var limits = wait.Limits{Timeout: 4 * time.Minute, Period: 250 * time.Millisecond}
 
-// eventually waits until a check finds nothing wrong.
+// eventually waits until a check returns no error.
 func eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Helper()
 	started := time.Now()
@@ -27,7 +27,7 @@ func eventually(t *testing.T, what string, check func(context.Context) error) {
 	t.Logf("%s after %.1fs", what, time.Since(started).Seconds())
 }
 
-// create creates objects, and fails the test if one is refused.
+// create creates objects, and fails the test if one is rejected.
 func create(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
@@ -44,7 +44,7 @@ func remove(t *testing.T, namespace, kind string, names ...string) {
 		names...)...)
 }
 
-// mustRun runs a program and returns what it writes. After a failure it logs the pods that there are.
+// mustRun runs a program and returns its output. After a failure it logs the existing pods.
 func mustRun(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := program.Output(t.Context(), name, args...)
@@ -54,7 +54,7 @@ func mustRun(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// waitAvailable waits until a Deployment has the pods it asks for, and no older ones.
+// waitAvailable waits until a Deployment has the requested pods, and no older ones.
 func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 	t.Helper()
 	deployment := &appsv1.Deployment{}
@@ -69,7 +69,7 @@ func waitAvailable(t *testing.T, namespace, name string) *appsv1.Deployment {
 	return deployment
 }
 
-// pods reports how the pods are.
+// pods describes the state of the pods.
 func pods(ctx context.Context) string {
 	out, err := program.Output(ctx, "kubectl", "get", "pods", "--all-namespaces")
 	return fmt.Sprintf("%s (%v)", out, err)

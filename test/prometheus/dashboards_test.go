@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// dashboard has the parts of a dashboard that are evaluated.
+// dashboard contains the evaluated parts of a dashboard.
 type dashboard struct {
 	UID        string `json:"uid"`
 	Templating struct {
@@ -50,7 +50,7 @@ func dashboards(t *testing.T) map[string]dashboard {
 	return all
 }
 
-// variables are those that Grafana replaces: the Darkroom that has alerts and failing probes.
+// variables are the variables that Grafana replaces: the Darkroom that has alerts and failing probes.
 var variables = strings.NewReplacer("$cluster", ".*", "$namespace", "team-b", "$name", "shop")
 
 var (
@@ -102,7 +102,7 @@ func TestEachPanelShowsTheRecordedScrape(t *testing.T) {
 	s.checkSelectors(t, expressions)
 }
 
-// checkSelectors reports misspelled metrics and labels, which select nothing: no alert notices.
+// checkSelectors reports misspelled metrics and labels, which select nothing and which no alert reveals.
 func (s *server) checkSelectors(t *testing.T, expressions map[string]string) {
 	t.Helper()
 	for expression, where := range expressions {

@@ -35,8 +35,7 @@ func read(t *testing.T, path ...string) []byte {
 	return content
 }
 
-// ruleFile writes the groups of the PrometheusRule to a file that Prometheus loads, after
-// it has checked them.
+// ruleFile checks the groups of the PrometheusRule, and writes them to a file that Prometheus loads.
 func ruleFile(t *testing.T) (path string, groups *rulefmt.RuleGroups) {
 	t.Helper()
 	var resource struct {
@@ -98,7 +97,7 @@ func newServer(t *testing.T, load string) *server {
 	}
 	for _, group := range groups {
 		for _, rule := range group.AlertingRules() {
-			rule.SetRestored(true) // else no series ALERTS is written
+			rule.SetRestored(true) // otherwise no series ALERTS is written
 		}
 	}
 	return &server{LazyLoader: loader, groups: slices.Collect(maps.Values(groups)), now: time.Unix(0, 0).UTC()}
@@ -125,7 +124,7 @@ func (s *server) run(t *testing.T, until, step time.Duration) {
 	s.now = s.now.Add(-step)
 }
 
-// firing returns the alerts that fire: name, then labels by their names.
+// firing returns the firing alerts: name, then labels sorted by name.
 func (s *server) firing(t *testing.T) []string {
 	t.Helper()
 	firing := []string{}
@@ -182,8 +181,7 @@ func (s *server) query(t *testing.T, expression string) promql.Vector {
 	}
 }
 
-// foreign are series of controller-runtime, client-go and the Go runtime, as the manager
-// serves them.
+// foreign are series of controller-runtime, client-go and the Go runtime, as the manager serves them.
 const foreign = `
 controller_runtime_reconcile_errors_total{controller="darkroom-helm"} 0
 workqueue_depth{name="darkroom-helm",controller="darkroom-helm",priority=""} 0

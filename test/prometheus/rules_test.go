@@ -17,7 +17,7 @@ const healthy = `
   darkroom_operator_darkrooms{phase="Ready",source_type="S3"} 1x10000
 `
 
-// each are the series of a Darkroom without a problem, of an operator that reports each.
+// each returns the series of a Darkroom without a problem, from an operator that reports each Darkroom.
 const each = `
   darkroom_info{namespace="team-a",name="photos",version="v1",source="S3"} 1x10000
   darkroom_status_condition{namespace="team-a",name="photos",type="DomainsReady",status="True"} 1x10000
@@ -50,12 +50,12 @@ func shopReady(condition, status string) string {
 
 const fine = healthy + each + ready
 
-// total are the series of an operator that counts Darkrooms, one of which is in a phase.
+// total returns the series of an operator that reports only totals, with one Darkroom in a phase.
 func total(phase string) string {
 	return healthy + fmt.Sprintf("  darkroom_operator_darkrooms{phase=%q,source_type=\"S3\"} 1x10000\n", phase)
 }
 
-// probes are the probes of a Darkroom without another problem, and of one that is always served.
+// probes returns the probes of a Darkroom without another problem, and of a Darkroom that is always served.
 func probes(results string) string {
 	return fine + `
   darkroom_probe_success{namespace="team-a",name="photos"} ` + results + `
@@ -63,7 +63,7 @@ func probes(results string) string {
 `
 }
 
-// outOfMemory are the series of a container that the kernel ended after half an hour.
+// outOfMemory returns the series of a container that the kernel killed after half an hour.
 func outOfMemory(namespace, pod, container string) string {
 	labels := fmt.Sprintf(`{namespace=%q,pod=%q,container=%q`, namespace, pod, container)
 	return `
@@ -72,7 +72,7 @@ func outOfMemory(namespace, pod, container string) string {
 `
 }
 
-// requests are a gate's requests that succeed and fail.
+// requests returns a gate's requests that succeed and fail.
 func requests(succeed, fail string) string {
 	return `
   darkroom_gate_requests_total{namespace="team-a",service="photos",pod="a",code="200",cache="hit"} ` + succeed + `
@@ -80,8 +80,7 @@ func requests(succeed, fail string) string {
 `
 }
 
-// durations describe 100 requests a minute, of which some take less than a second and
-// the others 10 seconds.
+// durations describes 100 requests per minute, of which some take less than a second and the others 10 seconds.
 func durations(fast string) string {
 	return `
   darkroom_gate_request_duration_seconds_bucket{namespace="team-a",service="photos",pod="a",le="1"} ` + fast + `
@@ -90,17 +89,17 @@ func durations(fast string) string {
 `
 }
 
-// gone are the series of an operator that is not scraped after ten minutes.
+// gone returns the series of an operator that is not scraped any more after ten minutes.
 const gone = `
   darkroom_operator_build_info{version="1",chart_version="2"} 1x10 stale
 `
 
-// alertTest is a situation and the alerts that fire in it; no other alert may fire. The
-// number 10000 in series stands for the rest of the time.
+// alertTest is a situation and the alerts that fire in it; no other alert may fire. The number 10000 in series means
+// the remaining time.
 type alertTest struct {
 	name   string
 	series string
-	// at is the time of the question, step the time between two evaluations; a minute by default.
+	// at is the time at which alerts are checked, and step the time between two evaluations; a minute by default.
 	at, step time.Duration
 	want     []string
 }
@@ -132,7 +131,7 @@ var alertTests = append(conditionTests(), []alertTest{
   controller_runtime_reconcile_errors_total{controller="another"} 0+30x10000
 `, at: 40 * time.Minute, want: []string{"DarkroomOperatorErrors controller=darkroom-helm severity=warning"}},
 
-	// The total counts where Darkrooms are not reported one by one.
+	// If Darkrooms are not reported one by one, the total counts.
 	{
 		name: "Darkrooms have failed", series: total("Failed"), at: 40 * time.Minute,
 		want: []string{"DarkroomsNotReady phase=Failed severity=warning"},
@@ -142,7 +141,7 @@ var alertTests = append(conditionTests(), []alertTest{
 		want: []string{"DarkroomsNotReady phase=Deploying severity=warning"},
 	},
 	{name: "Darkrooms are paused", series: total("Paused"), at: 40 * time.Minute},
-	{name: "the total is silent where Darkrooms are reported one by one", series: total("Failed") + each + ready, at: time.Hour},
+	{name: "the total is ignored if Darkrooms are reported one by one", series: total("Failed") + each + ready, at: time.Hour},
 
 	// One Darkroom.
 	{
@@ -179,9 +178,9 @@ var alertTests = append(conditionTests(), []alertTest{
 		want: []string{"DarkroomGateErrors name=photos namespace=team-a severity=warning"},
 	},
 	{name: "one request of fifty fails", series: fine + requests("0+98x10000", "0+2x10000"), at: 25 * time.Minute},
-	{name: "the operator's probe alone fails", series: fine + requests("0x10000", "0+6x10000"), at: 25 * time.Minute},
+	{name: "only the operator's probe fails", series: fine + requests("0x10000", "0+6x10000"), at: 25 * time.Minute},
 	{
-		name: "the operator's probe alone is slow", series: fine + strings.ReplaceAll(durations("0x10000"), "0+100x", "0+6x"),
+		name: "only the operator's probe is slow", series: fine + strings.ReplaceAll(durations("0x10000"), "0+100x", "0+6x"),
 		at: 30 * time.Minute,
 	},
 	{name: "requests have failed for a minute", series: fine + requests("0+48x10000", "0x60 48 0x10000"), at: time.Hour},
@@ -213,7 +212,7 @@ var alertTests = append(conditionTests(), []alertTest{
 	},
 	{name: "one probe fails", series: probes("1x120 0 1x10000"), at: 130 * time.Minute},
 	{
-		name: "probes are served again", series: probes("1x1440 0x10 1x10000"),
+		name: "probes succeed again", series: probes("1x1440 0x10 1x10000"),
 		at: 1500 * time.Minute, step: 10 * time.Minute,
 	},
 	{
@@ -227,7 +226,7 @@ var alertTests = append(conditionTests(), []alertTest{
 	},
 }...)
 
-// conditionTests has each condition of a Darkroom that is otherwise ready.
+// conditionTests contains a test for each condition of a Darkroom that is otherwise ready.
 func conditionTests() (tests []alertTest) {
 	for _, test := range []struct {
 		condition, status string
@@ -252,8 +251,8 @@ func conditionTests() (tests []alertTest) {
 // blankLines would end the load command.
 var blankLines = regexp.MustCompile(`\n\s*\n`)
 
-// A ruler may evaluate the series of several clusters: what happens in one neither causes nor hides
-// alerts of another, in which all is well.
+// A ruler may evaluate the series of several clusters. Events in one cluster must neither cause nor hide alerts of
+// another cluster, in which all is well.
 func TestAlertsFireWhenTheyShould(t *testing.T) {
 	for _, test := range alertTests {
 		t.Run(test.name, func(t *testing.T) {
@@ -273,8 +272,8 @@ func TestAlertsFireWhenTheyShould(t *testing.T) {
 	}
 }
 
-// TestOneCauseHasOneAlert has a Darkroom for each combination of conditions: a missing Secret also fails the
-// rollout and Ready, and a refused host is also Stalled. Whoever pauses a Darkroom knows about it.
+// TestOneCauseHasOneAlert creates a Darkroom for each combination of conditions: a missing Secret also fails the
+// rollout and Ready, and a refused host is also Stalled. A user who pauses a Darkroom knows about it.
 func TestOneCauseHasOneAlert(t *testing.T) {
 	conditions := []struct{ name, fine, wrong string }{
 		{"Ready", "True", "False"},

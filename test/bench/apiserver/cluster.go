@@ -105,8 +105,8 @@ func (c *cluster) fill(ctx context.Context, n int) error {
 	return group.Wait()
 }
 
-// people creates accounts that may read all Darkrooms, and returns their tokens. Each is in another namespace, because the
-// accounts of one namespace share places for streams.
+// people creates accounts that may read all Darkrooms, and returns their tokens. Each account is in its own namespace,
+// because the accounts of one namespace share places for streams.
 func (c *cluster) people(ctx context.Context, n int) ([]string, error) {
 	viewer := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "load-viewer"}, Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"darkrooms"},

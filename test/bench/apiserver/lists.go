@@ -52,7 +52,7 @@ func list(ctx context.Context, url, token string) error {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err == nil && (answer.StatusCode != http.StatusOK || len(body) < 10_000) {
-		err = fmt.Errorf("list: the answer is %d with %d bytes", answer.StatusCode, len(body))
+		err = fmt.Errorf("list: got status %d with %d bytes", answer.StatusCode, len(body))
 	}
 	return err
 }

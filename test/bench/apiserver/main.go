@@ -19,7 +19,7 @@ const (
 	allDarkrooms = 2000
 	// openStreams is the number of streams that are open while lists of 100 are requested.
 	openStreams, allLists = 200, 1000
-	// pacedChanges are made one by one, 20 per second, and burstChanges then as fast as the cluster allows.
+	// pacedChanges are made one by one, 20 per second, and then burstChanges as fast as the cluster allows.
 	pacedChanges, burstChanges = 300, 500
 	// limit is the maximum duration of the measurement.
 	limit = 8 * time.Minute
@@ -82,7 +82,7 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	if err != nil {
 		return false, err
 	}
-	// While a server does not know a token yet, it limits the attempts of an address.
+	// Until a server knows a token, it limits the attempts from an address.
 	for _, token := range tokens {
 		if err := list(ctx, server.URL, token); err != nil {
 			return false, err
@@ -96,7 +96,7 @@ func load(ctx context.Context, operator string, cluster *cluster, tokens []strin
 	}
 	defer closeStreams()
 
-	log.Printf("asking for %d lists of 100", allLists)
+	log.Printf("requesting %d lists of 100", allLists)
 	lists, err := measureLists(ctx, server.URL, tokens, allLists)
 	if err != nil {
 		return false, err
@@ -143,7 +143,7 @@ func printLoad(lists, paced, burst []time.Duration, rate float64, watch *watch, 
 		ms(at(paced, 99)), "p99 < "+ms(eventGoal), at(paced, 99) < eventGoal)
 	row(fmt.Sprintf("change to stream, %.0f a second (%d × %d)", rate, burstChanges, openStreams), ms(at(burst, 50)),
 		ms(at(burst, 99)), "", true)
-	row("changes that a stream did not see", "", fmt.Sprint(lost), "0", lost == 0)
+	row("changes that a stream did not receive", "", fmt.Sprint(lost), "0", lost == 0)
 	row("streams that broke", "", fmt.Sprint(broken), "0", broken == 0)
 	row("memory of the API server, at most", "", mib(peak), "< "+mib(memoryGoal), peak < memoryGoal)
 	if err := out.Flush(); err != nil {

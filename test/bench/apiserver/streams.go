@@ -85,7 +85,7 @@ func (w *watch) read(ctx context.Context, stream int, url, token string, darkroo
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		synced <- fmt.Errorf("stream: the answer is %d", answer.StatusCode)
+		synced <- fmt.Errorf("stream: got status %d", answer.StatusCode)
 		return
 	}
 	complete := fmt.Sprintf(`data: {"items":%d,`, darkrooms)

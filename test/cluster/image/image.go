@@ -1,5 +1,5 @@
-// Package image packs programs and files as a container image of one layer, FROM scratch, without a
-// container engine or a registry. The same input gives the same bytes.
+// Package image packs programs and files as a container image with one layer, FROM scratch, without a container engine
+// or a registry. The same input produces the same bytes.
 package image
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // File is a file of an image, or a folder with all its files.
 type File struct {
-	// Path is where it is in the image, and Source where it is on this machine.
+	// Path is its path in the image, and Source its path on this machine.
 	Path, Source string
 }
 
@@ -44,7 +44,7 @@ func Build(files []File, config v1.Config) (v1.Image, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	// Images stay on this machine: compressing them would take longer than anything else.
+	// Images stay on this machine, and compressing them would take longer than anything else.
 	opener := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil }
 	packedLayer, err := tarball.LayerFromOpener(opener, tarball.WithCompressionLevel(gzip.NoCompression))
 	if err != nil {
@@ -73,7 +73,7 @@ func Save(archive, reference string, image v1.Image) error {
 	return tarball.WriteToFile(archive, tag, image)
 }
 
-// NameOf returns the name of the one image in a docker-archive.
+// NameOf returns the name of the only image in a docker-archive.
 func NameOf(archive string) (string, error) {
 	images, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(archive) })
 	if err != nil {
@@ -101,14 +101,14 @@ func CheckStatic(program string) error {
 	return nil
 }
 
-// layer is the tar of an image's layer, with the folders that it has.
+// layer is the tar of an image's layer, with the folders that it contains.
 type layer struct {
 	*tar.Writer
 
 	folders map[string]bool
 }
 
-// tree adds a file, or a folder with all that is in it.
+// tree adds a file, or a folder with all its content.
 func (l *layer) tree(file File) error {
 	return filepath.WalkDir(file.Source, func(source string, _ fs.DirEntry, err error) error {
 		if err != nil {
@@ -118,7 +118,7 @@ func (l *layer) tree(file File) error {
 		if err != nil {
 			return err
 		}
-		// Stat follows symbolic links: libraries of the machine are such.
+		// Stat follows symbolic links, because libraries on the machine may be symbolic links.
 		info, err := os.Stat(source)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (l *layer) tree(file File) error {
 	})
 }
 
-// folder adds a folder after those that it is in, unless it is there.
+// folder adds a folder after its parents, unless it exists.
 func (l *layer) folder(target string, mode int64) error {
 	if l.folders[target] {
 		return nil
@@ -143,8 +143,7 @@ func (l *layer) folder(target string, mode int64) error {
 	return l.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimPrefix(target, "/") + "/", Mode: mode})
 }
 
-// permissions do not depend on the umask of the user who created a file, except for those that
-// everybody may write.
+// permissions do not depend on the umask of the user who created a file, except for world-writable files
 func permissions(info fs.FileInfo) int64 {
 	mode := int64(0o644)
 	if info.IsDir() || info.Mode()&0o111 != 0 {

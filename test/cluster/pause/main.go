@@ -1,5 +1,5 @@
-// Command pause runs in the sandbox container of every pod: it holds the
-// pod's namespaces, reaps orphans, and ends when it is told to.
+// Command pause runs in the sandbox container of every pod: it keeps the pod's namespaces, reaps orphans, and ends
+// after a signal.
 package main
 
 import (

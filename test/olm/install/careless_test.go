@@ -17,14 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// defaultAddresses are those that the programs listen at unless a flag names another.
+// defaultAddresses are the addresses at which the programs listen unless a flag sets another.
 var defaultAddresses = map[string]string{
 	"metrics-bind-address":      ":8443",
 	"health-probe-bind-address": ":8081", "bind-address": ":5000",
 }
 
-// An address that is changed or turned off takes along the ports of the container, its probes, its Service and
-// what Prometheus scrapes. The test walks the values that are addresses.
+// If an address is changed or disabled, the ports of the container, its probes, its Service and the scrape
+// configuration must change with it. The test tries all values that are addresses.
 func TestPortsFollowTheAddresses(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(repository, "charts", "darkroom-operator", "values.yaml"))
 	must(t, err)
@@ -48,7 +48,8 @@ func TestPortsFollowTheAddresses(t *testing.T) {
 				isProbed := component == "apiserver" || field == "healthProbeBindAddress"
 				if isProbed && strings.HasPrefix(address, "127.") {
 					_, err := renderChart(t, "darkroom-operator", values)
-					if err == nil || !strings.Contains(err.Error(), component+"."+field+": 127.0.0.1:9999 is not reached") {
+					want := component + "." + field + ": the kubelet's probes cannot reach 127.0.0.1:9999"
+					if err == nil || !strings.Contains(err.Error(), want) {
 						t.Errorf("%s: pods whose probes fail are installed: %v", values, err)
 					}
 					continue
@@ -62,10 +63,10 @@ func TestPortsFollowTheAddresses(t *testing.T) {
 	}
 }
 
-// arguments are the arguments of containers.
+// arguments returns the arguments of containers.
 var arguments = regexp.MustCompile(`(?m)^ *- "?--.*\n`)
 
-// A variable of a flag in extraEnv, in place of its value, must not leave other objects behind. The test walks the
+// If extraEnv sets the variable of a flag instead of the value, no inconsistent objects may result. The test tries all
 // values that change more than the arguments of their container.
 func TestVariablesOfFlagsLeaveNothingBehind(t *testing.T) {
 	chart, schema := loadChart(t, "charts/darkroom-operator")
@@ -95,7 +96,7 @@ func TestVariablesOfFlagsLeaveNothingBehind(t *testing.T) {
 			at, env := place(values, []string{component, "extraEnv"})
 			at[env] = []any{map[string]any{"name": variable, "value": "a"}}
 			if _, err := documentsOf(chart, values); err == nil || !strings.Contains(err.Error(), component+".extraEnv: "+variable) {
-				t.Errorf("objects follow %s.%s, and not %s: %v", component, name, variable, err)
+				t.Errorf("objects depend on %s.%s but not on %s: %v", component, name, variable, err)
 			}
 		}
 	}
@@ -104,7 +105,8 @@ func TestVariablesOfFlagsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// checkPorts fails unless the ports of all containers are the ones in their flags, and whatever names a port has one.
+// checkPorts fails unless the ports of all containers equal the ones in their flags, and every reference to a port has
+// one.
 func checkPorts(t *testing.T, values string, objects map[string]*unstructured.Unstructured) {
 	t.Helper()
 	ports, services := map[string][]string{}, map[string][]string{}
@@ -118,7 +120,7 @@ func checkPorts(t *testing.T, values string, objects map[string]*unstructured.Un
 			component := object.GetLabels()["app.kubernetes.io/component"]
 			ports[component] = append(ports[component], port.Name)
 			if !slices.Contains(listens, int(port.ContainerPort)) {
-				t.Errorf("%s: %s has the port %s %d, and listens at %v", values, name, port.Name, port.ContainerPort, listens)
+				t.Errorf("%s: %s has the port %s %d, but listens at %v", values, name, port.Name, port.ContainerPort, listens)
 			}
 		}
 		for _, probe := range []*corev1.Probe{container.LivenessProbe, container.ReadinessProbe} {
@@ -156,7 +158,7 @@ func checkPorts(t *testing.T, values string, objects map[string]*unstructured.Un
 	}
 }
 
-// listened returns the ports that the program in a container listens at.
+// listened returns the ports at which the program in a container listens.
 func listened(container corev1.Container) (ports []int) {
 	addresses := maps.Clone(defaultAddresses)
 	for _, arg := range container.Args {
@@ -173,7 +175,7 @@ func listened(container corev1.Container) (ports []int) {
 	return ports
 }
 
-// Metrics without TLS are served to everybody: a scraper must not send its token there.
+// Anyone can scrape metrics without TLS, so a scraper must not send its token there.
 func TestPlainMetricsAreScrapedWithoutAToken(t *testing.T) {
 	for values, scheme := range map[string]string{
 		"": "https", "manager: {metricsSecure: true}": "https",
@@ -191,7 +193,7 @@ func TestPlainMetricsAreScrapedWithoutAToken(t *testing.T) {
 	}
 }
 
-// In namespaced installations, each component has its Role in each namespace that it watches.
+// In namespaced installations, each component has a Role in each namespace that it watches.
 func TestEachComponentMayReadWhatItWatches(t *testing.T) {
 	for _, values := range []string{
 		"{rbac: {namespaced: true}}",

@@ -31,8 +31,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/helm4"
 )
 
-// renderChart renders the operator's chart as `helm install darkroom-operator` does, with Helm 3
-// and Helm 4, which must agree.
+// renderChart renders the operator's chart like `helm install darkroom-operator`, with Helm 3 and Helm 4, which must
+// agree.
 func renderChart(t *testing.T, release, values string) ([]*unstructured.Unstructured, error) {
 	t.Helper()
 	directory := filepath.Join(repository, "charts", "darkroom-operator")
@@ -82,7 +82,7 @@ func mustRender(t *testing.T, values string) map[string]*unstructured.Unstructur
 	return byName(objects)
 }
 
-// podsOf is the template of a Deployment.
+// podsOf returns the pod template of a Deployment.
 func podsOf(t *testing.T, deployment *unstructured.Unstructured) corev1.PodTemplateSpec {
 	t.Helper()
 	if deployment == nil {
@@ -99,8 +99,7 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 	return named
 }
 
-// TestServicesAreNotReadAsFlags: Kubernetes would set DARKROOM_URL_PORT, the variable of --url-port, for a
-// Service darkroom-url.
+// For a Service darkroom-url, Kubernetes would set DARKROOM_URL_PORT, which is the variable of --url-port.
 func TestServicesAreNotReadAsFlags(t *testing.T) {
 	for name, object := range mustRender(t, "apiserver: {enabled: true}") {
 		if object.GetKind() == "Deployment" && ptr.Deref(podsOf(t, object).Spec.EnableServiceLinks, true) {
@@ -109,8 +108,8 @@ func TestServicesAreNotReadAsFlags(t *testing.T) {
 	}
 }
 
-// TestChartAndKustomizeInstallTheSame compares the chart with config/, so that changes of one
-// are made in the other too.
+// TestChartAndKustomizeInstallTheSame compares the chart with config/, so that a change of one is also made in the
+// other.
 func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	for _, pair := range []struct{ overlay, values string }{
 		{"default", ""},
@@ -128,11 +127,11 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	} {
 		t.Run(pair.overlay, func(t *testing.T) {
 			ours, theirs := mustRender(t, pair.values), byName(kustomizeBuild(t, pair.overlay))
-			// helm install --create-namespace makes it.
+			// helm install --create-namespace creates it.
 			maps.DeleteFunc(theirs, func(_ string, object *unstructured.Unstructured) bool {
 				return object.GetKind() == "Namespace"
 			})
-			// Of the others, the namespace goes with the lease in it.
+			// For the other overlays, the lease is deleted with its namespace.
 			maps.DeleteFunc(ours, func(_ string, object *unstructured.Unstructured) bool { return object.GetKind() == "Lease" })
 			if diff := cmp.Diff(slices.Sorted(maps.Keys(theirs)), slices.Sorted(maps.Keys(ours))); diff != "" {
 				t.Fatalf("the chart (+) and config/%s (-) have other objects:\n%s", pair.overlay, diff)
@@ -144,7 +143,7 @@ func TestChartAndKustomizeInstallTheSame(t *testing.T) {
 	}
 }
 
-// helm uninstall takes the operator's permissions away while it ends, so that it cannot release the lease.
+// helm uninstall removes the operator's permissions while the operator is stopping, so it cannot release the lease.
 func TestTheChartOwnsTheLeaseOfLeaderElection(t *testing.T) {
 	const plain = "darkroom-operator.deployments.example.com"
 	hashed := func(parts ...string) string {
@@ -195,15 +194,14 @@ func TestTheNotesDeleteOnlyTheDarkroomsOfTheRelease(t *testing.T) {
 	}
 }
 
-// compare says where an object of the chart differs in more than labels and
-// what Helm calls it.
+// compare reports if an object of the chart differs in more than the labels and names that Helm sets.
 func compare(t *testing.T, name string, chart, kustomize *unstructured.Unstructured) {
 	t.Helper()
 	switch chart.GetKind() {
 	case "Deployment":
 		mine, theirs := convert[appsv1.Deployment](t, chart).Spec, convert[appsv1.Deployment](t, kustomize).Spec
 		theirs.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
-		// It is set by hand in some overlays, from the downward API.
+		// Some overlays set it manually, from the downward API.
 		if from := &theirs.Template.Spec.Containers[0].Env[0]; from.Name == "WATCH_NAMESPACE" && from.ValueFrom != nil {
 			*from = corev1.EnvVar{Name: from.Name, Value: chart.GetNamespace()}
 		}
@@ -235,7 +233,7 @@ func compare(t *testing.T, name string, chart, kustomize *unstructured.Unstructu
 	}
 }
 
-// dashboards are the files of a ConfigMap, decoded.
+// dashboards returns the files in a ConfigMap, decoded.
 func dashboards(t *testing.T, object *unstructured.Unstructured) map[string]any {
 	t.Helper()
 	decoded := map[string]any{}
@@ -301,7 +299,7 @@ admission: {enabled: true, actions: [Deny]}
 	for _, object := range objects {
 		apply(t, kube, object)
 		if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
-			deleteLater(t, kube, object) // it denies what other tests create
+			deleteLater(t, kube, object) // it denies objects that other tests create
 		}
 	}
 	if warnings.Len() > 0 {
@@ -394,11 +392,11 @@ func TestTheCRDOutlivesTheRelease(t *testing.T) {
 		t.Errorf("its resource policy is %q", kept)
 	}
 	if dropped := mustRender(t, "crds: {keep: false}")[name].GetAnnotations()["helm.sh/resource-policy"]; dropped != "" {
-		t.Errorf("asked not to be kept, its resource policy is %q", dropped)
+		t.Errorf("with keep disabled, its resource policy is %q", dropped)
 	}
 }
 
-// An empty list allows nothing, which is not the same as the default.
+// An empty list allows nothing, unlike the default.
 func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 	for want, values := range map[string]string{
 		"":                       "apiserver: {enabled: true}",
@@ -425,7 +423,8 @@ func TestTheListOfIngressAnnotationsIsPassedOnWhole(t *testing.T) {
 	}
 }
 
-// Kubernetes refuses a budget with both, and lets no pod be evicted with neither: a drain of the node would not end.
+// Kubernetes rejects a budget with both fields, and with neither field no pod can be evicted, so that a drain of the
+// node would never end.
 func TestADisruptionBudgetHasOneNumber(t *testing.T) {
 	for component, also := range map[string]string{"manager": "", "apiserver": "enabled: true, "} {
 		for budget, isRefused := range map[string]bool{
@@ -441,7 +440,7 @@ func TestADisruptionBudgetHasOneNumber(t *testing.T) {
 	}
 }
 
-// Prometheus and Grafana find objects by labels, which differ between clusters.
+// Prometheus and Grafana find objects by labels that differ between clusters.
 func TestScrapingCanBeConfigured(t *testing.T) {
 	for name, object := range mustRender(t, `
 serviceMonitor: {enabled: true, labels: {release: stack}, interval: 1m, scrapeTimeout: 20s}
@@ -469,7 +468,7 @@ dashboards: {enabled: true, labels: {board: images}, annotations: {folder: Image
 	}
 }
 
-// Flux makes artifacts of Git repositories without symbolic links. The roles would have no rules.
+// Flux creates artifacts of Git repositories without symbolic links. The roles would have no rules.
 func TestAChartWithoutItsFilesIsRefused(t *testing.T) {
 	directory := t.TempDir()
 	original, err := filepath.Abs(filepath.Join(repository, "charts", "darkroom-operator"))

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// costly are the fields by which who writes a Darkroom spends what is not theirs: each with a spec that
-// the policies deny.
+// costly are the fields with which the author of a Darkroom can use resources of others, each with a spec that the
+// policies deny.
 var costly = map[string]string{
 	"replicas":                   "replicas: 1000",
 	"autoscaling.maxReplicas":    "autoscaling: {maxReplicas: 1000}",
@@ -40,7 +40,7 @@ var costly = map[string]string{
 	"extraEnvFrom[].prefix":            "extraEnvFrom: [{prefix: HTTP_, secretRef: {name: any}}]",
 }
 
-// Additional sources have the fields of the source.
+// Additional sources have the same fields as the source.
 func init() {
 	for path, spec := range maps.Clone(costly) {
 		if field, ok := strings.CutPrefix(path, "source."); ok {
@@ -51,7 +51,7 @@ func init() {
 	}
 }
 
-// harmless are fields that look like those, and why no policy is about them.
+// harmless are similar fields without a policy, and the reason.
 var harmless = map[string]string{
 	"autoscaling.minReplicas": "at most maxReplicas, by a rule of the CRD",
 	"autoscaling.behavior":    "how fast replicas change within their bounds",
@@ -71,7 +71,7 @@ var harmless = map[string]string{
 
 var looksCostly = regexp.MustCompile(`(?i)(url|host|endpoint|repository|image|replicas|subDomains)|^extraEnv`)
 
-// TestEveryCostlyFieldHasAPolicy walks the schema of the CRD.
+// TestEveryCostlyFieldHasAPolicy checks all fields in the schema of the CRD.
 func TestEveryCostlyFieldHasAPolicy(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(schema *apiextensionsv1.JSONSchemaProps, path string)
@@ -101,7 +101,7 @@ func TestEveryCostlyFieldHasAPolicy(t *testing.T) {
 	for path := range seen {
 		if costly[path] == "" && !slices.ContainsFunc(prefixesOf(path),
 			func(prefix string) bool { return harmless[prefix] != "" }) {
-			t.Errorf("no policy is about %s, and no exception", path)
+			t.Errorf("%s has neither a policy nor an exception", path)
 		}
 	}
 	for path := range costly {
@@ -123,7 +123,7 @@ func prefixesOf(path string) []string {
 	return out
 }
 
-// policiesDeny checks that all policies together deny each spec, and more pods by the subresource scale.
+// policiesDeny checks that all policies together deny each spec, and also additional pods by the scale subresource.
 func policiesDeny(t *testing.T) {
 	t.Helper()
 	kube, _ := connect(t)

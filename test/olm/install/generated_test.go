@@ -22,10 +22,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/references"
 )
 
-// TestGeneratedValuesAreRefusedByNameOrInstalled sets one or two values to what their types admit, and more. Either
-// the chart refuses them with the name of one, or the API server accepts the objects, or names the field that it
-// refuses. What is installed can start: its images have valid names, its pods meet the Pod Security Standard
-// restricted, and an operator of some namespaces has no permissions in all of them.
+// TestGeneratedValuesAreRefusedByNameOrInstalled sets one or two values to anything that their types allow, and more.
+// Either the chart rejects them and names one of the values, or the API server accepts the objects, or its error names
+// the rejected field. Installed objects can start: their images have valid names, their pods meet the Pod Security
+// Standard restricted, and an operator limited to some namespaces has no cluster-wide permissions.
 func TestGeneratedValuesAreRefusedByNameOrInstalled(t *testing.T) {
 	kube, _ := connect(t)
 	for _, namespace := range []string{"darkroom-system", "team", "leases"} {
@@ -65,7 +65,7 @@ func TestGeneratedValuesAreRefusedByNameOrInstalled(t *testing.T) {
 					named := slices.ContainsFunc(append(names, keys...),
 						func(name string) bool { return strings.Contains(err.Error(), name) })
 					if strings.Contains(err.Error(), "executing") || !named {
-						t.Fatalf("refused without a name of %q: %v", names, err)
+						t.Fatalf("refused without the name of %q: %v", names, err)
 					}
 					return
 				}
@@ -83,7 +83,7 @@ func TestGeneratedValuesAreRefusedByNameOrInstalled(t *testing.T) {
 	}
 }
 
-// installs checks one document of a chart. The API server may refuse a text that the values have.
+// installs checks one document of a chart. The API server may reject a text in the values.
 func installs(t *rapid.T, kube client.Client, document, values string) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.UnmarshalStrict([]byte(document), &object.Object); err != nil {
@@ -96,9 +96,9 @@ func installs(t *rapid.T, kube client.Client, document, values string) {
 	err := kube.Apply(t.Context(), desired, client.FieldOwner("administrator"), client.ForceOwnership, client.DryRunAll)
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsNotFound(err) && strings.Contains(err.Error(), "namespaces"):
-		return // it names the field
+		return // the error names the field
 	case err != nil && strings.Contains(err.Error(), "cannot unmarshal number"):
-		return // it names the number, which is too large
+		return // the error contains the number, which is too large
 	case err != nil:
 		t.Errorf("%s: %v", object.GetKind(), err)
 	}

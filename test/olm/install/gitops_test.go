@@ -12,8 +12,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/documents"
 )
 
-// TestGitOpsPagesInstallTheOperator renders the chart with the values that the documents give
-// to Flux, which embeds Helm 4, and to Argo CD, which runs Helm 3.
+// TestGitOpsPagesInstallTheOperator renders the chart with the values in the documents for Flux, which embeds Helm 4,
+// and for Argo CD, which runs Helm 3.
 func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 	for page, in := range map[string]struct {
 		object          string
@@ -48,7 +48,7 @@ func TestGitOpsPagesInstallTheOperator(t *testing.T) {
 			must(t, err)
 			objects, err := renderChart(t, release, string(text))
 			must(t, err)
-			// The name that the other documents use.
+			// The other documents use this name.
 			manager := podsOf(t, byName(objects)["Deployment darkroom-system/darkroom-operator-controller-manager"])
 			if args := manager.Spec.Containers[0].Args; !slices.Contains(args, "--base-domain=images.example.com") {
 				t.Errorf("the arguments of the manager are %q", args)

@@ -22,16 +22,16 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
-// unguarded are resources that the operator may write to whatever they belong, and why.
+// unguarded are resources that the operator may write no matter to whom they belong, and the reason.
 var unguarded = map[string]string{
-	"events":               "the operator reports about Darkrooms, and events change nothing",
+	"events":               "the operator reports about Darkrooms, and events have no effect",
 	"darkrooms/status":     "the status of Darkrooms is the operator's own",
-	"darkrooms/finalizers": "a right that admission plugins ask for, and no object",
+	"darkrooms/finalizers": "a permission that admission plugins require, not an object",
 	"tokenreviews":         "stores nothing",
 	"subjectaccessreviews": "stores nothing",
 }
 
-// TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite walks the roles.
+// TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite checks all rules of the roles.
 func TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite(t *testing.T) {
 	guarded := map[string]bool{}
 	for _, object := range kustomizeBuild(t, "guard") {
@@ -52,7 +52,7 @@ func TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite(t *testing.T) {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					if len(writes) > 0 && !guarded[group+"/"+resource] && unguarded[resource] == "" {
-						t.Errorf("the operator may %q %s/%s, and the guard is not asked", writes, group, resource)
+						t.Errorf("the operator may %q %s/%s, but the guard does not match it", writes, group, resource)
 					}
 				}
 			}
@@ -60,7 +60,7 @@ func TestTheGuardIsAskedAboutEverythingTheOperatorMayWrite(t *testing.T) {
 	}
 }
 
-// owned is what makes an object a Darkroom's.
+// owned makes an object belong to a Darkroom.
 const owned = `
   labels: {deployments.example.com/darkroom: photos}
   ownerReferences: [{apiVersion: deployments.example.com/v1alpha1, kind: Darkroom, name: photos, uid: "1", controller: true}]`
@@ -85,7 +85,7 @@ spec:
       %s`, container, pod)
 }
 
-// escapes are what somebody with the token of the operator would create.
+// escapes are objects that someone with the operator's token might create.
 var escapes = map[string]string{
 	"a token of another ServiceAccount": `
 apiVersion: v1
@@ -94,7 +94,7 @@ type: kubernetes.io/service-account-token
 metadata:
   name: photos
   annotations: {kubernetes.io/service-account.name: default}` + owned,
-	"a Secret of nobody": `
+	"a Secret without an owner": `
 apiVersion: v1
 kind: Secret
 metadata: {name: photos}`,
@@ -141,9 +141,9 @@ spec: {type: ExternalName, externalName: kubernetes.default.svc}`,
 		"allowPrivilegeEscalation: false, ", ""),
 	"escalation": strings.ReplaceAll(pod("", ""), "allowPrivilegeEscalation: false",
 		"allowPrivilegeEscalation: true"),
-	"a capability":                  strings.ReplaceAll(pod("", ""), "drop: [ALL]", "drop: [ALL], add: [SYS_ADMIN]"),
-	"an init container with all":    pod("initContainers: [{name: i, image: i, securityContext: {privileged: true}}]", ""),
-	"a container without a context": pod("initContainers: [{name: i, image: i}]", ""),
+	"a capability": strings.ReplaceAll(pod("", ""), "drop: [ALL]", "drop: [ALL], add: [SYS_ADMIN]"),
+	"an init container with all capabilities": pod("initContainers: [{name: i, image: i, securityContext: {privileged: true}}]", ""),
+	"a container without a context":           pod("initContainers: [{name: i, image: i}]", ""),
 }
 
 // guardedOperator installs config/default without its Deployment, and returns a client with a token of
@@ -183,11 +183,11 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 			return errors.New("it is accepted")
 		}
 		if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "guard") {
-			return fmt.Errorf("the answer is %w", err)
+			return fmt.Errorf("the error is %w", err)
 		}
 		return nil
 	}
-	nobodys := parsed(escapes["a Secret of nobody"])
+	nobodys := parsed(escapes["a Secret without an owner"])
 	for name, text := range escapes {
 		if err := operator.Create(t.Context(), parsed(text), client.DryRunAll); err == nil {
 			t.Errorf("%s is created", name)
@@ -219,7 +219,7 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 			}
 		}
 	}
-	// What belongs to no Darkroom stays, whatever it is made.
+	// Objects that do not belong to a Darkroom stay unchanged, no matter what the change is.
 	nobodys.SetName("of-another-release")
 	nobodys.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm"})
 	must(t, kube.Create(t.Context(), nobodys))
@@ -248,8 +248,8 @@ func TestTheGuardRefusesEachEscape(t *testing.T) {
 	must(t, operator.Create(t.Context(), parsed(pod("", "")), client.DryRunAll))
 }
 
-// TestTheGuardKnowsTheOperatorByEachOfItsNames: the name of its ServiceAccount has a prefix or suffix of a
-// kustomization, or is derived from the name of a release. A guard that does not match it limits nothing.
+// The name of the operator's ServiceAccount may have a prefix or suffix set by kustomize, or may be derived from the
+// name of a release. A guard that does not match the name restricts nothing.
 func TestTheGuardKnowsTheOperatorByEachOfItsNames(t *testing.T) {
 	installations := map[string][]*unstructured.Unstructured{}
 	for _, names := range []string{
@@ -295,7 +295,7 @@ func TestTheGuardKnowsTheOperatorByEachOfItsNames(t *testing.T) {
 		}
 		for _, other := range []string{"controller-manager", "prometheus-operator-controller-manager", account + ":x"} {
 			if known.MatchString("system:serviceaccount:other:" + other) {
-				t.Errorf("%s: the guard takes %s for the operator", names, other)
+				t.Errorf("%s: the guard treats %s as the operator", names, other)
 			}
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// texts are the values of text fields of security contexts, over all fields.
+// texts are the values of text fields in security contexts, for all fields.
 var texts = []string{
 	"Unconfined", "RuntimeDefault", "Localhost", "Unmasked", "spc_t", "SYS_ADMIN",
 	"NET_BIND_SERVICE", "ALL", "Always",
 }
 
-// variants returns values of a type: of a struct, those with one of its fields.
+// variants returns values of a type; for a struct, values with one of its fields set.
 func variants(kind reflect.Type) []reflect.Value {
 	var all []reflect.Value
 	add := func(value any) { all = append(all, reflect.ValueOf(value).Convert(kind)) }
@@ -54,8 +54,8 @@ func variants(kind reflect.Type) []reflect.Value {
 	return all
 }
 
-// withEachField calls a function with an object for each value of each of its fields, which is set for the
-// time of the call.
+// withEachField calls a function with an object for each value of each of its fields. The field is set only during the
+// call.
 func withEachField(object any, do func(name string)) {
 	holder := reflect.ValueOf(object).Elem()
 	for i := range holder.NumField() {
@@ -69,8 +69,8 @@ func withEachField(object any, do func(name string)) {
 	}
 }
 
-// TestTheGuardRefusesPodsThatTheStandardRestrictedForbids walks the fields of pods. The API server itself
-// says what violates the Pod Security Standard restricted, by a warning to the administrator.
+// TestTheGuardRefusesPodsThatTheStandardRestrictedForbids tries all fields of pods. The API server itself reports
+// violations of the Pod Security Standard restricted, by a warning to the administrator.
 func TestTheGuardRefusesPodsThatTheStandardRestrictedForbids(t *testing.T) {
 	_, operator := guardedOperator(t)
 	kube, warnings := connect(t)
@@ -84,7 +84,7 @@ func TestTheGuardRefusesPodsThatTheStandardRestrictedForbids(t *testing.T) {
 	judge := func(name string) {
 		warnings.Reset()
 		if kube.Create(t.Context(), deployment.DeepCopy(), client.DryRunAll) != nil {
-			return // no valid pod
+			return // not a valid pod
 		}
 		judged++
 		err := operator.Create(t.Context(), deployment.DeepCopy(), client.DryRunAll)
@@ -97,7 +97,7 @@ func TestTheGuardRefusesPodsThatTheStandardRestrictedForbids(t *testing.T) {
 	}
 	judge("nothing")
 	if judged != 1 || forbidden != 0 {
-		t.Fatalf("the pod of the test violates the standard itself: %s", warnings)
+		t.Fatalf("the test's own pod violates the standard: %s", warnings)
 	}
 	pod := &deployment.Spec.Template.Spec
 	withEachField(pod.SecurityContext, judge)

@@ -41,8 +41,8 @@ func uninstall(t *testing.T, helm *action.Configuration) {
 	must(t, err)
 }
 
-// TestTheCRDMovesToTheChart follows docs/operations.md: the CRD was applied by kubectl, or kept by the release
-// of another namespace.
+// TestTheCRDMovesToTheChart follows docs/operations.md: the CRD was applied with kubectl, or belongs to a release in
+// another namespace.
 func TestTheCRDMovesToTheChart(t *testing.T) {
 	kube, _ := connect(t)
 	apply(t, kube, kustomizeBuild(t, "crd")...)
@@ -65,8 +65,8 @@ func TestTheCRDMovesToTheChart(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeKeepsOnlyTheValuesOfTheUser upgrades from a chart with a value that this one lacks.
-// --reuse-values would pass the defaults of the old chart on, and the schema would refuse that value.
+// TestAnUpgradeKeepsOnlyTheValuesOfTheUser upgrades from a chart with a value that this chart lacks. --reuse-values
+// would pass on the defaults of the old chart, and the schema would reject that value.
 func TestAnUpgradeKeepsOnlyTheValuesOfTheUser(t *testing.T) {
 	helm := helmIn(t, "upgraded")
 	old := operatorChart(t)

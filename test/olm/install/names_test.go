@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestOverlaysUnderOtherNamesNameOnlyWhatTheyHave builds each overlay as a second installation does, in a namespace of
-// its own. A binding that kept the old names would give permissions to whoever makes that ServiceAccount.
+// TestOverlaysUnderOtherNamesNameOnlyWhatTheyHave builds each overlay as a second installation does, in its own
+// namespace. A binding that kept the old names would grant permissions to anyone who creates that ServiceAccount.
 func TestOverlaysUnderOtherNamesNameOnlyWhatTheyHave(t *testing.T) {
 	for _, overlay := range overlays(t) {
 		directory := t.TempDir()
@@ -32,7 +32,7 @@ func TestOverlaysUnderOtherNamesNameOnlyWhatTheyHave(t *testing.T) {
 		has := byName(objects)
 		wants := func(by *unstructured.Unstructured, name string) {
 			if has[name] == nil {
-				t.Errorf("%s: %s %s names %s, which is not there", overlay, by.GetKind(), by.GetName(), name)
+				t.Errorf("%s: %s %s references %s, which does not exist", overlay, by.GetKind(), by.GetName(), name)
 			}
 		}
 		for _, object := range objects {

@@ -30,8 +30,8 @@ func main() {
 }
 `
 
-// TestTheOperandIsBuiltOfOneCommitAlone builds another program with hack/operand.sh: the source of Darkroom is
-// not here.
+// TestTheOperandIsBuiltOfOneCommitAlone builds another program with hack/operand.sh, because the source of Darkroom is
+// not available here.
 func TestTheOperandIsBuiltOfOneCommitAlone(t *testing.T) {
 	for _, tool := range []string{"git", "readelf"} {
 		if _, err := exec.LookPath(tool); err != nil {

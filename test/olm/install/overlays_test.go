@@ -45,11 +45,11 @@ func TestEveryOverlayIsAcceptedAndNamesOnlyWhatItHas(t *testing.T) {
 					bindsOnly(t, object, objects)
 				}
 				if overlay == "monitoring" {
-					object.SetNamespace("default") // a user names it
+					object.SetNamespace("default") // users create it
 				}
 				apply(t, kube, object)
 				if strings.HasPrefix(object.GetKind(), "ValidatingAdmissionPolicy") {
-					deleteLater(t, kube, object) // other tests have policies of their own
+					deleteLater(t, kube, object) // other tests have their own policies
 				}
 			}
 			if warnings.Len() > 0 {
@@ -59,7 +59,7 @@ func TestEveryOverlayIsAcceptedAndNamesOnlyWhatItHas(t *testing.T) {
 	}
 }
 
-// bindsOnly checks that a binding names roles and ServiceAccounts that are there.
+// bindsOnly checks that a binding references existing roles and ServiceAccounts.
 func bindsOnly(t *testing.T, object *unstructured.Unstructured, objects []*unstructured.Unstructured) {
 	t.Helper()
 	has := func(kind, name string) bool {
@@ -68,12 +68,12 @@ func bindsOnly(t *testing.T, object *unstructured.Unstructured, objects []*unstr
 	}
 	binding := convert[rbacv1.RoleBinding](t, object)
 	if !has(binding.RoleRef.Kind, binding.RoleRef.Name) {
-		t.Errorf("%s %s binds a %s %s that is not there", object.GetKind(), object.GetName(),
+		t.Errorf("%s %s binds a %s %s that does not exist", object.GetKind(), object.GetName(),
 			binding.RoleRef.Kind, binding.RoleRef.Name)
 	}
 	for _, subject := range binding.Subjects {
 		if !has(subject.Kind, subject.Name) || subject.Namespace != "darkroom-system" {
-			t.Errorf("%s %s binds to a %s %s/%s that is not there", object.GetKind(), object.GetName(), subject.Kind,
+			t.Errorf("%s %s binds to a %s %s/%s that does not exist", object.GetKind(), object.GetName(), subject.Kind,
 				subject.Namespace, subject.Name)
 		}
 	}
@@ -91,13 +91,13 @@ func TestTheNamespacedOperatorHasNoRightsElsewhere(t *testing.T) {
 		}
 	}
 	if len(bound) == 0 {
-		t.Fatal("nothing is bound: who asks who reads the metrics?")
+		t.Fatal("nothing is bound: who may check the readers of metrics?")
 	}
 	for _, name := range bound {
 		for _, rule := range roles[name].Rules {
 			if !slices.Equal(rule.Resources, []string{"tokenreviews"}) &&
 				!slices.Equal(rule.Resources, []string{"subjectaccessreviews"}) {
-				t.Errorf("in all namespaces it may %q %q", rule.Verbs, rule.Resources)
+				t.Errorf("it may %q %q in all namespaces", rule.Verbs, rule.Resources)
 			}
 		}
 	}
@@ -122,8 +122,7 @@ func TestEveryServiceOfTheBundleIsMonitoredInItsNamespace(t *testing.T) {
 	}
 }
 
-// scrapes reports whether a ServiceMonitor selects a Service, and has only endpoints that are
-// ports of it.
+// scrapes reports whether a ServiceMonitor selects a Service, and all of its endpoints are ports of the Service.
 func scrapes(t *testing.T, object *unstructured.Unstructured, service *corev1.Service) bool {
 	t.Helper()
 	monitor := convert[struct {

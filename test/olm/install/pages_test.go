@@ -11,7 +11,8 @@ import (
 // valueName is the name of a value in code.
 var valueName = regexp.MustCompile("`([a-z][A-Za-z]*(?:\\.[a-z][A-Za-z]*)*)`")
 
-// TestThePagesOfTheChartsNameValuesThatExist checks each nested name in the README of a chart that begins with a value.
+// TestThePagesOfTheChartsNameValuesThatExist checks, in the README of each chart, every nested name that begins with a
+// value.
 func TestThePagesOfTheChartsNameValuesThatExist(t *testing.T) {
 	for folder := range settings {
 		_, schema := loadChart(t, folder)

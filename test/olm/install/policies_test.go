@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// policyCases are the policies that a platform team may apply, and Darkrooms that each allows and
-// denies. The spec is merged into a valid Darkroom's.
+// policyCases are the policies that a platform team may apply, with Darkrooms that each policy allows and denies. The
+// spec is merged into a valid Darkroom's.
 var policyCases = map[string]struct {
 	message         string
 	allowed, denied []string
@@ -107,7 +107,7 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 			}
 			earlier := darkroomWith(t, namespace, test.denied[0])
 			earlier.SetName("earlier")
-			// The API server learns of policies, and forgets the ones of other tests, a moment later.
+			// The API server notices new policies, and the removal of other tests' policies, only after a moment.
 			eventually(t, func(ctx context.Context) error { return kube.Create(ctx, earlier) })
 			deny(t, kube, file, namespace)
 			eventually(t, func(ctx context.Context) error {
@@ -135,7 +135,8 @@ func TestEachPolicyDeniesWhatItIsFor(t *testing.T) {
 	}
 }
 
-// withAdditional adds to specs with a source the same one as an additional source, beside one that each policy allows.
+// withAdditional adds, to specs with a source, the same source as an additional source, beside a source that each
+// policy allows.
 func withAdditional(specs []string) []string {
 	out := slices.Clone(specs)
 	for _, spec := range specs {
@@ -147,7 +148,7 @@ func withAdditional(specs []string) []string {
 	return out
 }
 
-// applyParameters makes the ConfigMap that the policies read.
+// applyParameters creates the ConfigMap that the policies read.
 func applyParameters(t *testing.T, kube client.Client) {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "darkroom-system"}}
@@ -159,10 +160,10 @@ func applyParameters(t *testing.T, kube client.Client) {
 
 func eventually(t *testing.T, check func(context.Context) error) {
 	t.Helper()
-	must(t, limits.Until(t.Context(), "the API server knows the policies", check))
+	must(t, limits.Until(t.Context(), "the API server enforces the policies", check))
 }
 
-// deny applies a policy that denies, in one namespace only, until the test ends.
+// deny applies a policy that denies in one namespace only, until the test ends.
 func deny(t *testing.T, kube client.Client, file, namespace string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -172,7 +173,7 @@ func deny(t *testing.T, kube client.Client, file, namespace string) {
 			binding := convert[admissionv1.ValidatingAdmissionPolicyBinding](t, object)
 			actions := []admissionv1.ValidationAction{admissionv1.Deny}
 			if filepath.Base(file) == "inline_keys.yaml" {
-				// Its message is a constant, and has no key.
+				// Its message is a constant and contains no key.
 				actions = []admissionv1.ValidationAction{admissionv1.Warn, admissionv1.Audit}
 			}
 			if !slices.Equal(binding.Spec.ValidationActions, actions) {

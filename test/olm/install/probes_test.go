@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// TestThePolicyLetsProbesReachThePodsOfDarkrooms compares the egress policy of the
-// manager with the pods that the chart of a Darkroom makes.
+// TestThePolicyLetsProbesReachThePodsOfDarkrooms compares the egress policy of the manager with the pods in the chart
+// of a Darkroom.
 func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
 	policy, found := byName(kustomizeBuild(t,
 		"base+network-policy"))["NetworkPolicy darkroom-system/darkroom-operator-allow-probes"]
@@ -29,9 +29,9 @@ func TestThePolicyLetsProbesReachThePodsOfDarkrooms(t *testing.T) {
 	}
 	pods := podsOf(t, deployments[0])
 	if !selector.Matches(labels.Set(pods.Labels)) {
-		t.Errorf("the policy selects %s, and the pods have %v", selector, pods.Labels)
+		t.Errorf("the policy selects %s, but the pods have %v", selector, pods.Labels)
 	}
 	if got, want := pods.Spec.Containers[0].Ports[0].ContainerPort, rule.Ports[0].Port.IntVal; got != want {
-		t.Errorf("the pods listen at %d, the policy lets through %d", got, want)
+		t.Errorf("the pods listen at %d, but the policy allows %d", got, want)
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// TestTwoReleasesOfTheChartShareNoName installs the chart as two releases: shards, or operators of several
-// teams. An object of both would be refused by Helm, or belong to the release that was last upgraded.
+// TestTwoReleasesOfTheChartShareNoName installs the chart as two releases: shards, or operators of several teams. Helm
+// would reject an object that both contain, or the object would belong to the release that was last upgraded.
 func TestTwoReleasesOfTheChartShareNoName(t *testing.T) {
 	chart, err := loader.Load(filepath.Join(repository, "charts", "darkroom-operator"))
 	must(t, err)
-	// Names that are derived from one another, or are cut at one place.
+	// Names that are derived from one another or truncated at the same position.
 	name := rapid.Custom(func(t *rapid.T) string {
 		part := rapid.SampledFrom([]string{"darkroom-operator", "shard", "a", "2", strings.Repeat("x", 17)})
 		parts := rapid.SliceOfN(part, 1, 3).Draw(t, "parts")
@@ -75,8 +75,8 @@ admission: {enabled: true}`, scope), &values)
 					}
 					id := fmt.Sprintf("%s %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
 					if other, taken := owners[id]; taken && other != owner &&
-						object.GetKind() != "Lease" { // releases of one namespace with the same settings elect one leader
-						t.Errorf("%s is of the release %s and of %s", id, owner, other)
+						object.GetKind() != "Lease" { // releases in one namespace with the same settings elect one leader
+						t.Errorf("%s belongs to the release %s and to %s", id, owner, other)
 					}
 					owners[id] = owner
 					problems := validation.IsDNS1123Subdomain(object.GetName())

@@ -20,7 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/references"
 )
 
-// valueSchema is what the tests read of values.schema.json.
+// valueSchema is the part of values.schema.json that the tests read.
 type valueSchema struct {
 	Ref                  string                  `json:"$ref"`
 	Type                 any                     `json:"type"`
@@ -35,13 +35,13 @@ type valueSchema struct {
 	Definitions          map[string]*valueSchema `json:"definitions"`
 }
 
-// propertyOf is a schema; false is one that admits nothing, as one that tells another name does.
+// propertyOf is a schema; false is one that allows nothing, like a schema that names another value.
 type propertyOf struct {
 	valueSchema
 	isFalse bool
 }
 
-// otherName is a schema that only tells the name that is meant.
+// otherName is a schema that only names the intended value.
 var otherName = regexp.MustCompile(`^\{\s*"const": "set as `)
 
 func (p *propertyOf) UnmarshalJSON(text []byte) error {
@@ -51,7 +51,7 @@ func (p *propertyOf) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &p.valueSchema)
 }
 
-// resolve follows references; of several parts it takes the first.
+// resolve follows references; of several parts it uses the first.
 func (s *valueSchema) resolve(root *valueSchema) *valueSchema {
 	switch {
 	case s.Ref != "":
@@ -64,7 +64,7 @@ func (s *valueSchema) resolve(root *valueSchema) *valueSchema {
 	return s
 }
 
-// types returns the types that a schema admits.
+// types returns the types that a schema allows.
 func (s *valueSchema) types() (types []string) {
 	switch named := s.Type.(type) {
 	case string:
@@ -108,7 +108,7 @@ func loadChart(t *testing.T, folder string) (*chart.Chart, *valueSchema) {
 	return loaded, schema
 }
 
-// documentsOf renders a chart with values, each template as a document of its own.
+// documentsOf renders a chart with values, each template as a separate document.
 func documentsOf(chart *chart.Chart, values map[string]any) (string, error) {
 	options := chartutil.ReleaseOptions{Name: "darkroom", Namespace: "darkroom-system", Revision: 1, IsInstall: true}
 	toRender, err := chartutil.ToRenderValues(chart, values, options, chartutil.DefaultCapabilities)
@@ -125,7 +125,7 @@ func documentsOf(chart *chart.Chart, values map[string]any) (string, error) {
 	return documents.String(), err
 }
 
-// place returns the map that has the last name of a path, and makes those around it.
+// place returns the map that contains the last name of a path, and creates its parents.
 func place(values map[string]any, path []string) (at map[string]any, name string) {
 	at = values
 	for _, name := range path[:len(path)-1] {
@@ -137,19 +137,19 @@ func place(values map[string]any, path []string) (at map[string]any, name string
 	return at, path[len(path)-1]
 }
 
-// removable are values that users remove with null. Kubernetes or others have defaults of their own for them.
+// removable are values that users remove with null. Kubernetes or other programs have their own defaults for them.
 var removable = regexp.MustCompile(
 	`(^|\.)resources(\.|$)|(^|\.)(podS|s)ecurityContext\.|^(startup|readiness|liveness)Probe(\.|$)|` +
 		`^dashboards\.labels|^replicaCount$`)
 
-// enabled are values that turn on the parts with most values, whose own values are the defaults.
+// enabled are values that enable the parts with the most values, whose own values are the defaults.
 var enabled = map[string]string{
 	"charts/darkroom-operator": "{apiserver: {enabled: true, ingress: {enabled: true}}, policies: {enabled: true}}",
 	"helm-charts/darkroom":     "{gate: {enabled: true}, hosts: [photos.example.com], networkPolicy: {enabled: true}}",
 }
 
-// TestNullInPlaceOfAValueIsItsDefaultOrRefused: YAML has null where nothing follows a name, as in a file whose other
-// lines are comments. Helm then removes the default too, and "crds: {keep: }" must not delete the CRD with the release.
+// In YAML, a name without a value is null, for example in a file whose other lines are comments. Helm then also removes
+// the default, and "crds: {keep: }" must not delete the CRD with the release.
 func TestNullInPlaceOfAValueIsItsDefaultOrRefused(t *testing.T) {
 	for folder, full := range settings {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestNullInPlaceOfAValueIsItsDefaultOrRefused(t *testing.T) {
 	}
 }
 
-// TestAMisspelledValueIsRefused in each object whose names the chart knows.
+// TestAMisspelledValueIsRefused tests each object whose keys the chart knows.
 func TestAMisspelledValueIsRefused(t *testing.T) {
 	for folder, full := range settings {
 		chart, schema := loadChart(t, folder)
@@ -204,7 +204,7 @@ func TestAMisspelledValueIsRefused(t *testing.T) {
 	}
 }
 
-// absent are values of a new chart that are not in a chart under another name either.
+// absent are values of a new chart that our chart does not have, not even under another name.
 var absent = map[string][]string{
 	"charts/darkroom-operator": {"autoscaling", "httpRoute", "livenessProbe", "readinessProbe", "volumes", "volumeMounts"},
 	"helm-charts/darkroom": {
@@ -212,7 +212,8 @@ var absent = map[string][]string{
 	},
 }
 
-// TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant sets each value of the chart that `helm create` makes.
+// TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant sets each value in the chart that `helm create`
+// generates.
 func TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant(t *testing.T) {
 	folder, err := chartutil.Create("created", t.TempDir())
 	must(t, err)
@@ -243,7 +244,7 @@ func TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant(t *testin
 	}
 }
 
-// shaped are valid values of types of Kubernetes, which the schemas pass on.
+// shaped are valid values of Kubernetes types, which the schemas do not check.
 var shaped = map[string]string{
 	"affinity":                  "{podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a}]}}",
 	"behavior":                  "{scaleDown: {stabilizationWindowSeconds: 60}}",
@@ -264,27 +265,27 @@ var shaped = map[string]string{
 	"additionalSources":         "[{name: a, path: /a, type: WebFolder, baseUrl: 'https://a.example.com'}]",
 }
 
-// images are near references of images, for the values that are parts of one.
+// images are near-valid image references, for values that are parts of one.
 var images = map[string]*rapid.Generator[string]{
 	"repository": references.Repositories(), "tag": references.Tags(), "digest": references.Digests(),
 	"darkroomImage": references.All(), "gateImage": references.All(), "image": references.All(),
 }
 
-// awkward adds texts that a careless administrator writes to the odd ones.
+// awkward adds texts that a careless administrator might write to the odd ones.
 var awkward = append([]string{
 	"", "a", "A_b", "a.b", "-a", strings.Repeat("a", 64), strings.Repeat("a", 300), "ü", "a,b", `a"b`,
 	"10s", "0", ":0", ":70000", "[::1]:9443", "10.0.0.0/99", "fd00::/8",
 	"https://example.com", "*.example.com", "registry.example.com/operator:v1",
 }, odd...)
 
-// keys are keys of maps, among them some that the charts set themselves.
+// keys are keys of maps, including some that the charts set themselves.
 var keys = []string{
 	"a", "example.com/a", "true", "1", "~", "a b", "a: b", "{{ a }}",
 	"app.kubernetes.io/name", "app.kubernetes.io/component", "app.kubernetes.io/managed-by",
 	"kubectl.kubernetes.io/default-container", "helm.sh/chart",
 }
 
-// draw returns a value of about the type that a schema admits.
+// draw returns a value of roughly the type that a schema allows.
 func draw(t *rapid.T, root, schema *valueSchema, path []string) any {
 	schema = schema.resolve(root)
 	name := path[len(path)-1]
@@ -335,8 +336,8 @@ func draw(t *rapid.T, root, schema *valueSchema, path []string) any {
 	return nil
 }
 
-// TestNoObjectHasAKeyTwice sets a key in all maps at once, of which several end in one map of an object: Flux, kustomize
-// and post-renderers of Helm refuse YAML that has a key twice.
+// TestNoObjectHasAKeyTwice sets a key in all maps at once, because several of them are merged into one map of an
+// object. Flux, kustomize and post-renderers of Helm reject YAML with duplicate keys.
 func TestNoObjectHasAKeyTwice(t *testing.T) {
 	for folder, full := range settings {
 		t.Run(filepath.Base(folder), func(t *testing.T) {

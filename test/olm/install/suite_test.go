@@ -31,8 +31,8 @@ import (
 // repository is the folder of the repository.
 const repository = "../../.."
 
-// kustomizeBuild builds a folder of config/ with the kubectl of the test cluster, as
-// `kubectl apply -k` does. Several folders, joined by "+", are combined as docs/install.md says.
+// kustomizeBuild builds a folder of config/ with the kubectl of the test cluster, like `kubectl apply -k`. Several
+// folders, joined by "+", are combined as described in docs/install.md.
 func kustomizeBuild(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	directory := filepath.Join(repository, "config", folder)
@@ -80,8 +80,8 @@ func combined(t *testing.T, folders []string) string {
 	return directory
 }
 
-// noteInputs looks at the folders that kubectl reads. Go runs tests again when what
-// they themselves looked at has changed; of kubectl it knows nothing.
+// noteInputs reads the folders that kubectl reads. Go runs cached tests again only if files that the tests themselves
+// have read have changed; it does not know what kubectl reads.
 var noteInputs = sync.OnceValue(func() error {
 	return filepath.WalkDir(filepath.Join(repository, "config"),
 		func(_ string, _ fs.DirEntry, err error) error { return err })
@@ -94,7 +94,7 @@ func decode(t *testing.T, documents []byte) []*unstructured.Unstructured {
 	return objects
 }
 
-// administrator administers the API server.
+// administrator is a client with all permissions.
 var administrator *rest.Config
 
 func TestMain(m *testing.M) {
@@ -106,8 +106,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// foreignDefinitions are substitutes for the CRDs of the Prometheus Operator and cert-manager. They
-// accept what the real ones accept, and more.
+// foreignDefinitions are substitutes for the CRDs of the Prometheus Operator and cert-manager. They accept everything
+// that the real ones accept, and more.
 func foreignDefinitions() []*apiextensionsv1.CustomResourceDefinition {
 	var definitions []*apiextensionsv1.CustomResourceDefinition
 	for plural, kind := range map[string]schema.GroupKind{
@@ -133,7 +133,7 @@ func foreignDefinitions() []*apiextensionsv1.CustomResourceDefinition {
 	return definitions
 }
 
-// connect returns a client of the API server, and the warnings that it gets.
+// connect returns a client of the API server, and the warnings that it receives.
 func connect(t *testing.T) (kube client.Client, warnings *bytes.Buffer) {
 	t.Helper()
 	warnings = &bytes.Buffer{}
@@ -165,7 +165,7 @@ func deleteLater(t *testing.T, kube client.Client, object client.Object) {
 	})
 }
 
-// must ends the test at an error.
+// must ends the test if there is an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

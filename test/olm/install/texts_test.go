@@ -21,7 +21,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-// odd are texts that YAML reads as something else, unless they are quoted.
+// odd are texts that YAML reads as something else unless they are quoted.
 var odd = []string{
 	"2", "012", "1e3", "0x1f", "1_000", "true", "no", "null", "~", "2026-01-01", "a: b", "a #b", "# a", "'a'", `"a"`,
 	`a\b`, "{a}", "[a]", "*", "&a", "!a",
@@ -31,7 +31,7 @@ var odd = []string{
 // plain is a text that needs no quotes.
 const plain = "placeholder"
 
-// textsOf returns the paths of all values that may be texts, or lists of them.
+// textsOf returns the paths of all values that may be texts or lists of texts.
 func textsOf(values map[string]any, path []string) (paths [][]string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		at := append(slices.Clone(path), name)
@@ -45,7 +45,7 @@ func textsOf(values map[string]any, path []string) (paths [][]string) {
 	return paths
 }
 
-// settings are values of the charts with which they render all that they have.
+// settings are values with which the charts render all their objects.
 var settings = map[string]string{
 	"charts/darkroom-operator": `
 crds: {install: false}
@@ -74,19 +74,19 @@ networkPolicy: {enabled: true}
 probe: {path: /cat.jpg}`,
 }
 
-// computed are values that the chart does not write as they are, with the reason.
+// computed are values that the chart does not write unchanged, with the reason.
 var computed = map[string]string{
-	"image.tag":        "a tag has a v in front of a version, and no +",
+	"image.tag":        "a v is added before a version, and a tag has no +",
 	"nameOverride":     "names have a suffix, and a length",
 	"fullnameOverride": "as nameOverride",
 	"probe.path":       "part of a URL",
 }
 
-// digests are parts of names. They differ with the content of their object, or with the settings of the lease.
+// digests are parts of names. They depend on the content of their object or on the settings of the lease.
 var digests = regexp.MustCompile(`-[0-9a-f]{10,}|^[0-9a-f]{8}\.`)
 
-// TestTextsInValuesAreThoseOfTheObjects sets any value, and the namespace of the release, to a text that YAML
-// would read otherwise: the objects are the same as with a plain text, with the other in its place.
+// TestTextsInValuesAreThoseOfTheObjects sets any value, or the namespace of the release, to a text that YAML would read
+// as something else. The objects must be the same as with a plain text, except for the text itself.
 func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 	for folder, values := range settings {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 				}
 				want, got := renderWith(t, chart, values, path, plain, isList), renderWith(t, chart, values, path, text, isList)
 				if want == nil || got == nil {
-					return // refused by the schema of the values
+					return // rejected by the schema of the values
 				}
 				compared++
 				if diff := cmp.Diff(replaced(want, plain, text), replaced(got, plain, plain)); diff != "" {
@@ -123,7 +123,7 @@ func TestTextsInValuesAreThoseOfTheObjects(t *testing.T) {
 	}
 }
 
-// replaced returns objects with another text, and without digests.
+// replaced returns objects with a text replaced, and without digests.
 func replaced(objects []any, old, text string) any {
 	return manifest.EachText(objects, func(found string) string {
 		return digests.ReplaceAllString(strings.ReplaceAll(found, old, text), "-")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAVersionThatWasReleasedNeverChanges builds a repository with a release, and changes a part that
-// has a version of its own.
+// TestAVersionThatWasReleasedNeverChanges builds a repository with a release, and changes a part that has its own
+// version.
 func TestAVersionThatWasReleasedNeverChanges(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join(repository, "hack", "versions.sh"))
 	must(t, err)
@@ -17,13 +17,13 @@ func TestAVersionThatWasReleasedNeverChanges(t *testing.T) {
 		file, content, version string
 		refused                bool
 	}{
-		"nothing":                       {},
-		"the gate":                      {file: "gate/main.go", content: "package main // 2", refused: true},
-		"the gate and its version":      {file: "gate/main.go", content: "package main // 2", version: "0.2.0"},
-		"a new file of the gate":        {file: "gate/new.go", content: "package main", refused: true},
-		"a test of the gate":            {file: "gate/main_test.go", content: "package main // 2"},
-		"a template of the chart":       {file: "helm-charts/darkroom/templates/a.yaml", content: "a: 2", refused: true},
-		"something that has no version": {file: "README.md", content: "2"},
+		"nothing":                    {},
+		"the gate":                   {file: "gate/main.go", content: "package main // 2", refused: true},
+		"the gate and its version":   {file: "gate/main.go", content: "package main // 2", version: "0.2.0"},
+		"a new file of the gate":     {file: "gate/new.go", content: "package main", refused: true},
+		"a test of the gate":         {file: "gate/main_test.go", content: "package main // 2"},
+		"a template of the chart":    {file: "helm-charts/darkroom/templates/a.yaml", content: "a: 2", refused: true},
+		"a file that has no version": {file: "README.md", content: "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -60,7 +60,7 @@ func TestAVersionThatWasReleasedNeverChanges(t *testing.T) {
 			git("commit", "--quiet", "--allow-empty", "--message", "change")
 			out, err := exec.CommandContext(t.Context(), script, folder).CombinedOutput()
 			if refused := err != nil; refused != c.refused || refused && !strings.Contains(string(out), "increase its version") {
-				t.Errorf("the answer is %v: %s", err, out)
+				t.Errorf("got %v: %s", err, out)
 			}
 		})
 	}

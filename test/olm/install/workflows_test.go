@@ -15,8 +15,8 @@ var builds = regexp.MustCompile(
 		`hack/(images|release|bundle|snapshot|operand)\.sh|actions/setup-(go|node)|docker/(build|setup)`,
 )
 
-// TestNothingIsBuiltWithRights walks the jobs of all workflows. Those that may publish or sign run no
-// code that a build brings along.
+// TestNothingIsBuiltWithRights checks all jobs of all workflows. Jobs that may publish or sign run no code that comes
+// from a build.
 func TestNothingIsBuiltWithRights(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(repository, ".github", "workflows", "*.yaml"))
 	must(t, err)
@@ -51,7 +51,7 @@ func TestNothingIsBuiltWithRights(t *testing.T) {
 			publishing++
 			for _, step := range job.Steps {
 				if found := builds.FindString(step.Uses + "\n" + step.Run + "\n"); found != "" {
-					t.Errorf("%s: job %s has the rights %v and builds: %q", filepath.Base(file), name, job.Permissions, found)
+					t.Errorf("%s: job %s has the permissions %v and builds: %q", filepath.Base(file), name, job.Permissions, found)
 				}
 			}
 		}

@@ -18,7 +18,7 @@ type breaker struct {
 		second          int64
 		total, failures int
 	}
-	// openUntil is when the next request may try again; zero while the breaker is closed.
+	// openUntil is the time from which a request may try again; zero while the breaker is closed.
 	openUntil time.Time
 }
 

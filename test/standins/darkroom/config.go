@@ -29,9 +29,9 @@ type bucketConfig struct {
 	credentialsJSON string
 }
 
-// hystrixConfig holds the settings of requests to the source.
+// hystrixConfig contains the settings of requests to the source.
 type hystrixConfig struct {
-	// timeout of one request. Zero: see newLimiter.
+	// timeout of one request. If it is zero, see newLimiter.
 	timeout time.Duration
 	// maxConcurrent requests; the next one fails.
 	maxConcurrent int
@@ -62,7 +62,7 @@ func readConfig(lookup func(string) (string, bool)) config {
 		host:           text("SOURCE_HOST"),
 		secureProtocol: on("SOURCE_SECUREPROTOCOL"),
 		hystrix: hystrixConfig{
-			// With the defaults of hystrix.
+			// These are the defaults of hystrix.
 			timeout:       milliseconds("SOURCE_HYSTRIX_TIMEOUT"),
 			maxConcurrent: cmp.Or(number("SOURCE_HYSTRIX_MAXCONCURRENTREQUESTS"), 10),
 			volume:        cmp.Or(number("SOURCE_HYSTRIX_REQUESTVOLUMETHRESHOLD"), 20),

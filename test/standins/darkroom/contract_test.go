@@ -111,7 +111,7 @@ func TestATrailingSlashOfTheBaseURLDoublesTheSlash(t *testing.T) {
 	p := start(t, env)
 	p.expect("/images/x.png?w=10", http.StatusUnprocessableEntity)
 	if got := f.asked(); !slices.Equal(got, []string{"//images/x.png"}) {
-		t.Errorf("asked the folder for %q", got)
+		t.Errorf("the request to the folder was %q", got)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestASourceThatCannotWorkStartsAndFailsEachImage(t *testing.T) {
 		"Google":                {"SOURCE_KIND": "gcs", "SOURCE_BUCKET_NAME": "photos"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			start(t, env).expect("/images/x.png", http.StatusUnprocessableEntity) // although /ping is 200
+			start(t, env).expect("/images/x.png", http.StatusUnprocessableEntity) // although /ping returns 200
 		})
 	}
 }
@@ -233,6 +233,6 @@ func TestSIGTERMClosesTheListenerAtOnceAndDrains(t *testing.T) {
 	})
 	close(release)
 	if got := <-answered; got.status != http.StatusOK {
-		t.Errorf("the request under way got %d", got.status)
+		t.Errorf("the active request got %d", got.status)
 	}
 }

@@ -17,7 +17,7 @@ type limiter struct {
 }
 
 const (
-	hystrixTimeout = time.Second      // what an unset S3 time-out means
+	hystrixTimeout = time.Second      // used if the S3 timeout is unset
 	httpTimeout    = 30 * time.Second // upper bound for web sources
 )
 

@@ -22,7 +22,7 @@ func run(ctx context.Context, args []string, lookup func(string) (string, bool),
 		return fmt.Errorf("unknown command %q for \"darkroom\"", args)
 	}
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the error says it
+	flags.SetOutput(io.Discard) // the error explains it
 	port := flags.Int("port", 3000, "server port")
 	flags.IntVar(port, "p", 3000, "server port (short)")
 	if err := flags.Parse(args[1:]); err != nil {

@@ -38,8 +38,8 @@ func process(original []byte, params map[string]string) ([]byte, error) {
 	return encode(img, format)
 }
 
-// fullRange converts the colors of a lossy WebP file, which have the limited range of video: decoders
-// leave them as they are.
+// fullRange converts the colors of a lossy WebP file, which have the limited range of video, because decoders do not
+// convert them.
 func fullRange(img *image.YCbCr) image.Image {
 	out := image.NewNRGBA(img.Rect)
 	level := func(v float64) uint8 { return uint8(min(max(v+.5, 0), 255)) }
@@ -90,7 +90,7 @@ func cover(size image.Point, width, height int) image.Point {
 	return image.Pt(height*size.X/size.Y, height)
 }
 
-var errEmpty = errors.New("image without pixels asked for")
+var errEmpty = errors.New("image without pixels requested")
 
 func scale(img image.Image, size image.Point) (image.Image, error) {
 	if size.X <= 0 || size.Y <= 0 {

@@ -19,12 +19,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
-// binaryVariable names a Darkroom to test in the stand-in's place. The contract
-// tests speak only environment, signals and HTTP, so that they can be run against
-// the true one: what passes with both is what end-to-end tests may rely on.
+// binaryVariable names a Darkroom to test in the stand-in's place. The contract tests use only environment, signals and
+// HTTP, so that they can also run against the real Darkroom. End-to-end tests may rely on everything that passes with
+// both.
 const binaryVariable = "DARKROOM_BINARY"
 
-// standInVariable makes the test binary be the stand-in. The tests start themselves.
+// standInVariable makes the test binary run as the stand-in. The tests start their own binary.
 const standInVariable = "DARKROOM_TEST_IS_STANDIN"
 
 func TestMain(m *testing.M) {
@@ -40,18 +40,18 @@ type proxy struct {
 	t    *testing.T
 	base string
 	cmd  *exec.Cmd
-	// exited receives how the process ended.
+	// exited receives the result of the process.
 	exited chan error
-	// terminated guards the one SIGTERM.
+	// terminated ensures that SIGTERM is sent once.
 	terminated sync.Once
 }
 
-// start runs a Darkroom with nothing but env in its environment and waits until it answers
-// /ping. At the end of the test it must stop without complaint.
+// start runs a Darkroom with only env in its environment, and waits until it responds to /ping. At the end of the test
+// it must stop without an error.
 func start(t *testing.T, env map[string]string) *proxy {
 	t.Helper()
 	p := launch(t, env)
-	p.until("it answers /ping", func(ctx context.Context) error {
+	p.until("it responds to /ping", func(ctx context.Context) error {
 		return wait.Responds(ctx, p.base+"/ping", http.StatusOK)
 	})
 	t.Cleanup(func() {
@@ -63,12 +63,12 @@ func start(t *testing.T, env map[string]string) *proxy {
 	return p
 }
 
-// terminate sends SIGTERM once: a second one would end Darkroom with an error.
+// terminate sends SIGTERM once, because a second one would end Darkroom with an error.
 func (p *proxy) terminate() {
 	p.terminated.Do(func() { _ = p.cmd.Process.Signal(syscall.SIGTERM) })
 }
 
-// launch starts a process and waits for nothing.
+// launch starts a process without waiting for it.
 func launch(t *testing.T, env map[string]string) *proxy {
 	t.Helper()
 	address, err := program.FreeAddress()
@@ -78,7 +78,7 @@ func launch(t *testing.T, env map[string]string) *proxy {
 	p := &proxy{t: t, base: "http://" + address, exited: make(chan error, 1)}
 	_, port, _ := net.SplitHostPort(address)
 	p.cmd = exec.Command(cmp.Or(os.Getenv(binaryVariable), os.Args[0]), "server", "-p", port)
-	p.cmd.Dir = t.TempDir() // Darkroom reads a config.yaml where it stands
+	p.cmd.Dir = t.TempDir() // Darkroom reads a config.yaml in its working directory
 	p.cmd.Env = []string{standInVariable + "=1", "GORACE=atexit_sleep_ms=0"}
 	for name, value := range env {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
@@ -107,7 +107,7 @@ func (p *proxy) until(what string, check func(context.Context) error) {
 	}
 }
 
-// wait returns how the process ends.
+// wait returns the result of the process.
 func (p *proxy) wait() error {
 	p.t.Helper()
 	select {

@@ -18,9 +18,9 @@ import (
 // emptyHash is the SHA-256 of no body.
 const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// get reads a bucket of S3 with static keys; no other credentials count, not even
-// the AWS_* variables. A setting that is missing fails the image and not the start. It hands on
-// the status that S3 answered with. Where there was no answer there is no status, and 422 is answered.
+// get reads a bucket of S3 with static keys; other credentials, including the AWS_* variables, are ignored. A missing
+// setting fails the image instead of the start. The status of S3's response is passed on. If there was no response, the
+// status is 422.
 func (c bucketConfig) get(ctx context.Context, path string) ([]byte, error) {
 	object, err := objectURL(c, path)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c bucketConfig) get(ctx context.Context, path string) ([]byte, error) {
 		return nil, fmt.Errorf("read bucket %q: %w", c.name, err)
 	}
 	request.Header.Set("X-Amz-Content-Sha256", emptyHash)
-	// S3 alone signs the path as it is sent, escaped once.
+	// Only S3 signs the path as it is sent, escaped once.
 	err = v4.NewSigner().SignHTTP(ctx, aws.Credentials{AccessKeyID: c.accessKey, SecretAccessKey: c.secretKey}, request,
 		emptyHash, "s3", c.region, time.Now(), func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true })
 	if err != nil {
@@ -48,7 +48,8 @@ func (c bucketConfig) get(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(response.Body, maxOriginal))
 }
 
-// objectURL returns where an object is. The endpoint is https unless it says otherwise, or AWS.
+// objectURL returns the URL of an object. The scheme of the endpoint is https unless it specifies another; without an
+// endpoint, AWS is used.
 func objectURL(c bucketConfig, path string) (*url.URL, error) {
 	switch {
 	case c.name == "":

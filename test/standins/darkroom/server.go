@@ -14,7 +14,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/standins/server"
 )
 
-// serve answers on port until SIGTERM or SIGINT.
+// serve serves on a port until SIGTERM or SIGINT.
 func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 	level, err := logLevel(c.logLevel)
 	if err != nil {
@@ -35,7 +35,7 @@ func serve(ctx context.Context, c config, port int, stdout io.Writer) error {
 	return server.Serve(ctx, listener, &handler{config: c, source: newLimiter(source, c).get, log: log})
 }
 
-// logLevel knows the names of zap's levels; none means debug.
+// logLevel accepts the names of zap's levels; an empty name means debug.
 func logLevel(name string) (level slog.Level, err error) {
 	switch strings.ToLower(name) {
 	case "":

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// maxOriginal bounds what is read of one original, in bytes.
+// maxOriginal limits the bytes that are read of one original.
 const maxOriginal = 64 << 20
 
-// source fetches the original at a path. An error may be a *sourceError, whose status is the
-// answer; any other error is answered with 422.
+// source fetches the original at a path. An error may be a *sourceError, whose status is passed on; any other error
+// results in 422.
 type source func(ctx context.Context, path string) ([]byte, error)
 
 type sourceError struct {
@@ -34,10 +34,9 @@ func statusOf(err error) int {
 	return http.StatusUnprocessableEntity
 }
 
-// newSource fails only where Darkroom refuses to start. A source that is named
-// but not usable starts, answers /ping, and fails every image. It knows the spellings of kinds
-// that are documented: the true Darkroom also takes anything that starts with aws or gcs or ends
-// in s3; a test should not.
+// newSource fails only where Darkroom refuses to start. With a source that is set but not usable, it starts, responds
+// to /ping, and fails every image. It accepts the documented spellings of kinds. The real Darkroom also accepts
+// anything that starts with aws or gcs or ends in s3; a test must not.
 func newSource(c config) (source, error) {
 	switch c.kind {
 	case "webfolder":

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Serve serves until ctx ends. It then closes the listener at once, while requests under way finish, however
-// long they take: a pod needs a pause before the signal for Services to forget it.
+// Serve serves until ctx ends. It then closes the listener at once, and active requests finish, however long they take.
+// A pod therefore needs a pause before the signal, so that Services can remove it.
 func Serve(ctx context.Context, listener net.Listener, h http.Handler) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// Size of the images in pixels. Three to two, so that a resize that forgets the shape shows.
+// Size of the images in pixels. The ratio is three to two, so that a resize that ignores the aspect ratio is detected.
 const (
 	imageWidth  = 1200
 	imageHeight = 800
 )
 
-// drawnAt is a fixed Last-Modified for everything: tests compare, clocks do not.
+// drawnAt is a fixed Last-Modified for all images, so that tests do not depend on the clock.
 var drawnAt = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// drawn has the images by their files: the samples and the scenes. Each is drawn when it is first
-// requested, so that tests without scenes do not wait for them.
+// drawn contains the images by file name: the samples and the scenes. Each is drawn when it is first requested, so that
+// tests without scenes do not wait for them.
 var drawn = func() map[string]func() []byte {
 	all := map[string]func() []byte{
 		"sample.png": sync.OnceValue(func() []byte { return encoded(sample(), png.Encode) }),
@@ -37,8 +37,8 @@ var drawn = func() map[string]func() []byte {
 	return all
 }()
 
-// read returns an image in one of the folders by its path without the leading slash. It returns fs.ErrNotExist
-// for every path that is not tidy: a doubled slash is another name here, as it is in a bucket.
+// read returns an image in one of the folders by its path without the leading slash. It returns fs.ErrNotExist for
+// every path that is not clean: a doubled slash is a different name, as in a bucket.
 func read(name string, folders ...string) ([]byte, error) {
 	folder, file := path.Split(name)
 	draw, found := drawn[file]
@@ -55,12 +55,12 @@ func encodeJPEG(w io.Writer, img image.Image) error {
 func encoded(img image.Image, encode func(io.Writer, image.Image) error) []byte {
 	var out bytes.Buffer
 	if err := encode(&out, img); err != nil {
-		panic(fmt.Sprintf("encode an image: %v", err)) // it is written to memory
+		panic(fmt.Sprintf("encode an image: %v", err)) // writing to memory cannot fail
 	}
 	return out.Bytes()
 }
 
-// sample draws a gradient with a diagonal, so that cropping and flipping show.
+// sample draws a gradient with a diagonal, so that cropping and flipping are visible.
 func sample() image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, imageWidth, imageHeight))
 	for y := range imageHeight {

@@ -1,12 +1,12 @@
 // Sources serves sample images for end-to-end tests to read: as a web folder,
-// or as an S3 bucket that checks signatures. Both are for tests alone.
+// or as an S3 bucket that checks signatures. Both are for tests only.
 //
 //	sources webfolder --addr :8080
 //	sources s3 --addr :9000 --bucket my_photos --region eu-west-2 --access-key KEY --secret-key SECRET
 //
 // It is one static binary that writes nothing to disk, so that it runs in a pod
-// as any user with a read-only root file system. Each request is one line of
-// JSON on stdout, and SIGTERM ends it.
+// as any user with a read-only root file system. Each request is logged as one line of JSON on stdout, and SIGTERM ends
+// the program.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 // run serves until ctx ends.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("which source? webfolder or s3")
+		return errors.New("specify a source: webfolder or s3")
 	}
 	build, ok := map[string]func([]string) (string, http.Handler, error){
 		"webfolder": webFolderCommand,
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return server.Serve(ctx, listener, accessLog(log, withHealth(handler)))
 }
 
-// withHealth answers /healthz, which is neither an image nor a bucket.
+// withHealth responds to /healthz, which is neither an image nor a bucket.
 func withHealth(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" {
@@ -72,8 +72,8 @@ func withHealth(next http.Handler) http.Handler {
 	})
 }
 
-// accessLog lets a test see who asked for what. The path is logged as it was
-// sent, because a doubled slash in it is a finding; probes are left out.
+// accessLog lets a test see the requests. The path is logged as it was sent, because a doubled slash is relevant;
+// probes are omitted.
 func accessLog(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		recorder := &statusRecorder{ResponseWriter: w, status: http.StatusOK}

@@ -16,27 +16,26 @@ func s3Command(args []string) (string, http.Handler, error) {
 	addr := flags.String("addr", ":9000", "address to listen on")
 	bucket := flags.String("bucket", "", "name of the bucket")
 	host := flags.String("host", "",
-		"host of the service, without a port: requests of BUCKET.host are in virtual-hosted style")
-	flags.StringVar(&v.region, "region", "", "region that signatures must name")
+		"host of the service, without a port: requests to BUCKET.host use virtual-hosted style")
+	flags.StringVar(&v.region, "region", "", "region that signatures must contain")
 	flags.StringVar(&v.accessKey, "access-key", "", "access key")
 	flags.StringVar(&v.secretKey, "secret-key", "", "secret key")
 	if err := flags.Parse(args); err != nil {
 		return "", nil, err
 	}
 	if *bucket == "" || v.region == "" || v.accessKey == "" || v.secretKey == "" {
-		return "", nil, errors.New("a bucket, its region, an access key and a secret key are needed")
+		return "", nil, errors.New("a bucket, its region, an access key and a secret key are required")
 	}
 	return *addr, &s3Server{bucket: *bucket, host: *host, verifier: v}, nil
 }
 
-// s3Server is one read-only bucket: GetObject and HeadObject, and no request
-// without a valid signature.
+// s3Server serves one read-only bucket: GetObject and HeadObject, with valid signatures only.
 type s3Server struct {
 	bucket, host string
 	verifier     *verifier
 }
 
-// locate returns the bucket and the key that a request names: in path style, or in virtual-hosted style below the host.
+// locate returns the bucket and the key of a request: in path style, or in virtual-hosted style below the host.
 func (s *s3Server) locate(r *http.Request) (bucket, key string) {
 	path := strings.TrimPrefix(r.URL.Path, "/")
 	name, _, _ := strings.Cut(r.Host, ":")

@@ -6,12 +6,12 @@ import (
 	"math"
 )
 
-// A scene is a landscape for screenshots: the sky from its top to the horizon, the sun, and the
-// hills from the farthest to the nearest, as 0xRRGGBB.
+// A scene is a landscape for screenshots: the sky from top to horizon, the sun, and the hills from farthest to nearest,
+// as 0xRRGGBB.
 type scene struct {
 	sky   [2]uint32
 	sun   uint32
-	at    [2]float64 // of the sun, as parts of the width and the height
+	at    [2]float64 // of the sun, as fractions of the width and the height
 	hills []uint32
 }
 
@@ -80,7 +80,7 @@ func (s scene) draw() image.Image {
 	return img
 }
 
-// ridge returns how far from the top the i-th line of hills begins, as a part of the height.
+// ridge returns the distance from the top to the i-th line of hills, as a fraction of the height.
 func ridge(i int, x float64) float64 {
 	n := float64(i)
 	wave := 0.6*math.Sin(2*math.Pi*(x*(1.1+0.35*n)+0.23*n)) + 0.4*math.Sin(2*math.Pi*(x*(2.3-0.2*n)+0.61*n))
@@ -105,7 +105,7 @@ func rgba(c uint32) color.RGBA {
 
 func mix(from, to uint32, part float64) color.RGBA { return over(rgba(from), to, part) }
 
-// over returns a color under a part, from 0 to 1, of another.
+// over returns a color under a fraction, from 0 to 1, of another.
 func over(under color.RGBA, c uint32, part float64) color.RGBA {
 	part = min(max(part, 0), 1)
 	blend := func(a, b uint8) uint8 { return uint8(float64(a)*(1-part) + float64(b)*part + 0.5) }

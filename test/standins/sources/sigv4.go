@@ -11,13 +11,12 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 )
 
-// maxSkew between the clocks of client and server, as AWS has it.
+// maxSkew is the maximum difference between the clocks of client and server, as for AWS.
 const maxSkew = 15 * time.Minute
 
-// verifier checks Signature Version 4 in the Authorization header. It does no
-// cryptography of its own: it takes the parts of the request that the client says
-// it signed, has AWS' signer sign them with the keys and the region, and compares.
-// Presigned URLs are not accepted, and bodies are not read.
+// verifier checks Signature Version 4 in the Authorization header. It implements no cryptography: it signs the parts of
+// the request that the client claims to have signed with AWS' signer, the keys and the region, and compares. Presigned
+// URLs are not accepted, and bodies are not read.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 type verifier struct {
 	accessKey, secretKey, region string
@@ -32,7 +31,7 @@ var (
 	errSignature = &s3Error{http.StatusForbidden, "SignatureDoesNotMatch", "The signature does not match."}
 )
 
-// verify returns an *s3Error for a request that may not be served.
+// verify returns an *s3Error for a request that must not be served.
 func (v *verifier) verify(r *http.Request) error {
 	signed, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 	if err != nil {
@@ -45,14 +44,14 @@ func (v *verifier) verify(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// Clients differ in the spaces between the fields.
+	// Clients use different spaces between the fields.
 	if strings.ReplaceAll(r.Header.Get("Authorization"), " ", "") != strings.ReplaceAll(expected, " ", "") {
 		return errSignature
 	}
 	return nil
 }
 
-// sign returns the Authorization header of the parts of a request that the client says it signed.
+// sign returns the Authorization header for the parts of a request that the client claims to have signed.
 func (v *verifier) sign(r *http.Request, at time.Time) (string, error) {
 	replica := &http.Request{
 		Method: r.Method,
@@ -71,7 +70,7 @@ func (v *verifier) sign(r *http.Request, at time.Time) (string, error) {
 			replica.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
 		}
 	}
-	// S3 alone signs the path as it is sent, escaped once.
+	// Only S3 signs the path as it is sent, escaped once.
 	err := v4.NewSigner().SignHTTP(r.Context(), aws.Credentials{AccessKeyID: v.accessKey, SecretAccessKey: v.secretKey},
 		replica,
 		r.Header.Get("X-Amz-Content-Sha256"), "s3", v.region, at,

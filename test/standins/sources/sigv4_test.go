@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// published is the "GET Object" example of AWS' description of Signature
-// Version 4, with its published example keys: a signature that no code of this
-// repository and no library made.
+// published is the "GET Object" example in AWS' description of Signature Version 4, with its published example keys.
+// Neither code in this repository nor a library created this signature.
 // https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
 func published() (*http.Request, *verifier) {
 	r := httptest.NewRequest(http.MethodGet, "http://examplebucket.s3.amazonaws.com/test.txt", nil)

@@ -17,9 +17,8 @@ func webFolderCommand(args []string) (string, http.Handler, error) {
 	return *addr, http.HandlerFunc(serveFolder), nil
 }
 
-// serveFolder serves images by their exact path. It redirects nothing and tidies
-// nothing, so a client that asks for `//images/sample.png` gets 404, as many real
-// folders answer.
+// serveFolder serves images by their exact path. It neither redirects nor normalizes paths, so a client that requests
+// `//images/sample.png` gets 404, as from many real folders.
 func serveFolder(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "read only", http.StatusMethodNotAllowed)

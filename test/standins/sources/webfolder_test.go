@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestOnlyExactPathsAreServed also reads the access log, which end-to-end tests count requests by.
+// TestOnlyExactPathsAreServed also reads the access log, with which end-to-end tests count requests.
 func TestOnlyExactPathsAreServed(t *testing.T) {
 	for _, test := range []struct {
 		method, path string
@@ -18,7 +18,7 @@ func TestOnlyExactPathsAreServed(t *testing.T) {
 	}{
 		{http.MethodGet, "/images/sample.png", 200, ""},
 		{http.MethodHead, "/images/alps.jpg", 200, "scenes are beside the samples"},
-		{http.MethodGet, "//images/sample.png", 404, "a doubled slash must show, not be tidied away"},
+		{http.MethodGet, "//images/sample.png", 404, "a doubled slash must be visible, not normalized"},
 		{http.MethodGet, "/images//sample.png", 404, ""},
 		{http.MethodGet, "/images/../images/sample.png", 404, ""},
 		{http.MethodGet, "/images", 404, "folders are not listed"},

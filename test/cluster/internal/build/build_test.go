@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// programs is where the real go.mod is.
+// programs is the folder of the real go.mod.
 const programs = "../../programs"
 
 func TestEveryComponentHasAPinnedVersion(t *testing.T) {
@@ -38,13 +38,13 @@ func TestEveryComponentHasAPinnedVersion(t *testing.T) {
 	}
 }
 
-// other are modules that the operator and the programs use in different versions, each with the reason.
+// other lists modules that the operator and the programs use in different versions, each with the reason.
 var other = map[string]string{
-	"sigs.k8s.io/gateway-api": "Traefik is made for the version that it requires",
+	"sigs.k8s.io/gateway-api": "Traefik is written for the version that it requires",
 }
 
-// TestTheOperatorSharesVersionsWithThePrograms compares go.mod with the go.mod of the programs: what is alike is
-// compiled once, which is most of what the operator links.
+// TestTheOperatorSharesVersionsWithThePrograms compares go.mod with the go.mod of the programs: equal versions are
+// compiled once, and they are most of the operator's dependencies.
 func TestTheOperatorSharesVersionsWithThePrograms(t *testing.T) {
 	versions := func(path string) map[string]string {
 		text, err := os.ReadFile(path)
@@ -114,7 +114,7 @@ func TestABinaryIsBuiltOnlyWhenItsInputsChange(t *testing.T) {
 		t.Error("not built at first")
 	}
 	if build() {
-		t.Error("built again without a reason")
+		t.Error("built again for no reason")
 	}
 	write("tiny/main.go", "package main\n\nfunc main() { println() }\n")
 	if !build() {
@@ -129,6 +129,6 @@ func TestABinaryIsBuiltOnlyWhenItsInputsChange(t *testing.T) {
 	write("tiny/main.go", "package main\n\nfunc main() { undefined() }\n")
 	err := b.Build(context.Background(), []Component{c})
 	if err == nil || !strings.Contains(err.Error(), "undefined: undefined") {
-		t.Errorf("a failed build must show the compiler's words, got %v", err)
+		t.Errorf("a failed build must show the compiler's error, got %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package build builds the programs of a cluster, and the tools that are built in the same
-// way, from pinned Go modules. A program is built if its stamp, which describes its inputs,
-// differs from the last build's.
+// way, from pinned Go modules. A program is built if its stamp, which describes its inputs, differs from the stamp of
+// the last build.
 package build
 
 import (
@@ -27,8 +27,8 @@ type Builder struct {
 	ProgramsDir string
 	// BinDir receives the binaries and a .stamps folder.
 	BinDir string
-	// Kubernetes is the version of the components of Kubernetes, such as v1.30.14. Empty
-	// means the one that the modules pin.
+	// Kubernetes is the version of the components of Kubernetes, such as v1.30.14. Empty means the version that the
+	// modules pin.
 	Kubernetes string
 	// Out receives the progress.
 	Out io.Writer
@@ -38,8 +38,8 @@ type Builder struct {
 	goVersion string
 }
 
-// Build builds those components that are not up to date. Another process
-// building into the same folder is waited for.
+// Build builds the components that are not up to date. If another process is building into the same folder, Build waits
+// for it.
 func (b *Builder) Build(ctx context.Context, components []Component) error {
 	goVersion, err := exec.CommandContext(ctx, "go", "env", "GOVERSION").Output()
 	if err != nil {
@@ -47,12 +47,12 @@ func (b *Builder) Build(ctx context.Context, components []Component) error {
 	}
 	b.goVersion = strings.TrimSpace(string(goVersion))
 
-	// Usually there is nothing to do; then nothing need be writable either.
+	// Usually there is nothing to do, and then nothing has to be writable either.
 	if jobs, err := b.outdated(components); err != nil || len(jobs) == 0 {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(b.BinDir, ".stamps"), 0o755); err != nil {
-		return fmt.Errorf("make the folder for binaries: %w", err)
+		return fmt.Errorf("create the folder for binaries: %w", err)
 	}
 	lock, err := b.lock()
 	if err != nil {
@@ -93,7 +93,7 @@ func (b *Builder) Build(ctx context.Context, components []Component) error {
 
 func (b *Builder) say(format string, args ...any) { fmt.Fprintf(b.Out, format+"\n", args...) }
 
-// lock makes sure that one process at a time builds into BinDir.
+// lock ensures that only one process at a time builds into BinDir.
 func (b *Builder) lock() (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(b.BinDir, ".stamps", "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -132,7 +132,7 @@ func (b *Builder) outdated(components []Component) ([]job, error) {
 	return jobs, nil
 }
 
-// finish does what follows once the binary of a component is in its place.
+// finish runs the steps that follow once the binary of a component is in place.
 func (b *Builder) finish(ctx context.Context, j job) error {
 	if j.Name == "kwok" {
 		if err := b.copyStages(ctx, j.Component); err != nil {
@@ -145,9 +145,8 @@ func (b *Builder) finish(ctx context.Context, j job) error {
 	return nil
 }
 
-// command is a command of Go in a folder, with an environment in which nothing of the
-// caller's changes what comes out. With GOGC=400 the compiler takes an eighth less time and
-// half as much memory again.
+// command returns a Go command in a folder, with an environment in which no variable of the caller changes the result.
+// With GOGC=400 the compiler takes an eighth less time and half as much memory again.
 func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
@@ -157,12 +156,12 @@ func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// sourceDir is the folder in which c is built.
+// sourceDir returns the folder in which c is built.
 func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (string, error) {
 	if !c.InDownload && !b.isOther(c) {
 		return b.moduleDir(c), nil
 	}
-	// Run beside the go.sum that has the checksum of the download.
+	// It runs beside the go.sum that contains the checksum of the download.
 	answer, err := command(ctx, b.moduleDir(c), "go", "mod", "download", "-modfile="+c.modFile(), "-json",
 		c.Requires+"@"+version).Output()
 	var found struct{ Dir, Error string }
@@ -172,7 +171,7 @@ func (b *Builder) sourceDir(ctx context.Context, c Component, version string) (s
 	if b.isOther(c) {
 		folder, err := b.writeModule(found.Dir, version)
 		if err != nil {
-			err = fmt.Errorf("make the module of Kubernetes %s: %w", version, err)
+			err = fmt.Errorf("create the module of Kubernetes %s: %w", version, err)
 		}
 		return folder, err
 	}
@@ -186,14 +185,14 @@ func (b *Builder) moduleDir(c Component) string {
 	return b.ProgramsDir
 }
 
-// buildArgs are the arguments of `go build` that decide what comes out.
+// buildArgs are the arguments of `go build` that determine the result.
 func buildArgs(c Component, version string) []string {
 	return append(commonArgs(c), "-ldflags", linkerArgs(c, version))
 }
 
-// commonArgs are the buildArgs that components of one group share. The compiler's
-// arguments are the same as for the operator (go-build in the Makefile), so that packages of both
-// are compiled once; without DWARF, which -s -w omits, the compiler takes an eighth less time.
+// commonArgs are the buildArgs that all components of a group share. The compiler's arguments are the same as for the
+// operator (go-build in the Makefile), so that packages of both are compiled once. Without DWARF, which -s -w omits,
+// the compiler takes an eighth less time.
 func commonArgs(c Component) []string {
 	args := []string{"-mod=readonly", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"}
 	if c.Tags != "" {
@@ -217,8 +216,8 @@ func linkerArgs(c Component, version string) string {
 // kwok how simulated nodes and pods behave.
 const StagesFile = "kwok-stages.yaml"
 
-// stages are the files of kwok's module that make nodes ready at once, renew
-// their leases, and make pods ready, complete and go away at once.
+// stages are the files of kwok's module that make nodes ready at once, renew their leases, and make pods ready,
+// complete and terminate at once.
 var stages = []string{
 	"node/fast/node-initialize.yaml",
 	"node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",

@@ -22,9 +22,8 @@ type Component struct {
 	Package string
 	// Binary is the name that go build gives the binary; empty means Name.
 	Binary string
-	// InDownload builds inside the downloaded module, by its own go.mod: for
-	// modules whose replace lines a module that requires them would not see.
-	// downloadsMod pins their versions.
+	// InDownload builds inside the downloaded module, by its own go.mod, for modules with replace lines, which a module
+	// that requires them would ignore. downloadsMod pins their versions.
 	InDownload bool
 	// Tags are build tags, joined by commas.
 	Tags string
@@ -32,14 +31,13 @@ type Component struct {
 	// Kubernetes reports v0.0.0 without them, which misleads Helm's capability
 	// checks and kubectl's version skew warning.
 	VersionVars func(version string) map[string]string
-	// Groups are the names of the groups the component belongs to.
+	// Groups are the names of the groups that the component belongs to.
 	Groups []string
 }
 
 // Groups of components.
 const (
-	// GroupAssets has the programs that controller-runtime's envtest looks for in
-	// KUBEBUILDER_ASSETS.
+	// GroupAssets contains the programs that controller-runtime's envtest expects in KUBEBUILDER_ASSETS.
 	GroupAssets = "assets"
 	// GroupSimulated is a cluster whose nodes are simulated by kwok.
 	GroupSimulated = "simulated"
@@ -61,7 +59,7 @@ const (
 	operatorSDK      = "github.com/operator-framework/operator-sdk"
 )
 
-// components is ordered by usefulness: what most people wait for comes first.
+// components is ordered by usefulness: the programs that most users wait for come first.
 var components = []Component{
 	kubernetes("kube-apiserver", everywhere),
 	{
@@ -96,11 +94,11 @@ var components = []Component{
 	downloaded("catalogd", "github.com/operator-framework/operator-controller", imageTags, GroupOLM),
 }
 
-// imageTags leave out of the image libraries what needs C.
+// imageTags omit the parts of the image libraries that need C.
 const imageTags = "containers_image_openpgp,exclude_graphdriver_btrfs"
 
-// downloaded is a program of the Operator Lifecycle Manager, one that its images
-// have, or a tool, built by its own go.mod.
+// downloaded returns a program of the Operator Lifecycle Manager, a program in its images, or a tool, built by its own
+// go.mod.
 func downloaded(name, requires, tags string, groups ...string) Component {
 	return Component{
 		Name: name, Requires: requires, Package: "./cmd/" + name, InDownload: true,
@@ -108,7 +106,7 @@ func downloaded(name, requires, tags string, groups ...string) Component {
 	}
 }
 
-// at is a program whose package is elsewhere in its module.
+// at returns a program whose package is in another folder of its module.
 func (c Component) at(folder string) Component {
 	c.Package = folder
 	return c
@@ -143,8 +141,7 @@ func kubernetesVersionVars(version string) map[string]string {
 	return vars
 }
 
-// Select returns the components named, each once, in build order. A name is a
-// component's or a group's.
+// Select returns the named components, each once, in build order. A name is the name of a component or a group.
 func Select(names ...string) ([]Component, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(components, func(c Component) bool { return c.is(name) }) {
@@ -171,8 +168,8 @@ func Names() []string {
 const ownVersion = "v1"
 
 // downloadsMod pins the versions of the components that are built inside their downloads,
-// and downloads.sum their checksums. A module that required them would depend on all that
-// they do, so none does.
+// and downloads.sum their checksums. A module that required them would depend on all their dependencies, so there is
+// none.
 const downloadsMod = "downloads.mod"
 
 // Version returns the version of c, as pinned in the folder of the programs.

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// group is a set of components that one `go build` compiles. Of several ones each would wait for the
-// single thread of the linker of the one before.
+// group is a set of components that one `go build` compiles. With several commands, each would wait for the
+// single-threaded linker of the previous one.
 type group struct {
 	dir  string
 	args []string
@@ -38,7 +38,7 @@ func (g *group) packages() []string {
 	return packages
 }
 
-// group puts jobs together that are built in the same folder with the same arguments.
+// group groups jobs that are built in the same folder with the same arguments.
 func (b *Builder) group(ctx context.Context, jobs []job) ([]*group, error) {
 	var groups []*group
 	for _, j := range jobs {
@@ -48,7 +48,7 @@ func (b *Builder) group(ctx context.Context, jobs []job) ([]*group, error) {
 		}
 		args := commonArgs(j.Component)
 		if b.isOther(j.Component) {
-			// Its go.mod is incomplete.
+			// The go.mod is incomplete.
 			args = append(args, "-mod=mod")
 		}
 		known := slices.IndexFunc(groups, func(g *group) bool { return g.dir == dir && slices.Equal(g.args, args) })
@@ -61,7 +61,7 @@ func (b *Builder) group(ctx context.Context, jobs []job) ([]*group, error) {
 	return groups, nil
 }
 
-// heartbeat is how long a build may be silent: longer looks like a hang.
+// heartbeat is the longest time without output: a longer silence looks like a hang.
 const heartbeat = 15 * time.Second
 
 // compile builds the components of a group.
@@ -90,7 +90,7 @@ func (b *Builder) compile(ctx context.Context, g *group) error {
 		return fmt.Errorf("%w\n%s", err, compiler.complaints())
 	}
 	for _, j := range g.jobs {
-		// A rename, because a running program's file cannot be written over.
+		// The binary is renamed into place, because the file of a running program cannot be overwritten.
 		if err := os.Rename(filepath.Join(folder, cmp.Or(j.Binary, j.Name)), filepath.Join(b.BinDir, j.Name)); err != nil {
 			return err
 		}

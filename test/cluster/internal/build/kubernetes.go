@@ -9,8 +9,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// isOther reports whether c is a component of Kubernetes in another version than the one
-// that the modules pin.
+// isOther reports whether c is a component of Kubernetes in a version other than the one that the modules pin.
 func (b *Builder) isOther(c Component) bool {
 	return b.Kubernetes != "" && c.Requires == kubernetesModule
 }
@@ -23,10 +22,9 @@ func (b *Builder) version(c Component) (string, error) {
 	return c.Version(b.ProgramsDir)
 }
 
-// writeModule writes a module that requires a version of Kubernetes, whose source is in a
-// folder, and returns its folder. The go.mod of Kubernetes itself requires the modules of
-// its folder staging without a version; they are published with the same minor and patch
-// version as v0.
+// writeModule writes a module that requires a version of Kubernetes, whose source is in a folder, and returns the
+// module's folder. The go.mod of Kubernetes itself requires the modules in its folder staging without a version; they
+// are published as v0 with the same minor and patch version.
 func (b *Builder) writeModule(source, version string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	if err != nil {

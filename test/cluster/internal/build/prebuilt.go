@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// setupEnvtest downloads the programs, and checks their digests.
+// setupEnvtest downloads the programs, and verifies their digests.
 const setupEnvtest = "sigs.k8s.io/controller-runtime/tools/setup-envtest@v0.25.1"
 
 // downloadTimeout limits the download of about 150 MB. Compiling takes longer.
 const downloadTimeout = 3 * time.Minute
 
-// download gets the components of GroupAssets by setupEnvtest, if one of them is
-// not up to date. It returns their folder; empty if they must be compiled.
+// download downloads the components of GroupAssets with setupEnvtest, if one of them is not up to date. It returns
+// their folder; empty if they must be compiled.
 func (b *Builder) download(ctx context.Context, components []Component) string {
 	assets := slices.DeleteFunc(slices.Clone(components),
 		func(c Component) bool { return !slices.Contains(c.Groups, GroupAssets) })
@@ -35,13 +35,12 @@ func (b *Builder) download(ctx context.Context, components []Component) string {
 	fmt.Fprintf(b.Out, "looking for prebuilt programs of Kubernetes %s\n", version)
 	folder, err := b.fetch(ctx, strings.TrimPrefix(version, "v"))
 	if err != nil {
-		fmt.Fprintf(b.Out, "no prebuilt programs, which are compiled instead: %v\n", err)
+		fmt.Fprintf(b.Out, "no prebuilt programs, so they are compiled: %v\n", err)
 	}
 	return folder
 }
 
-// take moves the binary of c from the folder of prebuilt programs, if there is one. It
-// reports whether it did.
+// take moves the binary of c from the folder of prebuilt programs, if there is one. It reports whether there was one.
 func (b *Builder) take(c Component, prebuilt string) bool {
 	if prebuilt == "" || !slices.Contains(c.Groups, GroupAssets) {
 		return false

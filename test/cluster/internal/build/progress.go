@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// progress receives the output of `go build -v`: the path of each package that is compiled, in a line, and errors.
+// progress receives the output of `go build -v`: one line with the path of each compiled package, and errors.
 type progress struct {
-	// packages is the number of packages that the programs consist of; 0 if that is not known.
+	// packages is the number of packages of the programs; 0 if unknown.
 	packages int
 
 	mu   sync.Mutex
@@ -24,7 +24,7 @@ func (p *progress) Write(text []byte) (int, error) {
 	return p.text.Write(text)
 }
 
-// String says how far the build is. Packages of earlier builds are not compiled again.
+// String describes the progress of the build. Packages of earlier builds are not compiled again.
 func (p *progress) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,15 +53,15 @@ func (p *progress) complaints() string {
 	return out.String()
 }
 
-// isPackage reports whether a line is the path of a package: errors have spaces.
+// isPackage reports whether a line is the path of a package; errors contain spaces.
 func isPackage(line string) bool { return !strings.Contains(strings.TrimSpace(line), " ") }
 
-// countPackages returns the number of packages that a group consists of, or 0.
+// countPackages returns the number of packages in a group, or 0.
 func (b *Builder) countPackages(ctx context.Context, g *group) int {
 	args := append([]string{"go", "list", "-deps"}, g.args...)
 	out, err := command(ctx, g.dir, append(args, g.packages()...)...).Output()
 	if err != nil {
-		return 0 // the build says why
+		return 0 // the build reports the reason
 	}
 	return bytes.Count(out, []byte("\n"))
 }

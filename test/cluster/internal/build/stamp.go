@@ -32,7 +32,7 @@ func (b *Builder) stamp(c Component, version string) (string, error) {
 	for _, path := range inputs {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return "", fmt.Errorf("read what %s is built from: %w", c.Name, err)
+			return "", fmt.Errorf("read the inputs of %s: %w", c.Name, err)
 		}
 		fmt.Fprintf(&s, "%s sha256:%x\n", filepath.Base(path), sha256.Sum256(data))
 	}
@@ -43,7 +43,7 @@ func (b *Builder) stampPath(c Component) string {
 	return filepath.Join(b.BinDir, ".stamps", c.Name)
 }
 
-// upToDate reports whether the binary of c exists and carries this stamp.
+// upToDate reports whether the binary of c exists and has this stamp.
 func (b *Builder) upToDate(c Component, stamp string) bool {
 	_, missing := os.Stat(filepath.Join(b.BinDir, c.Name))
 	have, err := os.ReadFile(b.stampPath(c))

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Names of certificates and keys, and of those kubeconfigs that the cluster's programs have.
+// Names of certificates and keys, and of the kubeconfigs for the cluster's programs.
 const (
 	authority         = "ca"
 	serviceAccounts   = "service-account"
@@ -31,17 +31,16 @@ const (
 	nodeUser     = "system:node:" + nodeName
 )
 
-// certificate describes a certificate. For clients the API server reads the name as the user
-// and the groups as groups.
+// certificate describes a certificate. For clients, the API server uses the name as the user and the groups as groups.
 type certificate struct {
 	file, name, group string
-	// hosts make it the certificate of a server.
+	// If hosts are set, it is the certificate of a server.
 	hosts []string
-	// kubeconfig writes one for the client.
+	// kubeconfig writes a kubeconfig for the client.
 	kubeconfig bool
 }
 
-// certificates are all certificates of a cluster except the one of its authority, for either kind of node.
+// certificates are all certificates of a cluster except the authority's, for both kinds of nodes.
 var certificates = []certificate{
 	{file: "apiserver", name: "kube-apiserver", hosts: []string{
 		loopback, serviceIP, nodeIP, "localhost",
@@ -58,8 +57,8 @@ var certificates = []certificate{
 	{file: dnsUser, name: dnsUser, kubeconfig: true},
 }
 
-// writeCertificates writes the certificates, signed by a new authority, their keys and the
-// kubeconfigs. They are valid for a year.
+// writeCertificates writes the certificates, signed by a new authority, their keys and the kubeconfigs. They are valid
+// for a year.
 func (c *Cluster) writeCertificates() error {
 	root := &x509.Certificate{
 		Subject:  pkix.Name{CommonName: "cluster-ca"},
@@ -114,7 +113,7 @@ func (c certificate) template() *x509.Certificate {
 func (c *Cluster) writeCertificate(
 	file string, template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey,
 ) (crt, private []byte, err error) {
-	// An hour of grace for clocks that are set back.
+	// One hour of tolerance for clocks that are set back.
 	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().AddDate(1, 0, 0)
 	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
 		return nil, nil, err

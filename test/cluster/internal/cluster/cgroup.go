@@ -28,7 +28,7 @@ func cgroupRoots() ([]string, error) {
 	return roots, nil
 }
 
-// makeCgroup makes the parent of the pods' control groups.
+// makeCgroup creates the parent of the pods' control groups.
 func makeCgroup() error {
 	roots, err := cgroupRoots()
 	if err != nil {
@@ -37,15 +37,14 @@ func makeCgroup() error {
 	for _, root := range roots {
 		enableControllers(root)
 		if err := os.MkdirAll(filepath.Join(root, mark), 0o755); err != nil {
-			return fmt.Errorf("make the pods' control group: %w", err)
+			return fmt.Errorf("create the pods' control group: %w", err)
 		}
 	}
 	return nil
 }
 
 // enableControllers enables all controllers for the groups below root, which
-// only version 2 requires. It ignores errors, because the kubelet reports the
-// controllers that are missing.
+// only version 2 requires. It ignores errors, because the kubelet reports missing controllers.
 func enableControllers(root string) {
 	controllers, err := os.ReadFile(filepath.Join(root, "cgroup.controllers"))
 	if err != nil {
@@ -56,8 +55,7 @@ func enableControllers(root string) {
 	}
 }
 
-// removeCgroup removes the pods' control groups, which must have no process
-// any more.
+// removeCgroup removes the pods' control groups, which must not contain processes any more.
 func removeCgroup() error {
 	roots, err := cgroupRoots()
 	if err != nil {
@@ -67,7 +65,7 @@ func removeCgroup() error {
 	for _, root := range roots {
 		group := filepath.Join(root, mark)
 		if _, err := os.Stat(group); err == nil {
-			// Children first. The files of a group cannot be removed, and need not.
+			// Children first. The files of a group cannot be removed, and do not have to be.
 			errs = append(errs, runTool("find", group, "-depth", "-type", "d", "-delete"))
 		}
 	}

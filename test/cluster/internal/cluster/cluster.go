@@ -29,20 +29,20 @@ const (
 type Cluster struct {
 	// Dir is the cluster's folder, and BinDir the folder of the programs; both are absolute.
 	Dir, BinDir string
-	// Node is the kind of the one node.
+	// Node is the kind of the only node.
 	Node NodeKind
 
-	// ports are those on loopback, by the names of their users; the kubelet's is on nodeIP.
+	// ports are the ports on loopback, by the names of their users; the kubelet's port is on nodeIP.
 	ports map[string]int
 }
 
 const (
 	loopback = "127.0.0.1"
 	nodeName = "node-1"
-	// podCIDR is the network of a real node's pods; its first address is the node's own.
+	// podCIDR is the network of a real node's pods; its first address belongs to the node.
 	podCIDR = "10.85.0.0/16"
 	nodeIP  = "10.85.0.1"
-	// serviceCIDR is the network of Services; its first address is the API server's.
+	// serviceCIDR is the network of Services; its first address belongs to the API server.
 	serviceCIDR = "10.96.0.0/16"
 	serviceIP   = "10.96.0.1"
 	dnsIP       = "10.96.0.10"
@@ -56,7 +56,7 @@ type State struct {
 	NodeIP string `json:"nodeIP,omitempty"`
 	// Ingress is the URL of a real node's ingress controller.
 	Ingress string `json:"ingress,omitempty"`
-	// Components are the programs. The ids of a real node's programs belong to its own namespace.
+	// Components are the programs. The process IDs of a real node's programs belong to its own namespace.
 	Components []Component `json:"components"`
 	ReadyAfter string      `json:"readyAfter"`
 }
@@ -81,14 +81,14 @@ func (c *Cluster) LoadState() (State, error) {
 }
 
 func (s State) save(path string) error {
-	// Renamed into place: readers never see half a file.
+	// The file is renamed into place, so that readers never see half a file.
 	if err := writeJSON(path+".new", 0o644, s); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
 }
 
-// writeJSON writes a configuration file. Everything that reads YAML reads JSON.
+// writeJSON writes a configuration file. All programs that read YAML also read JSON.
 func writeJSON(path string, mode fs.FileMode, content any) error {
 	data, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
@@ -100,13 +100,13 @@ func writeJSON(path string, mode fs.FileMode, content any) error {
 	return os.WriteFile(path, append(data, '\n'), mode)
 }
 
-// file is a file or folder of the cluster's folder.
+// file returns the path of a file or folder in the cluster's folder.
 func (c *Cluster) file(name string) string { return filepath.Join(c.Dir, filepath.FromSlash(name)) }
 
 func (c *Cluster) certificate(name string) string { return c.file("pki/" + name + ".crt") }
 func (c *Cluster) key(name string) string         { return c.file("pki/" + name + ".key") }
 
-// kubeconfig is the file of one of the cluster's programs, or of the administrator.
+// kubeconfig returns the path of the kubeconfig of one of the cluster's programs or of the administrator.
 func (c *Cluster) kubeconfig(user string) string {
 	if user == admin {
 		return c.file("kubeconfig")
@@ -114,7 +114,7 @@ func (c *Cluster) kubeconfig(user string) string {
 	return c.file("config/" + user + ".kubeconfig")
 }
 
-// clear removes everything but the logs.
+// clear removes everything except the logs.
 func (c *Cluster) clear() error {
 	for _, name := range []string{"kubeconfig", "cluster.json", "pki", "config", "data", "node"} {
 		if err := os.RemoveAll(c.file(name)); err != nil {
@@ -143,8 +143,8 @@ func (c *Cluster) prepare() error {
 	return c.writeCertificates()
 }
 
-// Ports are below those that the kernel gives to outgoing connections, which could take one
-// before its program listens.
+// Ports are below those that the kernel uses for outgoing connections, which could take a port before its program
+// listens.
 const (
 	lowestPort  = 20000
 	highestPort = 29999
@@ -160,7 +160,7 @@ func (c *Cluster) choosePorts(users ...string) error {
 		if err != nil {
 			continue
 		}
-		// Open until all are chosen, so that none is chosen twice.
+		// The listeners stay open until all ports are chosen, so that no port is chosen twice.
 		defer listener.Close()
 		if c.ports[user] = port; len(c.ports) == len(users) {
 			return nil
@@ -173,12 +173,12 @@ func (c *Cluster) at(address string, port int) string {
 	return net.JoinHostPort(address, strconv.Itoa(port))
 }
 
-// local is the address of one of the cluster's programs.
+// local returns the address of one of the cluster's programs.
 func (c *Cluster) local(user string) string { return c.at(loopback, c.ports[user]) }
 
 func (c *Cluster) ingressURL() string { return "http://" + c.local("traefik") }
 
-// program runs one of the cluster's programs.
+// program describes how one of the cluster's programs is run.
 func (c *Cluster) program(name string, args ...string) program {
 	return program{name: name, path: filepath.Join(c.BinDir, name), args: args}
 }

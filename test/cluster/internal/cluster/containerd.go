@@ -20,19 +20,16 @@ import (
 )
 
 const (
-	// runDir is where sockets are. It is short because the path of a Unix
-	// socket may have only 107 bytes.
+	// runDir is the folder of the sockets. It is short because the path of a Unix socket may have only 107 bytes.
 	runDir           = "/run/darkroom-cluster"
 	containerdSocket = runDir + "/containerd.sock"
 	// pauseImage is the image of every pod's sandbox.
 	pauseImage = "registry.k8s.io/pause:3.6"
 )
 
-// containerdTemplate takes the folders of content and state, the socket, the
-// image of sandboxes, the folders of network plugins and their configuration, the
-// folder in which tests may describe mirrors of registries, and the snapshotter. Raising
-// a process's OOM score adjustment back needs a capability that not every machine's root
-// has, hence the restriction.
+// containerdTemplate is filled with the folders of content and state, the socket, the image of sandboxes, the folders
+// of network plugins and their configuration, the folder in which tests may describe mirrors of registries, and the
+// snapshotter. Root may lack the capability to raise a process's OOM score adjustment, so the adjustment is restricted.
 const containerdTemplate = `version = 2
 root = %q
 state = %q
@@ -64,8 +61,8 @@ state = %q
         SystemdCgroup = false
 `
 
-// containerd writes its configuration and the configuration of the pods' network. It is a separate
-// instance: a containerd that already runs on the machine is not touched.
+// containerd writes its configuration and the configuration of the pods' network. It is a separate instance: a
+// containerd that already runs on the machine is not affected.
 func (c *Cluster) containerd() (program, error) {
 	pluginDir, err := cniPluginDir()
 	if err != nil {
@@ -100,8 +97,7 @@ func (c *Cluster) writeNetwork() error {
 	})
 }
 
-// snapshotter is overlayfs, unless the cluster's folder is on a file system
-// that cannot carry it.
+// snapshotter is overlayfs, unless the file system of the cluster's folder does not support it.
 func (c *Cluster) snapshotter() string {
 	dir, err := os.MkdirTemp(c.file("node"), "overlay-")
 	if err != nil {
@@ -124,14 +120,14 @@ func (c *Cluster) snapshotter() string {
 	return "overlayfs"
 }
 
-// managed is the label that containerd's Kubernetes side puts on an image once
-// it knows it; before that, the kubelet would try to pull it.
+// managed is the label that containerd's CRI plugin sets on an image that it knows. Before that, the kubelet would try
+// to pull the image.
 const managed = `labels."io.cri-containerd.image"=="managed"`
 
-// loadLimit is how long loading one image may take.
+// loadLimit is the time limit for loading one image.
 const loadLimit = 2 * time.Minute
 
-// Load loads the image of a docker-archive into the running containerd of a real node, and returns its name.
+// Load loads the image in a docker-archive into the running containerd of a real node, and returns its name.
 func Load(ctx context.Context, archive string) (string, error) {
 	name, err := image.NameOf(archive)
 	if err != nil {
@@ -139,14 +135,14 @@ func Load(ctx context.Context, archive string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, loadLimit, fmt.Errorf("not done after %s", loadLimit))
 	defer cancel()
-	// containerd unpacks it for the first container that needs it.
+	// containerd unpacks the image for the first container that needs it.
 	if _, err := ctr(ctx, "images", "import", "--no-unpack", archive); err != nil {
 		return "", fmt.Errorf("load image %s: %w", name, err)
 	}
 	return name, poll(ctx, "containerd knows "+name, func(ctx context.Context) error {
 		known, err := ctr(ctx, "images", "list", "--quiet", "name=="+name, managed)
 		if err == nil && !strings.Contains(known, name) {
-			err = errors.New("it is not in the list of images")
+			err = errors.New("the image is not in the list of images")
 		}
 		return err
 	})

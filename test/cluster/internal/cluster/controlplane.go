@@ -4,8 +4,8 @@ package cluster
 
 import "fmt"
 
-// etcd keeps its data on disk but does not wait for the disk: a cluster that
-// lost power is not worth keeping.
+// etcd stores its data on disk but does not wait for the disk, because a cluster that lost power is not needed any
+// more.
 func (c *Cluster) etcd() program {
 	client, peer := "http://"+c.local("etcd"), "http://"+c.local("etcd-peer")
 	return c.program("etcd",
@@ -46,8 +46,7 @@ func (c *Cluster) apiServer() program {
 		// Pods reach the API server through the node's address (network.go).
 		args = append(args, "--advertise-address="+nodeIP)
 	} else {
-		// The Service "kubernetes" has no endpoints, because they may not be
-		// loopback addresses.
+		// The Service "kubernetes" has no endpoints, because endpoints may not be loopback addresses.
 		args = append(args, "--advertise-address="+loopback, "--endpoint-reconciler-type=none")
 	}
 	return c.program("kube-apiserver", args...)
@@ -65,8 +64,7 @@ func (c *Cluster) controllerManager() program {
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file="+c.key(serviceAccounts),
 		"--root-ca-file="+c.certificate(authority),
-		// The default of 20 requests a second is made for large shared
-		// clusters; here it only makes tests slower.
+		// The default of 20 requests per second is meant for large shared clusters and would only make tests slower.
 		"--kube-api-qps=200",
 		"--kube-api-burst=400",
 		"--profiling=false",

@@ -10,8 +10,8 @@ import (
 // clusterDomain is the suffix of the names of Services.
 const clusterDomain = "cluster.local"
 
-// corefile serves the names of Services. Queries for any other name are answered at once,
-// without asking an upstream server, which pods could not reach anyway.
+// corefile serves the names of Services. Queries for other names are answered at once, without an upstream server,
+// which pods could not reach anyway.
 const corefile = `%[5]s:%[1]d in-addr.arpa:%[1]d {
 	bind %[2]s
 	errors

@@ -2,7 +2,7 @@
 
 // Package cluster starts and stops a Kubernetes cluster on this machine.
 //
-// The story of `cluster exec`:
+// The steps of `cluster exec`:
 //
 //	Start         starts a supervisor and shows its progress    start.go
 //	Init          the first process of a real node's namespaces init.go

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// filters are the packet filter's commands; each has a -save and a -restore.
+// filters are the commands of the packet filter; each has a -save and a -restore variant.
 var filters = []string{"iptables", "ip6tables"}
 
-// save returns the rules, as `iptables-save` writes them.
+// save returns the rules in the format of `iptables-save`.
 func save(command string) (string, error) {
 	out, err := exec.Command(command).Output()
 	if err != nil {
@@ -20,10 +20,9 @@ func save(command string) (string, error) {
 	return string(out), nil
 }
 
-// undo returns input for `<filter>-restore --noflush` that removes from the rules what a node
-// made: the chains of Kubernetes, what leads to them, and rules marked with the node's name.
-// Empty if there is nothing to remove. On a machine with chains of another node none starts
-// (checkNoOther).
+// undo returns input for `<filter>-restore --noflush` that removes a node's additions from the rules: the chains of
+// Kubernetes, rules that jump to them, and rules marked with the node's name. The result is empty if there is nothing
+// to remove. No node starts on a machine with the chains of another node (checkNoOther).
 func undo(rules string) string {
 	var script strings.Builder
 	var table string
@@ -46,10 +45,10 @@ func undo(rules string) string {
 	return script.String()
 }
 
-// kubernetesChains is what the names of the chains of Kubernetes begin with.
+// kubernetesChains are the prefixes of the names of Kubernetes' chains.
 const kubernetesChains = "KUBE-"
 
-// isOfNode reports whether a rule goes to a chain of Kubernetes, or is marked.
+// isOfNode reports whether a rule jumps to a chain of Kubernetes or is marked.
 func isOfNode(rule string) bool {
 	for _, part := range []string{" -j " + kubernetesChains, " -g " + kubernetesChains, " --comment " + mark} {
 		if strings.Contains(rule, part) {
@@ -59,8 +58,8 @@ func isOfNode(rule string) bool {
 	return false
 }
 
-// writeUndo writes the part for one table. Chains are emptied before they are deleted, because
-// they lead to each other.
+// writeUndo writes the part for one table. Chains are emptied before they are deleted, because they refer to each
+// other.
 func writeUndo(script *strings.Builder, table string, deletes, chains []string) {
 	fmt.Fprintln(script, table)
 	for _, rule := range deletes {

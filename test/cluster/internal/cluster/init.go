@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Init is the first process of a real node's namespaces: it runs the supervisor in
-// them and reaps processes whose parents have gone. When the supervisor ends, Init returns
-// its exit code; when the caller then exits, the kernel kills all that is left in the namespace.
+// Init is the first process of a real node's namespaces: it runs the supervisor in them and reaps orphaned processes.
+// When the supervisor ends, Init returns its exit code. When the caller then exits, the kernel kills all remaining
+// processes in the namespace.
 func Init(c *Cluster) (int, error) {
 	if os.Getpid() != 1 {
 		return 0, fmt.Errorf("not the first process of a namespace, but process %d", os.Getpid())
@@ -49,9 +49,8 @@ func Init(c *Cluster) (int, error) {
 	}
 }
 
-// separateMounts cuts the tie between this mount namespace and the machine's,
-// makes mounts spread among the namespaces inside it, as Kubernetes needs, and
-// replaces /proc, which must show the new PID namespace.
+// separateMounts separates this mount namespace from the machine's, makes mounts propagate among the namespaces inside
+// it, as Kubernetes requires, and replaces /proc, which must show the new PID namespace.
 func separateMounts() error {
 	for _, m := range []struct {
 		source, target, fstype string
@@ -59,7 +58,7 @@ func separateMounts() error {
 	}{
 		{"none", "/", "", syscall.MS_REC | syscall.MS_PRIVATE},
 		{"proc", "/proc", "proc", syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC},
-		// Last: among shared mounts, what is mounted on one appears on its copy.
+		// This comes last: a mount on a shared mount also appears on its copy.
 		{"none", "/", "", syscall.MS_REC | syscall.MS_SHARED},
 	} {
 		if err := syscall.Mount(m.source, m.target, m.fstype, m.flags, ""); err != nil {

@@ -17,8 +17,8 @@ func (c *Cluster) kubelet() (program, error) {
 }
 
 func (c *Cluster) kubeletConfig() map[string]any {
-	// Nothing is evicted and no image collected: a full disk is the machine
-	// owner's business, and a collected image could not be pulled again.
+	// Nothing is evicted and no image is collected: a full disk is the responsibility of the machine's owner, and a
+	// collected image could not be pulled again.
 	never := map[string]string{
 		"memory.available": "1Mi", "nodefs.available": "0%", "nodefs.inodesFree": "0%",
 		"imagefs.available": "0%", "imagefs.inodesFree": "0%",
@@ -68,17 +68,16 @@ func (c *Cluster) kubeProxy() (program, error) {
 		"clusterCIDR":        podCIDR,
 		"healthzBindAddress": c.local("kube-proxy-health"),
 		"metricsBindAddress": c.local("kube-proxy-metrics"),
-		// NodePorts on the node's address only, not on the machine's.
+		// NodePorts are opened only on the node's address, not on the machine's other addresses.
 		"nodePortAddresses": []string{"primary"},
 		"iptables": map[string]any{
-			// Pods on one bridge answer each other directly, past the rules
-			// that would translate the answer back, unless the kernel hands
-			// bridged packets to them. Masquerading works everywhere.
+			// Pods on one bridge respond to each other directly, bypassing the rules that would translate the response
+			// back, unless the kernel passes bridged packets to these rules. Masquerading works in all cases.
 			"masqueradeAll":      true,
 			"localhostNodePorts": false,
 			"minSyncPeriod":      "100ms",
 		},
-		// Zero leaves the machine's settings alone.
+		// Zero leaves the machine's settings unchanged.
 		"conntrack": map[string]any{
 			"maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s",
 		},

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// requirements are the programs that a real node needs, and Debian's packages that have them.
+// requirements are the programs that a real node needs, and the Debian packages that contain them.
 var requirements = []struct{ program, pkg string }{
 	{"containerd", "containerd"},
 	{"ctr", "containerd"},
@@ -27,8 +27,8 @@ var requirements = []struct{ program, pkg string }{
 	{"find", "findutils"},
 }
 
-// cniDirs are where distributions and hand-made installations put the network
-// plugins; cniPlugins are those used here.
+// cniDirs are the folders in which distributions and manual installations put the network plugins; cniPlugins are the
+// plugins used here.
 var (
 	cniDirs    = []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 	cniPlugins = []string{"bridge", "host-local", "loopback"}
@@ -90,20 +90,20 @@ func cniPluginDir() (string, error) {
 		strings.Join(cniPlugins, ", "))
 }
 
-// checkNoOther makes sure that no other Kubernetes node works on the machine:
-// the two would undo each other's packet filter rules.
+// checkNoOther ensures that no other Kubernetes node runs on the machine, because the two would undo each other's
+// packet filter rules.
 func checkNoOther() error {
 	if _, err := os.Stat(recordPath); err == nil {
-		return nil // a cluster of ours runs, or was killed: its rules are removed at the start
+		return nil // our own cluster is running or was killed: its rules are removed at the start
 	}
 	rules, err := save("iptables-save")
 	if err != nil {
 		return err
 	}
 	if strings.Contains(rules, "\n:"+kubernetesChains) {
-		return errors.New("another Kubernetes node works on this machine: iptables has chains named " +
+		return errors.New("another Kubernetes node runs on this machine: iptables has chains named " +
 			kubernetesChains + "…; " +
-			"stop it first, and remove what it left with kube-proxy --cleanup, or restart the machine")
+			"stop it first, and remove its rules with kube-proxy --cleanup, or restart the machine")
 	}
 	return nil
 }

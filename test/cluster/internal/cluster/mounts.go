@@ -18,23 +18,22 @@ var privateFolders = map[string]string{
 	"/var/log/containers": "log-containers",
 }
 
-// privateMemory are such folders that hold only sockets and mount points.
+// privateMemory are such folders that contain only sockets and mount points.
 var privateMemory = []string{"/run/netns", "/run/containerd"}
 
-// mountPrivate gives the node folders of its own.
+// mountPrivate gives the node its own folders.
 func (c *Cluster) mountPrivate() error {
 	for target, name := range privateFolders {
 		source := c.file("node/" + name)
 		for _, dir := range []string{source, target} {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return fmt.Errorf("make the node's folder: %w", err)
+				return fmt.Errorf("create the node's folder: %w", err)
 			}
 		}
 		if err := syscall.Mount(source, target, "", syscall.MS_BIND, ""); err != nil {
 			return fmt.Errorf("mount %s over %s: %w", source, target, err)
 		}
-		// A bind mount joins the peer group of a shared mount; this one needs
-		// a group of its own.
+		// A bind mount joins the peer group of a shared mount; this mount needs its own group.
 		if err := syscall.Mount("none", target, "", syscall.MS_PRIVATE, ""); err != nil {
 			return fmt.Errorf("separate %s: %w", target, err)
 		}
@@ -44,7 +43,7 @@ func (c *Cluster) mountPrivate() error {
 	}
 	for _, target := range privateMemory {
 		if err := os.MkdirAll(target, 0o755); err != nil {
-			return fmt.Errorf("make the node's folder: %w", err)
+			return fmt.Errorf("create the node's folder: %w", err)
 		}
 		if err := syscall.Mount("tmpfs", target, "tmpfs", 0, "mode=755"); err != nil {
 			return fmt.Errorf("mount memory over %s: %w", target, err)

@@ -20,15 +20,15 @@ const (
 	mark = "darkroom-cluster"
 )
 
-// makeNetwork makes the bridge, whose address is the node's, and lets pods
-// reach beyond it. The bridge is made here, not left to the network plugin,
-// because the API server and the kubelet need the address before any pod.
+// makeNetwork creates the bridge, whose address is the node's, and lets pods reach addresses beyond it. The bridge is
+// created here instead of by the network plugin, because the API server and the kubelet need the address before the
+// first pod starts.
 func (c *Cluster) makeNetwork() error {
 	commands := [][]string{
 		{"ip", "link", "add", bridge, "type", "bridge"},
 		{"ip", "address", "add", fmt.Sprintf("%s/%d", nodeIP, podBits()), "dev", bridge},
 		{"ip", "link", "set", bridge, "up"},
-		// The machine may refuse to forward by default, as Docker makes it do.
+		// The machine may refuse to forward packets by default, for example because of Docker.
 		{"iptables", "-w", "5", "-I", "FORWARD", "-i", bridge, "-m", "comment", "--comment", mark, "-j", "ACCEPT"},
 		{"iptables", "-w", "5", "-I", "FORWARD", "-o", bridge, "-m", "comment", "--comment", mark, "-j", "ACCEPT"},
 		{
@@ -41,21 +41,21 @@ func (c *Cluster) makeNetwork() error {
 	}
 	for _, command := range commands {
 		if err := runTool(command...); err != nil {
-			return fmt.Errorf("make the pods' network: %w", err)
+			return fmt.Errorf("create the pods' network: %w", err)
 		}
 	}
 	return nil
 }
 
-// removeBridge removes the bridge, if there is one, and what is connected to
-// it: the kernel removes the pods' ends only some time after the last process.
+// removeBridge removes the bridge, if there is one, and the interfaces connected to it: the kernel removes the pods'
+// interfaces only some time after the last process has ended.
 func removeBridge() error {
 	connected, err := filepath.Glob(filepath.Join("/sys/class/net", bridge, "brif", "*"))
 	if err != nil {
 		return err
 	}
 	for _, path := range connected {
-		_ = runTool("ip", "link", "delete", filepath.Base(path)) // it may have gone
+		_ = runTool("ip", "link", "delete", filepath.Base(path)) // it may be gone already
 	}
 	if _, err := net.InterfaceByName(bridge); err != nil {
 		return nil
@@ -74,14 +74,13 @@ func runTool(command ...string) error {
 	return nil
 }
 
-// forward passes connections to a port of the node's address on to the same
-// port of loopback until ctx ends. Pods reach the API server so, which listens
-// on loopback only.
+// forward forwards connections to a port of the node's address to the same port of loopback until ctx ends. This is how
+// pods reach the API server, which listens only on loopback.
 func (c *Cluster) forward(ctx context.Context, port int) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", c.at(nodeIP, port))
 	if err != nil {
-		return fmt.Errorf("listen for the pods' calls of the API server: %w", err)
+		return fmt.Errorf("listen for connections from pods to the API server: %w", err)
 	}
 	context.AfterFunc(ctx, func() { listener.Close() })
 	target := c.at(loopback, port)
@@ -99,7 +98,7 @@ func (c *Cluster) forward(ctx context.Context, port int) error {
 	return nil
 }
 
-// pipe copies both ways between conn and a new connection to target.
+// pipe copies data in both directions between conn and a new connection to target.
 func pipe(ctx context.Context, conn net.Conn, target string) {
 	defer conn.Close()
 	var dialer net.Dialer

@@ -9,7 +9,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/test/cluster/internal/build"
 )
 
-// simulatedNode is a node whose pods kwok pretends to run.
+// simulatedNode is a node whose pods are simulated by kwok.
 const simulatedNode = `apiVersion: v1
 kind: Node
 metadata:

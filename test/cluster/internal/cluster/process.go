@@ -17,13 +17,13 @@ import (
 	testprogram "github.com/darkroom-operator/darkroom-operator/internal/testing/program"
 )
 
-// program is how a program is run. Its log is NAME.log.
+// program describes how a program is run. Its log is in the file NAME.log.
 type program struct {
 	name, path string
 	args, env  []string
 }
 
-// process is a program that was started.
+// process is a started program.
 type process struct {
 	program
 	log  string
@@ -31,7 +31,7 @@ type process struct {
 	done chan struct{}
 }
 
-// run starts the program, which ends with this process, even if this one is killed.
+// run starts the program. It ends with this process, even if this process is killed.
 func (p program) run(logs string) (*process, error) {
 	started := &process{program: p, log: filepath.Join(logs, p.name+".log"), done: make(chan struct{})}
 	log, err := os.OpenFile(started.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -42,18 +42,18 @@ func (p program) run(logs string) (*process, error) {
 	started.cmd = exec.Command(p.path, p.args...)
 	started.cmd.Env = append(withoutProxies(os.Environ()), p.env...)
 	started.cmd.Stdout, started.cmd.Stderr = log, log
-	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // away from a terminal's Ctrl-C
+	started.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // not affected by a terminal's Ctrl-C
 	if err := child.Start(started.cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	go func() {
-		_ = started.cmd.Wait() // the state of the process has the result
+		_ = started.cmd.Wait() // the state of the process contains the result
 		close(started.done)
 	}()
 	return started, nil
 }
 
-// stop asks the program to end and, after the grace period, kills it.
+// stop sends a signal to end the program and kills it after the grace period.
 func (p *process) stop(grace time.Duration) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has ended
 	select {
@@ -64,14 +64,14 @@ func (p *process) stop(grace time.Duration) {
 	}
 }
 
-// ended describes a program that ended unasked, with the tail of its log.
+// ended describes a program that ended unexpectedly, with the tail of its log.
 func (p *process) ended() error {
 	return fmt.Errorf("%s ended unexpectedly: %s\nlast lines of %s:\n%s", p.name, p.cmd.ProcessState, p.log,
 		testprogram.Tail(p.log, 20))
 }
 
-// withoutProxies drops the settings of HTTP proxies: a cluster's programs talk
-// only to each other, and no proxy would find a pod.
+// withoutProxies removes the settings of HTTP proxies: a cluster's programs connect only to each other, and no proxy
+// could reach a pod.
 func withoutProxies(env []string) []string {
 	return slices.DeleteFunc(env, func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -79,11 +79,10 @@ func withoutProxies(env []string) []string {
 	})
 }
 
-// group runs the programs of a cluster. During the start a program that ends
-// is an error; afterwards it is started again.
+// group runs the programs of a cluster. During the start, a program that ends is an error; afterwards it is restarted.
 type group struct {
 	logs string
-	// failed is called with why the cluster cannot go on, and restarted after a restart.
+	// failed is called with the reason why the cluster cannot continue, and restarted after a restart.
 	failed    func(error)
 	restarted func(name string, why error)
 
@@ -94,7 +93,7 @@ type group struct {
 	watchers  sync.WaitGroup
 }
 
-// restartPause keeps a program that cannot start from using a whole processor.
+// restartPause prevents a program that cannot start from using a whole processor.
 const restartPause = time.Second
 
 func (g *group) start(programs ...program) error {
@@ -108,7 +107,7 @@ func (g *group) start(programs ...program) error {
 	return nil
 }
 
-// run starts a program in place of an earlier process of it. It returns nil if the group stops.
+// run starts a program in place of its earlier process. It returns nil if the group stops.
 func (g *group) run(each program) (*process, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -148,7 +147,7 @@ func (g *group) watch(p *process) {
 	}
 }
 
-// markStarted ends the time in which a program that ends is an error.
+// markStarted ends the phase in which a program that ends is an error.
 func (g *group) markStarted() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 
 const pollInterval = 100 * time.Millisecond
 
-// poll tries until it succeeds, or a start may take no longer.
+// poll retries until it succeeds or the time limit of the start is reached.
 func poll(ctx context.Context, what string, try func(context.Context) error) error {
 	return wait.Limits{Timeout: startLimit, Period: pollInterval}.Until(ctx, what, try)
 }
@@ -54,7 +54,7 @@ func (c *Cluster) waitForAPIServer(ctx context.Context) error {
 func (c *Cluster) waitForNode(ctx context.Context) error {
 	const state = `--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}{.items[*].spec.taints[*].key}`
 	waits := map[string]func(context.Context) error{
-		// The taints go a moment after the condition changes; pods are not scheduled before.
+		// The taints are removed a moment after the condition changes; pods are not scheduled before.
 		"the node is ready": func(ctx context.Context) error {
 			got, err := c.kubectl(ctx, "", "get", "nodes", state)
 			if err == nil && got != "True" {

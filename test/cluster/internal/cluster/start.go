@@ -18,26 +18,26 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/child"
 )
 
-// SuperviseCommand and InitCommand are the names of the hidden commands that a supervisor is started
-// with. Their arguments are the cluster's folder, the folder of the programs and the kind of the node.
-// InitCommand becomes the first process of a real node's namespaces and runs the supervisor in them.
+// SuperviseCommand and InitCommand are the names of the hidden commands that start a supervisor. Their arguments are
+// the cluster's folder, the folder of the programs and the kind of the node. InitCommand becomes the first process of a
+// real node's namespaces and runs the supervisor in them.
 const (
 	SuperviseCommand = "supervise"
 	InitCommand      = "init"
 )
 
-// Files that a supervisor finds open: the pipe that it reports to and, with a real node, the
-// lock of the machine.
+// Files that are open when a supervisor starts: the pipe to which it reports and, with a real node, the lock of the
+// machine.
 const (
 	eventsFD = 3
 	lockFD   = 4
 )
 
-// stopLimit is how long a supervisor may take to stop its cluster.
+// stopLimit is the time limit for a supervisor to stop its cluster.
 const stopLimit = 60 * time.Second
 
-// Start starts a cluster and returns when it can be used. Progress goes to out. The cluster ends with
-// this process, however that ends, or by stop, which clears everything but the logs.
+// Start starts a cluster and returns when the cluster can be used. Progress is written to out. The cluster ends when
+// this process ends in any way, or when stop is called, which removes everything except the logs.
 func Start(ctx context.Context, c *Cluster, out io.Writer) (stop func() error, err error) {
 	if err := errors.Join(c.clear(), os.MkdirAll(c.file("logs"), 0o755)); err != nil {
 		return nil, fmt.Errorf("create the cluster's folder: %w", err)
@@ -58,7 +58,7 @@ func Start(ctx context.Context, c *Cluster, out io.Writer) (stop func() error, e
 	}
 	defer events.Close()
 	stop = func() error {
-		defer lock.Close() // the supervisor has it too, but ends before all is cleared
+		defer lock.Close() // the supervisor also holds the lock, but ends before everything is removed
 		return c.stop(supervisor)
 	}
 	followed := make(chan error, 1)
@@ -74,13 +74,13 @@ func Start(ctx context.Context, c *Cluster, out io.Writer) (stop func() error, e
 	return stop, nil
 }
 
-// lockMachine makes this process, and those that inherit the file, the owner of the machine's only
-// real node. The lock is an abstract socket: like the bridge and the rules, which must not be created
-// twice, it belongs to the network namespace.
+// lockMachine makes this process, and processes that inherit the file, the owner of the machine's only real node. The
+// lock is an abstract socket, because that belongs to the network namespace, like the bridge and the rules, which must
+// not be created twice.
 func lockMachine() (*os.File, error) {
 	listener, err := net.Listen("unix", "@darkroom-cluster-node")
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, errors.New("a cluster with a real node runs on this machine, and there can be only one")
+		return nil, errors.New("a cluster with a real node is already running on this machine, and there can be only one")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock the machine's real node: %w", err)
@@ -89,7 +89,7 @@ func lockMachine() (*os.File, error) {
 	return listener.(*net.UnixListener).File()
 }
 
-// launch starts the supervisor, and returns what it reports to.
+// launch starts the supervisor, and returns the pipe to which it reports.
 func (c *Cluster) launch(lock *os.File) (supervisor *exec.Cmd, events *os.File, err error) {
 	log, err := os.Create(c.file("logs/supervisor.log"))
 	if err != nil {
@@ -116,11 +116,11 @@ func (c *Cluster) launch(lock *os.File) (supervisor *exec.Cmd, events *os.File, 
 	return supervisor, events, nil
 }
 
-// stop ends the supervisor, and clears what it has left.
+// stop stops the supervisor, and removes what it has left.
 func (c *Cluster) stop(supervisor *exec.Cmd) error {
-	_ = supervisor.Process.Signal(syscall.SIGTERM) // an error means that it has gone
+	_ = supervisor.Process.Signal(syscall.SIGTERM) // an error means that it has ended
 	kill := time.AfterFunc(stopLimit, func() { _ = supervisor.Process.Kill() })
-	_ = supervisor.Wait() // its log has the reason of a failure
+	_ = supervisor.Wait() // its log contains the reason of a failure
 	kill.Stop()
 	var err error
 	if c.Node == Real {

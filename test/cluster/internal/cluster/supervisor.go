@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// startLimit is how long a start may take.
+	// startLimit is the time limit for a start.
 	startLimit = 4 * time.Minute
-	// stopGrace is how long a program may take to end when it is asked to.
+	// stopGrace is the grace period for a program to end.
 	stopGrace = time.Second
 )
 
@@ -26,8 +26,7 @@ type supervisor struct {
 	started time.Time
 }
 
-// Supervise runs a cluster until ctx ends, or a program does during the start. Start has
-// started this process.
+// Supervise runs a cluster until ctx ends, or until a program ends during the start. Start has started this process.
 func Supervise(ctx context.Context, c *Cluster) (err error) {
 	for fd := eventsFD; fd <= lockFD; fd++ {
 		syscall.CloseOnExec(fd)
@@ -52,7 +51,7 @@ func Supervise(ctx context.Context, c *Cluster) (err error) {
 		}
 	}()
 	if err := s.start(ctx); err != nil {
-		// If a program has ended, the later error is only a consequence.
+		// If a program has ended, later errors are only consequences.
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
@@ -71,18 +70,18 @@ func Supervise(ctx context.Context, c *Cluster) (err error) {
 	return nil
 }
 
-// start starts the programs in the order in which they need each other.
+// start starts the programs in the order of their dependencies.
 func (s *supervisor) start(running context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(running, startLimit,
 		fmt.Errorf("not ready after %s; the logs are in %s", startLimit, s.file("logs")))
 	defer cancel()
 	if s.Node == Real {
 		s.step("preparing this machine")
-		// What pods reach the API server by outlives the start.
+		// Pods reach the API server through this forwarder, which must outlive the start.
 		if err := s.prepareMachine(running); err != nil {
 			return err
 		}
-		// containerd needs no API server; its start is free while that starts.
+		// containerd needs no API server, so it starts at the same time.
 		containerd, err := s.containerd()
 		if err != nil {
 			return err
@@ -112,7 +111,7 @@ func (s *supervisor) start(running context.Context) error {
 	return s.waitForNode(ctx)
 }
 
-// report writes a line to the log and to Start. That may have returned already; the log has the line.
+// report writes a line to the log and to Start. Start may have returned already, but the log contains the line.
 func (s *supervisor) report(line string) {
 	fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format("15:04:05.000"), line)
 	fmt.Fprintln(s.events, line)

@@ -16,7 +16,7 @@ import (
 )
 
 // record is the state of the machine before the node started: enough to undo
-// the node's changes. It is kept in runDir, which is empty after a reboot, as the changes are.
+// the node's changes. It is stored in runDir, which is empty after a reboot, as the changes are gone, too.
 type record struct {
 	// Settings are kernel settings, by their path under /proc/sys.
 	Settings map[string]string `json:"settings"`
@@ -42,11 +42,11 @@ func (c *Cluster) prepareMachine(ctx context.Context) error {
 	return c.forward(ctx, c.ports["kube-apiserver"])
 }
 
-// takeRecord writes down the state of the machine.
+// takeRecord records the state of the machine.
 func takeRecord() error {
 	r := record{Settings: map[string]string{}}
 	for _, setting := range settings {
-		// A kernel may lack some.
+		// A kernel may lack some of these settings.
 		if value, err := os.ReadFile(filepath.Join("/proc/sys", setting)); err == nil {
 			r.Settings[setting] = strings.TrimSpace(string(value))
 		}
@@ -54,8 +54,8 @@ func takeRecord() error {
 	return writeJSON(recordPath, 0o644, r)
 }
 
-// inside makes sure that this process works in the node's namespaces: its
-// parent must be their first process, which runs the same program.
+// inside ensures that this process runs in the node's namespaces: its parent must be their first process, which runs
+// the same program.
 func inside() error {
 	first, err := os.Stat("/proc/1/exe")
 	if err != nil {
@@ -71,13 +71,13 @@ func inside() error {
 	return nil
 }
 
-// killLimit is how long the kernel may take to end killed processes.
+// killLimit is the time limit for the kernel to end killed processes.
 const killLimit = 20 * time.Second
 
-// killAll kills every other process of the PID namespace but the first one,
-// and waits until they have gone.
+// killAll kills every process of the PID namespace except itself and the first process, and waits until they have
+// ended.
 func killAll() error {
-	// Elsewhere it would kill everything on the machine.
+	// Outside of a node's namespaces it would kill everything on the machine.
 	if err := inside(); err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func killAll() error {
 	}
 }
 
-// Sweep undoes what a node did to the machine, and removes the last trace of it. It does
-// nothing on a machine without traces. All processes of the node must have gone.
+// Sweep undoes a node's changes to the machine, and removes its last trace. It does nothing on a machine without
+// traces. All processes of the node must have ended.
 func Sweep() error {
 	if err := undoChanges(); err != nil {
 		return err
@@ -105,7 +105,7 @@ func Sweep() error {
 	return os.RemoveAll(runDir)
 }
 
-// undoChanges is the part of Sweep that works inside the node's namespaces too.
+// undoChanges is the part of Sweep that also works inside the node's namespaces.
 func undoChanges() error {
 	data, err := os.ReadFile(recordPath)
 	if errors.Is(err, fs.ErrNotExist) {

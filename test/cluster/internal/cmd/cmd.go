@@ -1,5 +1,5 @@
-// Package cmd is the command line. Output for other programs goes to standard output,
-// progress and errors go to standard error.
+// Package cmd implements the command line. Output for other programs is written to standard output, progress and errors
+// to standard error.
 package cmd
 
 import (
@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-// printBuilt builds what is named, where needed, and prints the folder of the programs.
+// printBuilt builds the named components if necessary, and prints the folder of the programs.
 func printBuilt(ctx context.Context, out io.Writer, names ...string) error {
 	dir, err := ensureBuilt(ctx, names...)
 	if err == nil {
@@ -97,8 +97,7 @@ func printBuilt(ctx context.Context, out io.Writer, names ...string) error {
 // release is a version of Kubernetes.
 var release = regexp.MustCompile(`^v1\.[0-9]+\.[0-9]+$`)
 
-// ensureBuilt builds what is named, where needed, and returns the absolute
-// folder of the programs.
+// ensureBuilt builds the named components if necessary, and returns the absolute folder of the programs.
 func ensureBuilt(ctx context.Context, names ...string) (string, error) {
 	components, err := build.Select(names...)
 	if err != nil {

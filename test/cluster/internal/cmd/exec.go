@@ -48,7 +48,7 @@ func runExec(ctx context.Context, flags *flag.FlagSet, args []string) (err error
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "ready after %s\n", state.ReadyAfter)
-	// Looked up with the new PATH, so that kubectl is the cluster's.
+	// The command is looked up with the new PATH, so that kubectl is the cluster's.
 	bin, err := ensureBuilt(ctx, "kubectl")
 	if err == nil {
 		err = os.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -60,17 +60,17 @@ func runExec(ctx context.Context, flags *flag.FlagSet, args []string) (err error
 		"KUBECONFIG="+state.Kubeconfig, "INGRESS_URL="+state.Ingress, "CLUSTER_DIR="+c.Dir))
 }
 
-// commandGrace is how long the command may take to end when it is asked to.
+// commandGrace is the grace period for the command to end.
 const commandGrace = 10 * time.Second
 
-// runCommand runs the command until it ends. When ctx ends first, the command
-// and its children are asked to end too.
+// runCommand runs the command until it ends. If ctx ends first, the command and its children also receive a signal to
+// end.
 func runCommand(ctx context.Context, args, env []string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// A process group of its own, so that its children are signaled too; but in
-	// front of a terminal it must stay in the terminal's group to read from it.
+	// The command runs in its own process group, so that its children receive signals, too. In the foreground of a
+	// terminal it must stay in the terminal's group to read from it.
 	alone := !term.IsTerminal(int(os.Stdin.Fd()))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
 	signal := func(s syscall.Signal) error {
@@ -94,7 +94,7 @@ func runCommand(ctx context.Context, args, env []string) error {
 	return exitCode(err)
 }
 
-// exitCode turns the result of a command into the exit code of this one.
+// exitCode converts the result of a command into the exit code of this program.
 func exitCode(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

@@ -50,7 +50,7 @@ func TestRunCommandEndsTheCommandsChildrenToo(t *testing.T) {
 	}
 	eventually(t, "the child ends", func(context.Context) error {
 		if err := syscall.Kill(-group, 0); !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("it answers signals: %w", err)
+			return fmt.Errorf("it responds to signals: %w", err)
 		}
 		return nil
 	})

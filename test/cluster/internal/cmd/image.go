@@ -25,9 +25,9 @@ func (f *imageFlags) add(flags *flag.FlagSet) {
 	flags.StringVar(&f.config.User, "user", "65532", "user (and :group) that the container runs as")
 	flags.StringVar(&f.config.WorkingDir, "workdir", "/", "working directory of the container")
 	flags.StringVar(&f.program, "path", "",
-		"where the program is in the image (default: its name, in the working directory)")
+		"path of the program in the image (default: its name, in the working directory)")
 	flags.StringVar(&f.entrypoint, "entrypoint", "", "words of the entrypoint, separated by spaces (default: the program)")
-	flags.StringVar(&f.command, "command", "", "words of the arguments that a container gets unless it names others")
+	flags.StringVar(&f.command, "command", "", "words of the arguments of a container that sets none")
 	const usage = "another file, or a folder with all its files, as PATH-IN-IMAGE=FILE (can be repeated)"
 	flags.Func("file", usage, func(argument string) error {
 		target, source, ok := strings.Cut(argument, "=")
@@ -39,7 +39,7 @@ func (f *imageFlags) add(flags *flag.FlagSet) {
 	})
 }
 
-// pack writes the image that an argument NAME=BINARY asks for into an archive.
+// pack writes the image described by an argument NAME=BINARY into an archive.
 func (f *imageFlags) pack(argument, archive string) error {
 	name, program, ok := strings.Cut(argument, "=")
 	if !ok {

@@ -41,7 +41,7 @@ func start(ctx context.Context, c *cluster.Cluster) (stop func() error, err erro
 	switch c.Node {
 	case cluster.Simulated:
 	case cluster.Real:
-		// Before minutes of building.
+		// Checked before building, which takes minutes.
 		if err := cluster.CheckMachine(); err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func supervise(ctx context.Context, args []string) error {
 		return flag.ErrHelp
 	}
 	c := &cluster.Cluster{Dir: args[1], BinDir: args[2], Node: cluster.NodeKind(args[3])}
-	// Closing terminals are none of its business, and the reader of its events may have ended.
+	// Closing terminals must not affect it, and the reader of its events may have ended.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	if args[0] == cluster.InitCommand {
 		exit, err := cluster.Init(c)

@@ -1,5 +1,5 @@
-// Command coredns is CoreDNS with the few plugins that a cluster's names need: all of
-// them would take many times as long to compile.
+// Command coredns is CoreDNS with only the plugins that a cluster needs: compiling all plugins would take many times as
+// long.
 package main
 
 import (

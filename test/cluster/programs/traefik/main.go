@@ -2,9 +2,8 @@
 // small data plane.
 //
 // Traefik's providers watch Gateways and HTTPRoutes, whose status they write, or Ingresses, and
-// translate them; Traefik's matchers and balancers route the requests. The rest of Traefik is left
-// out: it cannot be built from the module, which lacks the files of the dashboard, and
-// would compile every other provider.
+// translate them; Traefik's matchers and balancers route the requests. The rest of Traefik is omitted: it cannot be
+// built from the module, which lacks the files of the dashboard, and would compile every other provider.
 package main
 
 import (
@@ -25,8 +24,8 @@ import (
 	"github.com/traefik/traefik/v3/pkg/safe"
 )
 
-// Times between two changes of the configuration: of Gateways as Traefik's
-// providersThrottleDuration by default, of Ingresses like a fast controller.
+// Minimum times between two changes of the configuration: for Gateways the default of Traefik's
+// providersThrottleDuration, for Ingresses the time of a fast controller.
 const (
 	gatewayThrottle = 2 * time.Second
 	ingressThrottle = 250 * time.Millisecond
@@ -65,7 +64,7 @@ func run(address string, ingresses bool) error {
 	return http.ListenAndServe(address, router)
 }
 
-// newest returns a channel that holds only the newest message.
+// newest returns a channel that contains only the newest message.
 func newest(messages <-chan dynamic.Message) <-chan dynamic.Message {
 	held := make(chan dynamic.Message, 1)
 	go func() {

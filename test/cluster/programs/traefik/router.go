@@ -17,7 +17,7 @@ import (
 	"github.com/traefik/traefik/v3/pkg/server/service/loadbalancer/wrr"
 )
 
-// router serves requests as the latest configuration demands.
+// router serves requests by the latest configuration.
 type router struct {
 	current   atomic.Pointer[muxer.Muxer]
 	decorator *requestdecorator.RequestDecorator
@@ -73,7 +73,7 @@ func (r *router) apply(c *dynamic.HTTPConfiguration) error {
 	return errors.Join(errs...)
 }
 
-// service returns the handler of a service, whose servers or services take turns.
+// service returns the handler of a service that balances its servers or services.
 func (r *router) service(c *dynamic.HTTPConfiguration, name string) (http.Handler, error) {
 	service, found := c.Services[name]
 	if !found {
