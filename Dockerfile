@@ -16,10 +16,10 @@ COPY config/crd/ ../config/crd/
 COPY hack/notices.mjs ../hack/
 RUN npm run build && node ../hack/notices.mjs . > /notices-page.txt
 
-# Runs on the machine that builds, and cross-compiles for the platform that is asked for.
+# Runs on the build machine, and cross-compiles for the requested platform.
 FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS builder
 WORKDIR /workspace
-# The modules have a layer of their own: they change more seldom than the code.
+# The modules have their own layer, because they change less often than the code.
 COPY go.mod go.sum ./
 RUN go mod download
 COPY main.go ./
@@ -58,7 +58,7 @@ COPY --from=page /notices-page.txt /licenses/page.txt
 COPY watches.yaml /watches.yaml
 COPY helm-charts/darkroom/ /helm-charts/darkroom/
 COPY --from=builder /darkroom-operator /darkroom-operator
-# A number, because runAsNonRoot cannot tell who a name is.
+# A number, because runAsNonRoot cannot verify a user name.
 USER 65532:65532
 ENTRYPOINT ["/darkroom-operator"]
 CMD ["manager"]

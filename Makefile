@@ -1,4 +1,4 @@
-# `make` or `make help` lists the targets. The folder make/ has them, a file for each topic.
+# `make` or `make help` lists the targets. The folder make/ contains them, with a file for each topic.
 
 # The version of the operator, and its image.
 VERSION ?= 0.1.0-dev

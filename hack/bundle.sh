@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes OLM's bundle of a version: hack/bundle.sh VERSION IMAGE FOLDER [REPLACES].
-# FOLDER receives bundle/ and bundle.Dockerfile. The same input gives the same bytes.
-# DARKROOM_IMAGE and GATE_IMAGE replace the images of Darkrooms.
+# Generates OLM's bundle of a version: hack/bundle.sh VERSION IMAGE FOLDER [REPLACES]. FOLDER receives bundle/ and
+# bundle.Dockerfile. The same input produces the same bytes. DARKROOM_IMAGE and GATE_IMAGE replace the images of
+# Darkrooms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,8 +42,8 @@ mkdir "$work/out"
     --version "$version" --channels alpha --default-channel alpha 2> ../log < <(cat ../manifests.yaml) ||
     { cat ../log >&2; exit 1; }
 )
-# operator-sdk writes the current time; that of the base changes only with the base. Among
-# the related images it lists only those of variables, and tools that mirror a bundle read them.
+# operator-sdk writes the current time; the time of the base changes only with the base. Among the related images it
+# lists only the images in variables, and tools that mirror a bundle read this list.
 created=$(sed -n 's/^ *createdAt: *//p' "$csv")
 sed -i.old -e "s/^\( *createdAt:\) .*/\1 $created/" \
   -e "s|^  relatedImages:$|&\n  - image: $image\n    name: darkroom-operator|" "$work"/out/bundle/manifests/*.clusterserviceversion.yaml

@@ -8,10 +8,10 @@ opm=$(dirname "$0")/../bin/k8s/opm
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A folder has no image, so opm leaves the field empty, and all objects in its answer.
+# A folder has no image, so opm leaves the field empty and includes all objects.
 "$opm" render "$bundle" --output yaml | sed "s|^image: \"\"$|image: $image|" > "$work/bundle.yaml"
 grep -q "^image: $image$" "$work/bundle.yaml" || { echo "opm left no place for the image" >&2; exit 1; }
-# With the image known, metadata is enough; the objects are not needed.
+# If the image is known, metadata is enough; the objects are not needed.
 {
   echo "# Rendered by \`make catalog\` from bundle/."
   "$opm" render "$work" --output yaml --migrate-level bundle-object-to-csv-metadata | sed '/^---$/d'

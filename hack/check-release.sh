@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the output of GoReleaser as a user would: hack/check-release.sh VERSION
-# ARGUMENTS…, which are those of `cosign verify-blob` that say whose signature is expected.
+# Checks the output of GoReleaser as a user would: hack/check-release.sh VERSION ARGUMENTS…, where ARGUMENTS tell
+# `cosign verify-blob` whose signature is expected.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ PATH=$PWD/bin/tools:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "release $version: $*" >&2; exit 1; }
-same() { diff -r "$1" "$2" || fail "what is packed differs from $1"; }
+same() { diff -r "$1" "$2" || fail "the packed files differ from $1"; }
 
 # All uploaded files in one folder.
 mkdir "$work/files"
@@ -23,7 +23,7 @@ expected=$(
   ls bin/release-files
 )
 diff <(sort <<< "$expected") <(awk '{ print $2 }' "$work/files/checksums.txt" | sort) ||
-  fail "checksums.txt must list what is marked with <, and not what is marked with >"
+  fail "checksums.txt must list the files marked with <, and not the files marked with >"
 (cd "$work/files" && sha256sum --check --strict --quiet checksums.txt) || fail "the checksums are wrong"
 cosign verify-blob "$@" --bundle "$work/files/checksums.txt.sigstore.json" "$work/files/checksums.txt" 2> "$work/log" ||
   fail "the signature is wrong: $(cat "$work/log")"
@@ -34,7 +34,7 @@ script=$(sed -n 's|.*src="\([^"]*\.js\)".*|\1|p' web/dist/index.html)
 for archive in "$work"/files/darkroom-operator_*.tar.gz; do
   folder=$work/unpacked/$(basename "$archive" .tar.gz)
   mkdir -p "$folder" && tar -xzf "$archive" -C "$folder"
-  # The manager reads these when it is started in this folder.
+  # The manager reads these files when it is started in this folder.
   same helm-charts/darkroom "$folder/helm-charts/darkroom"
   same watches.yaml "$folder/watches.yaml"
   for word in k8s.io/client-go @patternfly/react-core; do
@@ -46,9 +46,9 @@ for archive in "$work"/files/darkroom-operator_*.tar.gz; do
   done
 done
 
-# One of them is for this machine.
+# One of the archives is for this machine.
 here=$work/unpacked/darkroom-operator_${version}_$(go env GOHOSTOS)_$(go env GOHOSTARCH)
-[[ $("$here/darkroom-operator" --version) == *"$version" ]] || fail "the program says that it is $("$here/darkroom-operator" --version)"
+[[ $("$here/darkroom-operator" --version) == *"$version" ]] || fail "the program reports the version $("$here/darkroom-operator" --version)"
 "$here/darkroom-operator" template -f config/samples/darkroom-webfolder.yaml > "$work/preview.yaml"
 grep -q '^kind: Deployment$' "$work/preview.yaml" || fail "template prints no Deployment"
 

@@ -7,8 +7,8 @@
 #
 # Without NODE, it runs on kind if kind is installed and an engine runs, otherwise on this
 # machine. PAGE_PORT and IMAGE_PORT set the ports of the page and, with kind and k3d, of the
-# image. All files are below .demo/; .demo/urls has the URLs. Starting again keeps the cluster
-# and restarts the operator with a new build. It runs with the bash of macOS, version 3.2.
+# image. All files are below .demo/; .demo/urls contains the URLs. Starting again keeps the cluster and restarts the
+# operator with a new build. It runs with the bash of macOS, version 3.2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ readonly operator=$PWD/bin/darkroom-operator
 readonly self=$PWD/hack/demo.sh
 readonly base_domain=darkroom.localhost
 readonly darkroom_image=docker.io/gojektech/darkroom:v0.4.2
-# Seconds that the image of Darkroom may take.
+# Seconds to wait for the image of Darkroom.
 readonly pull_timeout=${PULL_TIMEOUT:-20}
 node=${NODE:-}
 kubectl=kubectl
@@ -104,8 +104,8 @@ END
 END
 }
 
-# Nodes. Each has the same functions: up (starts it if it does not run, and sets KUBECONFIG,
-# and ingress if the Ingress can be reached), load (an archive), pull (an image), down.
+# Nodes. Each node has the same functions: up (starts the node if it does not run, and sets KUBECONFIG, and ingress if
+# the Ingress can be reached), load (an archive), pull (an image), down.
 
 choose_node() {
   local running
@@ -146,7 +146,7 @@ this_pull() {
 }
 this_down() { stop_process cluster; }
 
-# find_engine sets engine to the container engine that runs.
+# find_engine sets engine to the container engine that is running.
 find_engine() {
   for engine in docker podman; do
     if "$engine" info > /dev/null 2>&1; then return; fi
@@ -154,7 +154,7 @@ find_engine() {
   return 1
 }
 
-# Neither kind nor k3d was run.
+# Neither kind nor k3d was run here.
 kind_up() {
   have kubectl || die "kubectl is not installed"
   KUBECONFIG=$demo/kubeconfig
@@ -194,8 +194,7 @@ load() { # image, program, options of cluster image …
   rm "$demo/image.tar"
 }
 
-# provide_darkroom pulls the image of Darkroom. Where that fails, the stand-in of the tests
-# takes its name.
+# provide_darkroom pulls the image of Darkroom. If that fails, the tests' stand-in takes its name.
 provide_darkroom() {
   if [[ $(uname -m) =~ ^(x86_64|amd64)$ ]] && "${node}_pull" "$darkroom_image" > "$demo/pull.log" 2>&1; then
     echo "image: $darkroom_image, as published"
@@ -205,7 +204,7 @@ provide_darkroom() {
   fi
 }
 
-# manifest prints the Darkroom. The stand-in runs on the nodes of this machine's architecture.
+# manifest prints the Darkroom. The stand-in runs only on nodes with this machine's architecture.
 manifest() {
   case $(uname -m) in
     arm64 | aarch64)
@@ -249,7 +248,7 @@ describe() { # what
   fi
 }
 
-# draw shows the image that was fetched in terminals that can.
+# draw shows the fetched image in terminals that support it.
 draw() {
   [[ -t 1 && ${TERM_PROGRAM:-} =~ ^(iTerm.app|WezTerm)$ ]] || return 0
   printf '\033]1337;File=inline=1:%s\a\n' "$(base64 < "$demo/fetched" | tr -d '\n')"
@@ -269,12 +268,12 @@ launch() { # name, command …
   if have setsid; then setsid=(setsid); fi
   nohup ${setsid[@]+"${setsid[@]}"} "$@" > "$demo/$process.log" 2>&1 < /dev/null &
   echo $! > "$demo/$process.pid"
-  # The new process is a copy of this one until it has become the program that running looks for.
+  # The new process is a copy of this one until it executes the program that running looks for.
   until running "$process" || ! kill -0 $! 2> /dev/null; do sleep 0.05; done
   echo "$process: process $!, log $demo/$process.log"
 }
 
-# keep runs a program, and again whenever it ends.
+# keep runs a program, and restarts it whenever it exits.
 keep() { # command …
   local child=
   trap 'kill "$child"; wait "$child"; exit' TERM
@@ -287,8 +286,8 @@ keep() { # command …
   done
 }
 
-# running reports whether a process is still ours: its number may have been reused. Until it runs its program, it is
-# named like this script.
+# running reports whether a process is still the one that this script started: its number may have been reused. Until it
+# runs its program, it has the name of this script.
 running() { # name
   [[ -s $demo/$1.pid ]] && ps -o command= -p "$(cat "$demo/$1.pid")" 2> /dev/null | grep -qF -e "$operator" -e hack/demo.sh -e "$cluster"
 }
@@ -308,8 +307,8 @@ stop_process() { # name
   rm -f "$demo/$1.pid"
 }
 
-# start_operator starts it without ports, as another operator may run on this machine. The
-# machine is outside of the cluster's network, so that probes go through the API server.
+# start_operator starts the operator without ports, because another operator may run on this machine. The machine is
+# outside of the cluster's network, so probes go through the API server.
 start_operator() {
   stop_process operator
   local port=
@@ -334,15 +333,15 @@ start_page() {
   die "the API server did not start at $page_url; another port: PAGE_PORT=5001 make demo"
 }
 
-# start_forward makes the Darkroom reachable on this machine where no Ingress is.
+# start_forward makes the Darkroom reachable on this machine where there is no Ingress.
 start_forward() {
   stop_process forward
   image_port=${IMAGE_PORT:-$(free_port 5080)}
   launch forward bash "$self" forward "$image_port"
 }
 
-# forward restarts kubectl port-forward when its pod is gone, which it notices at the next
-# request: hence the requests.
+# forward restarts kubectl port-forward when its pod is gone. kubectl notices this only at the next request, so forward
+# sends requests.
 forward() { # port
   local child=
   trap 'kill "$child"; exit' TERM
@@ -356,15 +355,15 @@ forward() { # port
   done
 }
 
-# free_port prints the first port from a number on at which nothing answers.
+# free_port prints the first port, starting at a number, at which nothing responds.
 free_port() { # port
   local port=$1
   while (: <> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; do port=$((port + 1)); done
   echo "$port"
 }
 
-# await_definition waits until the API server serves Darkrooms. `kubectl wait` would give
-# up at a definition that has no conditions yet: the server writes them as null at first.
+# await_definition waits until the API server serves Darkrooms. `kubectl wait` would fail for a definition that has no
+# conditions yet: the server writes them as null at first.
 await_definition() {
   for _ in {1..150}; do
     if "$kubectl" get darkrooms > "$demo/kubectl.log" 2>&1; then return; fi
@@ -374,7 +373,7 @@ await_definition() {
   die "the API server does not serve Darkrooms"
 }
 
-# wait_ready waits for a Darkroom, and shows what is wrong when it does not become ready.
+# wait_ready waits for a Darkroom, and shows the cause if it does not become ready.
 wait_ready() { # name
   if "$kubectl" wait --for=condition=Ready "darkroom/$1" --timeout=120s; then return; fi
   "$kubectl" get "darkroom/$1" -o yaml || true

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command in each of several Go modules, and fails if it fails in one of them:
-# hack/each-module.sh TITLE "MODULE …" COMMAND …
+# Runs a command in each of several Go modules, and fails if it fails in any of them: hack/each-module.sh TITLE "MODULE
+# …" COMMAND …
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the images of a release into bin/images without pushing any: hack/images.sh VERSION. Each is a
-# layout of OCI or an archive, and bin/images/list has a line for each: file, digest, name and tag. Bundle
-# and catalog name the other images by these digests (bin/pinned), so they can be installed from a mirror.
+# Builds the images of a release into bin/images without pushing any: hack/images.sh VERSION. Each image is an OCI
+# layout or an archive, and bin/images/list has a line for each: file, digest, name and tag. Bundle and catalog name the
+# other images by these digests (bin/pinned), so they can be installed from a mirror.
 #
-# REGISTRY is where the images will be pushed, and is asked for those that it has already: that of
-# Darkroom, and that of the gate if its version was released. CONTAINER_TOOL=none packs the programs of this
-# machine instead of building Dockerfiles, for the rehearsal.
+# REGISTRY is where the images will be pushed. Images that it already contains are not built: the image of Darkroom, and
+# the image of the gate if its version was released. CONTAINER_TOOL=none packs the programs of this machine instead of
+# building Dockerfiles, for the rehearsal.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,8 @@ PATH=$PWD/bin/tools:$PATH
 folder=bin/images
 rm -rf "$folder" && mkdir -p "$folder"
 
-# build NAME TAG DOCKERFILE CONTEXT FILES… ARGUMENTS… builds an image and sets digest. FILES are what the rehearsal
-# packs, up to "--".
+# build NAME TAG DOCKERFILE CONTEXT FILES… ARGUMENTS… builds an image and sets digest. FILES, up to "--", are the files
+# that the rehearsal packs.
 build() {
   local name=$1 tag=$2 dockerfile=$3 context=$4 files=() file
   shift 4
@@ -38,8 +38,8 @@ build() {
   echo "$file $digest $base/$name $tag" >> "$folder/list"
 }
 
-# released NAME TAG sets digest to that of an image in the registry; empty if there is none. Some registries deny
-# access to names that do not exist; hack/publish.sh replaces none in any case.
+# released NAME TAG sets digest to the digest of an image in the registry; empty if there is none. Some registries deny
+# access to names that do not exist; hack/publish.sh never replaces an image in any case.
 released() {
   if digest=$(crane digest "$base/$1:$2" 2> "$folder/log"); then return; fi
   grep -qE 'MANIFEST_UNKNOWN|NAME_UNKNOWN|404 Not Found|DENIED|UNAUTHORIZED' "$folder/log" || { cat "$folder/log" >&2; return 1; }
@@ -52,7 +52,7 @@ build darkroom-operator "v$version" Dockerfile . \
   --build-arg VERSION="$version" --build-arg REVISION="$revision"
 operator=$base/darkroom-operator@$digest
 
-# `make verify` has checked that the content of the gate is that of its version.
+# `make verify` has checked that the content of the gate belongs to its version.
 gate=v$(cat gate/VERSION)
 released darkroom-gate "$gate"
 [[ $digest ]] || build darkroom-gate "$gate" gate/Dockerfile gate bin/gate -- --build-arg REVISION="$revision"

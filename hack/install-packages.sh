@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Installs Debian packages whose programs or files are missing: those that a real node needs, and
-# with "all" those of all tests. It starts no service that comes with them: a real node
-# runs a containerd of its own.
+# Installs Debian packages whose programs or files are missing: the packages that a real node needs, and with "all" the
+# packages of all tests. It starts no service that comes with them, because a real node runs its own containerd.
 set -euo pipefail
 
 needed='conntrack conntrack
@@ -37,7 +36,7 @@ if ((EUID != 0)) || ! command -v apt-get > /dev/null; then
   echo "this needs root on Debian" >&2
   exit 1
 fi
-# Debian asks this program before a service is started.
+# Debian runs this program before it starts a service.
 policy=/usr/sbin/policy-rc.d
 if [[ ! -e $policy ]]; then
   trap 'rm -f "$policy"' EXIT

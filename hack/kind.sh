@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command with a kind cluster of its own: `make e2e` calls it where kind is installed and
-# a container engine runs. The command finds KUBECONFIG, LOAD and INGRESS_URL (CONTRIBUTING.md).
+# Runs a command with its own kind cluster: `make e2e` calls it if kind is installed and a container engine runs. The
+# command receives KUBECONFIG, LOAD and INGRESS_URL (CONTRIBUTING.md).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +15,7 @@ nodes:
   extraPortMappings: [{containerPort: 80, hostPort: 8085, listenAddress: 127.0.0.1}]
 END
 
-# The ingress controller is that of the other test clusters.
+# The ingress controller is the same as in the other test clusters.
 bin/cluster image --output "$work/traefik.tar" --user 0 docker.io/darkroom-e2e/traefik:v1=bin/k8s/traefik
 $LOAD "$work/traefik.tar"
 kubectl apply -f hack/kind/traefik.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs gremlins on a package: hack/mutants.sh GREMLINS PACKAGE. It works on a copy, which has what is committed or
-# staged and nothing else.
+# Runs gremlins on a package: hack/mutants.sh GREMLINS PACKAGE. It works on a copy that contains only committed and
+# staged files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Builds the program of an older commit, with its source beside it, in bin/older: `make chaos` upgrades
-# from it. Since then a release changes pods, adds fields and drops flags; hack/previous.sh makes one that changes none.
-# It is built with the module versions of this tree, so that what both use is compiled once.
+# Builds the program of an older commit, with its source beside it, in bin/older: `make chaos` upgrades from it. Since
+# then, a release changes pods, adds fields and drops flags; hack/previous.sh builds a release that changes none of
+# these. It is built with the module versions of this tree, so that shared packages are compiled once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 commit=d5441bca15df4550c13b1bfb461947c4cc06d3a9
 folder=bin/older
 
-# Of a clone that belongs to another user, too.
+# The clone may belong to another user.
 git() { command git -c safe.directory="$PWD" "$@"; }
 
 if ! git rev-parse --quiet --verify "$commit^{commit}" > /dev/null 2>&1; then

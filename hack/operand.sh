@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds Darkroom v0.4.2 again, unchanged, with the Go of today: hack/operand.sh FOLDER COMMIT. FOLDER is a checkout of
-# its source, and COMMIT is what it must be of. The programs go to bin/operand, one for each of ARCHITECTURES; with TAG also an image
-# of them to bin/images, in the form of hack/images.sh. It ends with what it has checked.
+# Rebuilds Darkroom v0.4.2, unchanged, with the current Go version: hack/operand.sh FOLDER COMMIT. FOLDER is a checkout
+# of its source, and COMMIT the expected commit. The programs are written to bin/operand, one for each of ARCHITECTURES.
+# With TAG, an image of them is also written to bin/images, in the form of hack/images.sh. At the end it prints what it
+# has checked.
 #
-# Darkroom links C (cgo), so each architecture needs a compiler: on Debian those of gcc and gcc-aarch64-linux-gnu.
+# Darkroom links C (cgo), so each architecture needs a compiler; on Debian, the packages gcc and gcc-aarch64-linux-gnu.
 set -euo pipefail
 source=$(cd "$1" && pwd) commit=$2
 cd "$(dirname "$0")/.."
@@ -22,13 +23,13 @@ rm -rf "$output" && mkdir -p "$output"
 for arch in ${ARCHITECTURES:-amd64 arm64}; do
   compiler=${compilers[$arch]:-}
   [[ $compiler ]] || fail "$arch: the architectures are ${!compilers[*]}"
-  command -v "$compiler" > /dev/null || fail "$compiler is not installed, which $arch needs"
+  command -v "$compiler" > /dev/null || fail "$arch needs $compiler, which is not installed"
   program=$output/darkroom-linux-$arch
-  # The resolvers of Go: those of glibc load libraries at run time.
+  # Use Go's resolvers: the resolvers of glibc load libraries at run time.
   (cd "$source" && CGO_ENABLED=1 GOOS=linux GOARCH=$arch CC=$compiler GOWORK=off go build -mod=readonly -trimpath -buildvcs=true \
     -tags netgo,osusergo -ldflags "-s -w -linkmode external -extldflags -static" -o "$program" .)
   header=$(readelf -h -d -l "$program" 2>&1)
-  grep -q "Machine:.*${machines[$arch]}" <<< "$header" || fail "$program is not of $arch"
+  grep -q "Machine:.*${machines[$arch]}" <<< "$header" || fail "$program is not for $arch"
   if grep -qE '\(NEEDED\)|INTERP' <<< "$header"; then fail "$program is not static"; fi
   built=$(go version -m "$program")
   for setting in "vcs.revision=$commit" vcs.modified=false CGO_ENABLED=1; do

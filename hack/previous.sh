@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Makes an earlier release, to upgrade from, in bin/previous: its source with bundle, chart
-# and manifests, its program and a file with its version. hack/previous.sh NEXT [REF]; NEXT
-# is the version of this tree. Without a REF it is the last tag before NEXT; before the
-# first one it is a commit of the time before any release.
+# Builds an earlier release, to upgrade from, in bin/previous: its source with bundle, chart and manifests, its program,
+# and a file with its version. hack/previous.sh NEXT [REF]; NEXT is the version of this tree. Without REF it uses the
+# last tag before NEXT, or before the first tag a commit from before any release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 next=$1 ref=${2:-}
 folder=bin/previous
-# A commit that works, installs in every way, and reads the settings of today. Its pod template is today's, so that an
-# upgrade replaces no pods. So are its CRD's descriptions and rules, because OLM v1 refuses an upgrade that changes them.
+# A commit that works, installs in every way, and reads the current settings. Its pod template equals the current one,
+# so that an upgrade replaces no pods. So do the descriptions and rules of its CRD, because OLM v1 rejects an upgrade
+# that changes them.
 unreleased=4e9487a39d7e7a3d7c202e070b51c515b094e353
 
-# Of a clone that belongs to another user, too.
+# The clone may belong to another user.
 git() { command git -c safe.directory="$PWD" "$@"; }
 
-# In order, with pre-releases before what they lead to.
+# In order, with pre-releases before their releases.
 releases() { { git tag --merged HEAD 'v[0-9]*'; echo "v$next"; } | tr - '~' | sort -uV | sed "/^v${next//-/\~}$/q" | tr '~' -; }
 before() { releases | tail -n 2 | head -n 1; }
 
@@ -42,7 +42,7 @@ else
 fi
 mkdir "$folder/source/bin"
 ln -s ../../../tools ../../../k8s "$folder/source/bin/"
-# What was no release gets a version that is older than any, as a pre-release has.
+# A commit that is not a release gets a pre-release version, which is older than any release.
 version=${ref#v}
 if [[ ! $commit || $ref != v[0-9]* ]]; then
   version=0.0.1-${commit:+g}${commit:0:7}

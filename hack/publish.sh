@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Publishes the images and charts that hack/images.sh and hack/release.sh made, and signs what was pushed,
-# by digest: hack/publish.sh VERSION. It runs with rights that the build does not have, and nothing of what was
-# built. bin/subjects has a line for each file, image and chart, for the attestation of their provenance.
-# hack/publish.sh images publishes images only, as those of hack/operand.sh.
-# REGISTRY is where to publish. A released version is never replaced: publishing the same again changes nothing.
+# Publishes the images and charts that hack/images.sh and hack/release.sh built, and signs them by digest:
+# hack/publish.sh VERSION. It runs with permissions that the build does not have, and runs nothing that was built.
+# bin/subjects has a line for each file, image and chart, for the attestation of their provenance. hack/publish.sh
+# images publishes only images, such as those of hack/operand.sh. REGISTRY is the registry to publish to. A released
+# version is never replaced: publishing the same again changes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,7 +18,7 @@ fail() { echo "publish $version: $*" >&2; exit 1; }
 # that do not exist.
 digest_in_registry() {
   crane digest "$1" 2> "$work/log" && return
-  grep -qE 'MANIFEST_UNKNOWN|NAME_UNKNOWN|404 Not Found|DENIED|UNAUTHORIZED' "$work/log" || fail "ask for $1: $(cat "$work/log")"
+  grep -qE 'MANIFEST_UNKNOWN|NAME_UNKNOWN|404 Not Found|DENIED|UNAUTHORIZED' "$work/log" || fail "request $1: $(cat "$work/log")"
 }
 
 # digest_of FILE prints the digest of what would be pushed.
@@ -31,10 +31,10 @@ published() { echo "${2#sha256:}  $1" >> bin/subjects; }
 
 while read -r file digest name tag; do
   [[ $name == "$base"/* ]] || fail "$name is not in $base"
-  [[ $(digest_of "$file") == "$digest" ]] || fail "$file is not what was built: its digest is not $digest"
+  [[ $(digest_of "$file") == "$digest" ]] || fail "$file is not the file that was built: its digest is not $digest"
   there=$(digest_in_registry "$name:$tag")
   # The catalog of all releases has no version.
-  [[ $tag == latest || -z $there || $there == "$digest" ]] || fail "$name:$tag was released with other content: $there"
+  [[ $tag == latest || -z $there || $there == "$digest" ]] || fail "$name:$tag was released with different content: $there"
   crane push "$file" "$name:$tag"
   hack/sign.sh image "$name@$digest"
   published "$name" "$digest"
@@ -48,7 +48,7 @@ fi
 chart=$(sed -n 's/^version: //p' helm-charts/darkroom/Chart.yaml)
 for packed in "darkroom-operator:$version" "darkroom:$chart"; do
   name=$base/charts/${packed%:*}
-  # `make verify` has checked that the content of a chart is that of its version.
+  # `make verify` has checked that the content of a chart belongs to its version.
   there=$(digest_in_registry "$name:${packed#*:}")
   if [[ $there ]]; then continue; fi
   plain=()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Rehearses a release against a registry on this machine: builds, publishes, signs and verifies as
-# .github/workflows/release.yaml does, and tries what must be refused. hack/rehearse.sh VERSION; `make release-rehearsal`
-# builds what it needs. It differs from a release by the key that signs, and by images that are packed without a
-# container engine. `make release-snapshot` makes the programs of all platforms.
+# .github/workflows/release.yaml does, and tries everything that must be refused. hack/rehearse.sh VERSION; `make
+# release-rehearsal` builds what it needs. It differs from a release in the signing key, and in images that are packed
+# without a container engine. `make release-snapshot` builds the programs for all platforms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ until port=$(sed -n 's/.*serving on port \([0-9]*\).*/\1/p' "$work/registry") &&
   sleep 0.1
 done
 export REGISTRY=127.0.0.1:$port/darkroom-operator CONTAINER_TOOL=none
-# Any image with a digest will do for Darkroom's: nothing here runs it.
+# Any image with a digest can replace Darkroom's, because nothing here runs it.
 DARKROOM_IMAGE=docker.io/gojektech/darkroom@sha256:$(printf darkroom | sha256sum | cut -d' ' -f1)
 export DARKROOM_IMAGE COSIGN_PASSWORD='' COSIGN_KEY=$work/cosign.key
 fail() { echo "rehearsal: $*" >&2; exit 1; }
@@ -37,7 +37,7 @@ mkdir -p bin/release
 hack/publish.sh "$version"
 published=$(wc -l < bin/subjects)
 
-# As a user verifies it.
+# Verify it as a user would.
 while read -r _ digest name tag; do
   [[ $(crane digest "$name:$tag") == "$digest" ]] || fail "$name:$tag is not $digest"
   cosign verify --key "$work/cosign.pub" --insecure-ignore-tlog "$name@$digest" > /dev/null 2> "$work/log" || fail "$name: $(cat "$work/log")"
@@ -54,7 +54,8 @@ while read -r hex name; do
     fail "$name: $(cat "$work/log")"
 done < bin/subjects
 
-# The same again changes nothing; other content of the same version is refused, and so is what the build did not make.
+# Publishing the same again changes nothing. Different content of the same version is refused, and so is anything that
+# the build did not create.
 hack/publish.sh "$version"
 cp bin/images/list "$work/list"
 sed 's|^\(bin/images/darkroom-operator\.tar\) [^ ]*|\1 sha256:'"$(printf other | sha256sum | cut -d' ' -f1)"'|' "$work/list" > bin/images/list
@@ -62,7 +63,7 @@ refused "is not what was built" hack/publish.sh "$version"
 sed "s|^bin/images/darkroom-operator.tar \([^ ]*\)|$(awk '$1 ~ /catalog/ { print $1, $2 }' "$work/list")|" "$work/list" > bin/images/list
 refused "was released with other content" hack/publish.sh "$version"
 cp "$work/list" bin/images/list
-# A gate that was released is not built again.
+# A released gate is not built again.
 hack/images.sh "$version"
 ! grep -q darkroom-gate bin/images/list || fail "the gate of a released version is built again"
 echo "rehearsal: $published files, images and charts are published, signed and verified; what must be refused is refused"

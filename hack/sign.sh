@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Signs a file, or an image by its digest: hack/sign.sh file FILE, hack/sign.sh image NAME@DIGEST. By Sigstore,
-# with the identity of the workflow that runs it, so there is no key to lose. Snapshots and rehearsals
-# have no identity: they sign with the key file COSIGN_KEY, offline.
+# Signs a file, or an image by its digest: hack/sign.sh file FILE, hack/sign.sh image NAME@DIGEST. It uses Sigstore,
+# with the identity of the workflow that runs it, so there is no key to lose. Snapshots and rehearsals have no identity;
+# they sign offline with the key file COSIGN_KEY.
 set -euo pipefail
 
 how=()

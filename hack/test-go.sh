@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs the Go tests of modules: hack/test-go.sh MODULE …; make test-go has the variables.
+# Runs the Go tests of modules: hack/test-go.sh MODULE …; make test-go sets the variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
 
-# flags prints the flags of go test. With SHORT, tests run a part of long tables, and in the main module only what a change
-# reaches, as Go keeps the results of the rest; tests of the other modules read files outside of them, which Go
-# would not notice. With the race detector, tests compute most of the time; without, they wait. The gate's corpus
-# takes seven times as long with it, and is not concurrent: it runs without.
+# flags prints the flags of go test. With SHORT, tests run only a part of long tables. In the main module, only tests
+# affected by a change run, because Go caches the results of the others. Tests of the other modules read files outside
+# of them, which Go would not notice. With the race detector, tests compute most of the time; without it, they wait. The
+# gate's corpus takes seven times as long with it and is not concurrent, so it runs without.
 flags() { # MODULE
   if [[ ! $SHORT ]]; then
     echo -shuffle=on

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Validates bundle/, and fails on warnings too: hack/validate-bundle.sh OPERATOR_SDK
+# Validates bundle/, and also fails on warnings: hack/validate-bundle.sh OPERATOR_SDK
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks that the content of a version never changes: hack/versions.sh [REPOSITORY]. The image of the
-# gate and the chart of a Darkroom have versions of their own, and a release pushes each version once.
-# What a release tag has of a version must therefore be what the repository has of it.
+# Checks that the content of a version never changes: hack/versions.sh [REPOSITORY]. The image of the gate and the chart
+# of a Darkroom have their own versions, and a release pushes each version once. So if a release tag contains a version,
+# its content must equal the repository's content of that version.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 
-# version FOLDER [TAG] prints the version of a folder, as it is now or at a tag.
+# version FOLDER [TAG] prints the version of a folder, now or at a tag.
 version() {
   local file=$1/VERSION
   [[ $1 == gate ]] || file=$1/Chart.yaml

@@ -13,7 +13,7 @@ page: $(PAGE) ## Build the web page into web/dist, which the operator embeds; ne
 $(PAGE): web/node_modules web/index.html web/vite.config.ts $(CRD) $(shell find web/src web/public -type f)
 	@rm -rf web/dist/assets && cd web && npm run --silent build && touch dist/index.html
 
-# The page's packages, as the lock file says.
+# The page's packages, in the versions of the lock file.
 web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --no-fund --no-audit && touch node_modules
 

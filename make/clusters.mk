@@ -14,7 +14,7 @@ demo-stop: $(CLUSTER_TOOL) ## Stop the demo.
 install: ## Install the CRD in the cluster of KUBECONFIG, for make run.
 	$(KUBECTL) apply --server-side -f $(CRD)
 
-uninstall: ## Delete the CRD, and with it the Darkrooms of all installations. Run it while the operator runs, which cleans up after them.
+uninstall: ## Delete the CRD, and with it the Darkrooms of all installations. Run it while the operator runs, which cleans up.
 	@KUBECTL="$(KUBECTL)" hack/delete-darkrooms.sh $(CRD)
 	$(KUBECTL) delete --ignore-not-found -f $(CRD)
 
@@ -22,7 +22,7 @@ deploy: build-installer ## Deploy the operator with the image IMG.
 	$(KUBECTL) apply --server-side -f dist/install.yaml
 	$(KUBECTL) -n darkroom-system rollout status deployment -l app.kubernetes.io/name=darkroom-operator --timeout=120s
 
-# The name of the installation that deploy makes: its namespace.
+# The name of the installation that deploy creates: its namespace.
 INSTALLATION ?= darkroom-system
 
 undeploy: build-installer ## Delete all Darkrooms, then the operator and the CRD. Refused while another installation has Darkrooms.

@@ -8,7 +8,7 @@ PUSH_FLAGS ?=
 # Platforms of docker-push, and the commit in the labels of images.
 PLATFORMS ?= linux/amd64,linux/arm64
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null)
-# The image of the gate, which has a version of its own.
+# The image of the gate, which has its own version.
 GATE_IMG ?= ghcr.io/darkroom-operator/darkroom-gate:v$(shell cat gate/VERSION)
 # The folder with the bundle/ and catalog/ of BUNDLE_IMG and CATALOG_IMG: bin/pinned in releases (hack/images.sh).
 OLM_DIR ?= .
@@ -27,8 +27,8 @@ engine-build = $(CONTAINER_TOOL) build --layers=$(if $(filter Dockerfile,$(1)),t
 	--build-arg BUILDPLATFORM=$(build-platform) $(BUILD_FLAGS) $(3) -f $(1)
 build-platform := linux/$(shell uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')
 build-image = $(engine-build) -t $(2) $(context)
-# The manifest list has a different name, because an image may be named IMG, and is
-# recreated, because existing entries would be pushed too.
+# The manifest list has a different name, because an image may already be named IMG. It is recreated, because existing
+# entries would be pushed, too.
 push-list = localhost/darkroom-operator-push
 define push-image
 	@$(CONTAINER_TOOL) manifest rm $(push-list) >/dev/null 2>&1 || true

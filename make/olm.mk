@@ -15,6 +15,6 @@ bundle-validate: $(OPERATOR_SDK) ## Validate bundle/ with operator-sdk, without 
 	@hack/validate-bundle.sh $(OPERATOR_SDK)
 	@hack/scorecard.sh
 
-catalog: bundle $(OPM) ## Render bundle/ into catalog/, and validate it. catalog/*/package.yaml has the channels.
+catalog: bundle $(OPM) ## Render bundle/ into catalog/, and validate it. catalog/*/package.yaml contains the channels.
 	@hack/catalog.sh bundle $(BUNDLE_IMG) catalog/darkroom-operator/bundles.yaml
 	$(OPM) validate catalog

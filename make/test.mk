@@ -17,7 +17,7 @@ test-go: assets $(GOTESTSUM) ## Run unit, chart and API server (envtest) tests. 
 	@KUBEBUILDER_ASSETS=$(K8S) GOTESTSUM=$(GOTESTSUM) VERBOSE=$(VERBOSE) RACE=$(RACE) SHORT=$(SHORT) \
 		PACKAGES='$(PACKAGES)' EXCEPT='$(EXCEPT)' hack/test-go.sh $(TEST_MODULES)
 
-# They have no code of their own that runs concurrently, and their servers are slow to build with the race detector.
+# The other modules have no concurrent code of their own, and their servers are slow to build with the race detector.
 test-servers: ## Run the tests that need Prometheus, or a server of S3 or Google Cloud Storage; they build it first.
 	@$(MAKE) test-go RACE= TEST_MODULES="$(SERVER_MODULES)"
 
@@ -39,8 +39,8 @@ cover: assets ## Measure the coverage of the main module's tests: bin/cover.out,
 	go tool cover -html $(BIN)/cover.out -o $(BIN)/cover.html
 	@go tool cover -func $(BIN)/cover.out | tail -n 1
 
-# The packages of the page's build write what browsers run, so they are checked too. The servers of test/buckets run in
-# tests only, and in the versions that these need.
+# The page's build packages generate the code that browsers run, so they are checked too. The servers of test/buckets
+# run only in tests, in the versions that these need.
 audit: $(GOVULNCHECK) ## Check all modules and the page's packages for known vulnerabilities: govulncheck, npm audit.
 	@hack/each-module.sh govulncheck "$(filter-out test/buckets,$(MODULES))" $(GOVULNCHECK) ./...
 	@echo "npm audit" && cd web && npm audit

@@ -4,7 +4,7 @@
 
 tools: $(CONTROLLER_GEN) $(KUSTOMIZE) $(OPERATOR_SDK) $(OPM) $(GOLANGCI_LINT) $(GOTESTSUM) ## Build all tools.
 
-# The first line is what publishes a release, and the second what builds it.
+# The tools in the first line publish a release, and the tools in the second build it.
 publish-tools: $(addprefix $(TOOLS)/,cosign crane helm)
 release-tools: $(addprefix $(TOOLS)/,cosign crane goreleaser syft)
 

@@ -1,6 +1,6 @@
 // Command apidocs generates docs/api.md, the reference of a CustomResourceDefinition, from its schema. So the page
 // documents exactly what the API server enforces, including the messages of the CEL rules. (elastic/crd-ref-docs 0.3.0
-// reads the Go types instead. It leaves out all CEL rules, and the defaults of the marker +default.)
+// reads the Go types instead. It omits all CEL rules, and the defaults of the marker +default.)
 //
 //	apidocs CRD.yaml > docs/api.md
 package main

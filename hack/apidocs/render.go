@@ -48,7 +48,7 @@ func render(definition apiextensionsv1.CustomResourceDefinition) (string, error)
 	}
 	for path := range kubernetesTypes {
 		if !p.linked[path] {
-			return "", fmt.Errorf("it has no field %s, which kubernetesTypes names", path)
+			return "", fmt.Errorf("it has no field %s, which kubernetesTypes contains", path)
 		}
 	}
 	return p.String(), nil

@@ -4,8 +4,8 @@ import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 
 type schema = apiextensionsv1.JSONSchemaProps
 
-// kubernetesTypes are fields with types of Kubernetes, and the anchors of their descriptions. They are linked instead
-// of described.
+// kubernetesTypes are fields with Kubernetes types, and the anchors of their descriptions. They are linked instead of
+// described.
 var kubernetesTypes = map[string]string{
 	"spec.resources":                             "resourcerequirements-v1-core",
 	"spec.autoscaling.behavior":                  "horizontalpodautoscalerbehavior-v2-autoscaling",
