@@ -1,4 +1,5 @@
-// Package property checks properties that take milliseconds per check. It is for tests; the operator has the same.
+// Package property checks properties that take milliseconds per check. Only tests use it. The operator's module
+// has the same package.
 package property
 
 import (

@@ -16,7 +16,7 @@ func TestAPropertyIsCheckedAHundredTimesAndFromFixedSeeds(t *testing.T) {
 	}
 	for i := 1; i <= fixed; i++ {
 		if a, b := runs[0][len(runs[0])-i], runs[1][len(runs[1])-i]; a != b {
-			t.Errorf("the fixed seeds give %d, and then %d", a, b)
+			t.Errorf("a fixed seed draws %d in one run and %d in the next", a, b)
 		}
 	}
 }

@@ -118,7 +118,8 @@ func (e *evidence) line(text any) string {
 	return terminal.Line(redact.Message(e.darkroom, fmt.Sprint(text)))
 }
 
-// advice returns what to do about a Darkroom that is not ready; empty if there is no advice, or the message has it.
+// advice returns what to do about a Darkroom that is not ready; empty if there is no advice, or if the message
+// contains it.
 func (e *evidence) advice() string {
 	if e.ready() {
 		return ""

@@ -134,7 +134,7 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		eventually(t, "one warning", func(context.Context) error {
 			var notes []string
 			for _, warning := range events(t, namespace, release.EventStrayObjects) {
-				if strings.Contains(warning.Note, "photos-darkroom") { // other warnings are about the rollback before
+				if strings.Contains(warning.Note, "photos-darkroom") { // the rollback above caused the other warnings
 					notes = append(notes, warning.Note)
 				}
 			}

@@ -152,7 +152,7 @@ func TestEachDarkroomIsReported(t *testing.T) {
 	}
 }
 
-// The Leases decide who has a host, as for kubectl, the REST API and plan. The status may be older.
+// The Leases decide which Darkroom holds a host, as for kubectl, the REST API and plan. The status may be older.
 func TestTheHostsOfADarkroomAreThoseWhoseLeasesItHolds(t *testing.T) {
 	outdated := darkrooms.New("photos", "team-a").Status(func(status *v1alpha1.DarkroomStatus) {
 		status.Domains = []string{"lost.example.com"}

@@ -225,7 +225,7 @@ func (c *ActionClient) warnOfStrays(last *helmrelease.Release, desired []*unstru
 		}
 	}
 	if len(strays) > 0 {
-		c.Recorder.Event(c.darkroom, true, EventStrayObjects, fmt.Sprintf("Another Helm client created revision %d. These of "+
+		c.Recorder.Event(c.darkroom, true, EventStrayObjects, fmt.Sprintf("Another Helm client created revision %d. Some of "+
 			"its objects still exist but have no owner; delete them: %s", last.Version, strings.Join(strays, ", ")))
 	}
 	return nil

@@ -17,7 +17,7 @@ interface Props {
   isDanger?: boolean;
   isDisabled?: boolean;
   isWide?: boolean;
-  /** Performs it, and closes the dialog. */
+  /** Performs the action, and closes the dialog. */
   run: () => Promise<void>;
   onClose: () => void;
   children?: ReactNode;
