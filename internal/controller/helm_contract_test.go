@@ -119,7 +119,7 @@ func TestHelmByHandSeesTheReleaseAndIsOverruled(t *testing.T) {
 		eventually(t, "the value in the resource", func(ctx context.Context) error { return logLevelIs("warn")(ctx, namespace) })
 		eventually(t, "a deployed release", deployedByHelm(t, namespace))
 	})
-	t.Run("what helm upgrade leaves is listed", func(t *testing.T) {
+	t.Run("objects that helm upgrade created are listed", func(t *testing.T) {
 		chrt, err := charts.Darkroom()
 		if err != nil {
 			t.Fatal(err)

@@ -155,7 +155,7 @@ func TestADarkroomBesideAHelmReleaseOfItsNameIsRefused(t *testing.T) {
 		Condition(foreign(v1alpha1.ConditionDeployed)).Condition(foreign(v1alpha1.ConditionReady)).Obj()
 	got, err := (&Planner{}).compare(t.Context(), subject{darkroom: darkroom})
 	if err != nil || got.Refused != "rename it" || !got.RefusedAlready {
-		t.Errorf("got %+v (%v), want a refusal that says %q", got, err, "rename it")
+		t.Errorf("got %+v (%v), want a refusal that contains %q", got, err, "rename it")
 	}
 }
 

@@ -229,7 +229,7 @@ func (l *ledger) undoneRestarts(ctx context.Context) error {
 			deployment := &list.Items[i]
 			want, restarted := l.restarts[deployment.UID]
 			if got := deployment.Spec.Template.Annotations[annotationRestart]; restarted && got != want {
-				errs = append(errs, fmt.Errorf("Deployment %s/%s was restarted at %s, and now says %q", namespace,
+				errs = append(errs, fmt.Errorf("Deployment %s/%s was restarted at %s, but its annotation is %q", namespace,
 					deployment.Name, want, got))
 			}
 		}

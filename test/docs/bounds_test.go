@@ -19,8 +19,8 @@ var bound = regexp.MustCompile(
 // ownBounds are files whose queues, pools and caches are not shared between callers, with the reason.
 var ownBounds = map[string]string{
 	"internal/plan/plan.go":                "a command of one user, who limits their own requests",
-	"internal/release/parallel.go":         "the writes of one reconcile, which ends with them",
-	"internal/apiserver/figures.go":        "the gates queried by one request, which ends with them",
+	"internal/release/parallel.go":         "the writes of one reconcile",
+	"internal/apiserver/figures.go":        "the queries of one request to the gates",
 	"internal/apiserver/live/darkrooms.go": "signals that one stream has something to read",
 	"internal/apiserver/manifest.go":       "the result of one rendering",
 	"internal/apiserver/limit/shares.go":   "the type; its users are listed",

@@ -69,7 +69,7 @@ func TestKnownHistories(t *testing.T) {
 			var typed []step
 			for _, sentence := range history {
 				if steps[sentence].do == nil {
-					t.Fatalf("no step says %q", sentence)
+					t.Fatalf("no step is named %q", sentence)
 				}
 				typed = append(typed, steps[sentence])
 			}

@@ -70,7 +70,7 @@ test.each(Object.keys(views))("the view %s shows a Darkroom with any status", (n
   );
 });
 
-test.each(Object.keys(views))("the view %s needs no storage of the browser", (name) => {
+test.each(Object.keys(views))("the view %s works without browser storage", (name) => {
   for (const method of ["getItem", "setItem", "removeItem"] as const) {
     vi.spyOn(Storage.prototype, method).mockImplementation(() => {
       throw new DOMException("turned off", "SecurityError");

@@ -14,8 +14,8 @@ import (
 const (
 	// CheckPeriod is the interval at which a session is refreshed at the issuer.
 	CheckPeriod = 10 * time.Minute
-	// ahead is the time by which a session is refreshed before its ID token expires. The clock of the cluster may be
-	// ahead, and a token must be valid until the request has finished.
+	// ahead is how long before the expiry of its ID token a session is refreshed. The clock of the cluster may be ahead,
+	// and a token must be valid until the request has finished.
 	ahead = 30 * time.Second
 	// unrefreshed is the lifetime of a session without a refresh token, which the issuer cannot revoke.
 	unrefreshed = time.Hour

@@ -81,7 +81,7 @@ func TestTheOperandIsBuiltOfOneCommitAlone(t *testing.T) {
 		command := slices.Concat(runs[arch], []string{filepath.Join(output, "darkroom-linux-"+arch)})
 		said, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput()
 		if err != nil || string(said) != "42 true\n" {
-			t.Errorf("the program for %s says %q (%v)", arch, said, err)
+			t.Errorf("the program for %s printed %q (%v)", arch, said, err)
 		}
 	}
 	refused := func(commit, architectures, why string) {

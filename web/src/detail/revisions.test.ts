@@ -43,14 +43,14 @@ test("a revision is described by what it changed", () => {
   expect(changeOf(revision(), undefined)).toBe("");
 });
 
-test("the way back is the last revision that was installed with other settings", () => {
+test("roll back goes to the last revision that was installed with other settings", () => {
   const of = (number: number, status: string, replicas: number): Revision => ({ ...revision({ replicas }), revision: number, status });
   const revisions = [of(5, "failed", 4), of(4, "deployed", 1), of(3, "superseded", 1), of(2, "superseded", 2), of(1, "superseded", 3)];
   expect(lastOther(now, revisions)?.revision).toBe(2);
   expect(lastOther(now, revisions.slice(0, 3))).toBeUndefined();
 });
 
-test("there is no way back to keys that the history does not keep", () => {
+test("keys that the history does not keep cannot be restored", () => {
   const s3 = { type: "S3", bucket: "b", region: "r" } as const;
   const before: Revision = { ...revision({ source: { ...s3, credentials: "inline" } }), revision: 1 };
   const rotated = darkroom({ source: { ...s3, credentials: "secretRef", credentialsSecretRef: { name: "cats-s3" } } });
