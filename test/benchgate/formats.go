@@ -38,12 +38,12 @@ func signed(path string) string {
 func resizes(query string, header http.Header) func(*stack, *origin) string {
 	return func(s *stack, _ *origin) string {
 		var times []time.Duration
-		var bytes int64
+		var bytes int
 		var last answer
 		for i := range 400 {
 			start := time.Now()
 			last = do(s, http.MethodGet, fmt.Sprintf("/small%d.jpg?%s", i, query), header)
-			times, bytes = append(times, time.Since(start)), bytes+last.length
+			times, bytes = append(times, time.Since(start)), bytes+len(last.body)
 		}
 		slices.Sort(times)
 		return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms, %s, %.1f kB each", ms(times[200]), ms(times[396]),
@@ -56,7 +56,7 @@ func photosAsWebP(s *stack, _ *origin) string {
 	var bytes atomic.Int64
 	codes := together(40, func(i int) answer {
 		a := do(s, http.MethodGet, fmt.Sprintf("/small%d.jpg?auto=format", i), webp)
-		bytes.Add(a.length)
+		bytes.Add(int64(len(a.body)))
 		return a
 	})
 	return fmt.Sprintf("%s, %.1f s, %.2f CPU-s each, %d kB each, %s", codes, time.Since(start).Seconds(),

@@ -1,9 +1,9 @@
 // Benchgate compares Darkroom alone, behind nginx with proxy_cache, and behind the gate, under loads that overload
-// Darkroom. It prints a Markdown table.
+// Darkroom. It prints a Markdown table of status codes, times, processor time, and the peak memory of all processes.
 //
 // Each row starts new processes, because it reports peak memory. All traffic stays on loopback. stack.go starts and
-// measures processes, peer.go supports another proxy, source.go serves originals, and rows.go, formats.go and flood.go
-// define the loads. With -soak, soak.go runs a mixed load behind the gate instead.
+// measures processes, peer.go supports another proxy, source.go serves originals, and photos.go, rows.go, formats.go
+// and flood.go define the loads. With -soak, soak.go runs a mixed load behind the gate instead.
 package main
 
 import (
@@ -36,7 +36,7 @@ func run() error {
 	behind := flag.String("behind", ".", "regular expression of the columns to run")
 	flag.StringVar(&other.url, "peer", "", "URL of another proxy that runs, in which {w}, {format} and {url}, "+
 		"the URL of the original, are replaced, such as http://127.0.0.1:8000/unsafe/{w}x0/filters:format({format})/{url}; "+
-		"only rows of photos are run")
+		"its column is beside the gate's, in the rows of photos")
 	flag.IntVar(&other.pid, "peer-pid", 0, "process of the other proxy, whose processor time and memory count")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
@@ -59,7 +59,7 @@ func run() error {
 	}
 	contenders = append(contenders, contender{"behind the gate", startGate})
 	if other.url != "" {
-		contenders = []contender{{"the other proxy", other.start}}
+		contenders = []contender{{"behind the gate", startGate}, {"the other proxy", other.start}}
 		rows = slices.DeleteFunc(rows, func(r row) bool { return !r.plain })
 	}
 	contenders = slices.DeleteFunc(contenders, func(c contender) bool { return !columns.MatchString(c.name) })

@@ -20,23 +20,7 @@ type row struct {
 	plain bool
 }
 
-var rows = []row{
-	{name: "40 different 12-megapixel photos at once, `w=300`", load: photos("/large%d.jpg?w=300", nil), plain: true},
-	{name: "40 different 12-megapixel photos at once, `w=800`", load: photos("/large%d.jpg?w=800", nil), plain: true},
-	{name: "40 different 12-megapixel photos at once, `w=1200`", load: photos("/large%d.jpg?w=1200", nil), plain: true},
-	{name: "40 different 12-megapixel photos at once, `w=300` as WebP", load: photos("/large%d.jpg?auto=format&w=300", webp), plain: true},
-	{name: "40 different 12-megapixel photos at once, `w=800` as WebP", load: photos("/large%d.jpg?auto=format&w=800", webp), plain: true},
-	{
-		name:  "40 different 12-megapixel photos at once, `w=1200` as WebP",
-		load:  photos("/large%d.jpg?auto=format&w=1200", webp),
-		plain: true,
-	},
-	{
-		name:  "40 different progressive photos of one megapixel at once, `w=300`",
-		load:  photos("/corpus/%d/progressive.jpg?w=300", nil),
-		plain: true,
-	},
-	{name: "40 different PNG files of 1200×800 at once, `w=300`", load: photos("/png%d.png?w=300", nil), plain: true},
+var rows = append(photoRows(), []row{
 	{name: "8 sizes of one 12-megapixel photo at once", load: sizes, plain: true},
 	{name: "200 requests of one URL at once", load: func(s *stack, o *origin) string {
 		codes := together(200, func(int) answer { return get(s, "/small.jpg?w=300") })
@@ -76,8 +60,8 @@ var rows = []row{
 		o.setDown(true)
 		return fmt.Sprintf("%d · %d", get(s, "/small.jpg?w=300").code, get(s, "/small2.jpg?w=300").code)
 	}},
-	{name: "one URL again and again, 8 at a time", load: repeat("/small.jpg?w=300"), plain: true},
-	{name: "one signed URL again and again, 8 at a time", load: repeat(signed("/small.jpg?w=300")), environ: signing()},
+	{name: "a repeated image, 8 at a time", load: repeat("/small.jpg?w=300"), plain: true},
+	{name: "the same with a signed URL", load: repeat(signed("/small.jpg?w=300")), environ: signing()},
 	{name: "400 different resizes, one after the other", load: resizes("w=300", nil), plain: true},
 	{name: "400 different resizes of a fallback, one after the other", load: resizes("w=300", nil), environ: []string{
 		"SOURCE_BASEURL=$SOURCE/none", "GATE_ADDITIONAL_SOURCES=former", "GATE_SOURCE_1_FALLBACK=true",
@@ -89,35 +73,9 @@ var rows = []row{
 	{name: "a known image, while 40 others are encoded", load: knownMeanwhile},
 	{name: "small images of another client, while one client requests 60 12-megapixel photos as WebP", load: neighbor},
 	{name: "many different URLs by one client, while others request ordinary images", load: flood},
-}
+}...)
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// photos requests a size of 40 originals at once.
-func photos(path string, header http.Header) func(*stack, *origin) string {
-	return func(s *stack, _ *origin) string {
-		return burst(s, 40, func(i int) answer { return do(s, http.MethodGet, fmt.Sprintf(path, i), header) })
-	}
-}
-
-// sizes requests several widths of one original at the same time.
-func sizes(s *stack, _ *origin) string {
-	return burst(s, 8, func(i int) answer { return get(s, fmt.Sprintf("/large.jpg?w=%d", 150*(i+1))) })
-}
-
-// burst sends requests at once, and measures the first response, half of them, and all.
-func burst(s *stack, n int, send func(int) answer) string {
-	start, before := time.Now(), s.cpu()
-	times := make([]time.Duration, n)
-	codes := together(n, func(i int) answer {
-		a := send(i)
-		times[i] = time.Since(start)
-		return a
-	})
-	slices.Sort(times)
-	return fmt.Sprintf("%s, %.2f · %.2f · %.2f s, %.1f CPU-s, %s", codes, times[0].Seconds(), times[n/2].Seconds(),
-		times[n-1].Seconds(), (s.cpu() - before).Seconds(), s.peak())
-}
 
 // once measures a single request. The processor time includes work that continues after the response.
 func once(s *stack, path string) string {
@@ -160,7 +118,7 @@ func repeated(s *stack, path string) string {
 type answer struct {
 	code   int
 	header http.Header
-	length int64
+	body   []byte
 }
 
 var client = &http.Client{
@@ -182,8 +140,8 @@ func do(s *stack, method, path string, header http.Header) answer {
 		return answer{}
 	}
 	defer response.Body.Close()
-	length, _ := io.Copy(io.Discard, response.Body)
-	return answer{response.StatusCode, response.Header, length}
+	body, _ := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, body}
 }
 
 // together sends requests at once and counts the status codes of the responses.

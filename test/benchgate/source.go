@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -20,12 +21,14 @@ import (
 )
 
 // origin is a web folder that counts requests. Every path below /large is a photo of 12 megapixels, every path below
-// /small a photo of 1200×800 pixels, and every path below /tiny a photo of 60×40 pixels. Paths below /png return the
-// same as a PNG file, /bad returns an error, and paths below /corpus return a file of the corpus by its name.
+// /progressive the same as a progressive file, every path below /small a photo of 1200×800 pixels, and every path below
+// /tiny a photo of 60×40 pixels. Paths below /png return the same as a PNG file, /bad returns an error, and paths below
+// /corpus return a file of the corpus by its name.
 type origin struct {
 	url          string
 	server       *http.Server
 	large, small []byte
+	progressive  []byte // nil without ImageMagick
 	png          []byte
 	tiny         []byte
 	bomb         []byte
@@ -40,6 +43,9 @@ func newOrigin() (o *origin, err error) {
 	o = &origin{large: photograph(4000, 3000), small: photograph(1200, 800), tiny: photograph(60, 40), bomb: bomb()}
 	if o.png, err = asPNG(o.small); err != nil {
 		return nil, err
+	}
+	if o.progressive, err = progressive(o.large); err != nil {
+		fmt.Fprintln(os.Stderr, "rows of progressive photos get 404:", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,6 +81,8 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 	case strings.HasPrefix(r.URL.Path, "/large"):
 		_, _ = w.Write(o.large)
+	case strings.HasPrefix(r.URL.Path, "/progressive") && o.progressive != nil:
+		_, _ = w.Write(o.progressive)
 	case strings.HasPrefix(r.URL.Path, "/small"):
 		_, _ = w.Write(o.small)
 	case strings.HasPrefix(r.URL.Path, "/png"):
@@ -133,6 +141,22 @@ func asPNG(file []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err = png.Encode(&out, img)
 	return out.Bytes(), err
+}
+
+func progressive(file []byte) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "benchgate")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	baseline, interlaced := filepath.Join(folder, "baseline.jpg"), filepath.Join(folder, "progressive.jpg")
+	if err := os.WriteFile(baseline, file, 0o600); err != nil {
+		return nil, err
+	}
+	if err := magick(baseline, "-interlace", "Plane", interlaced); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(interlaced)
 }
 
 // bomb is a small file of 256 megapixels.

@@ -226,7 +226,7 @@ func (s *stack) pids() []int {
 	return pids
 }
 
-// peak returns the peak memory of Darkroom, and of all processes.
+// peak returns the peak memory of all processes, and of Darkroom if there are others.
 func (s *stack) peak() string {
 	var all int
 	for _, pid := range s.pids() {
@@ -235,7 +235,7 @@ func (s *stack) peak() string {
 	if s.darkroom == nil || len(s.pids()) == 1 {
 		return fmt.Sprintf("%d MiB", all)
 	}
-	return fmt.Sprintf("%d MiB (pod %d)", field(s.darkroom.Process.Pid, "VmHWM"), all)
+	return fmt.Sprintf("%d MiB (Darkroom %d)", all, field(s.darkroom.Process.Pid, "VmHWM"))
 }
 
 // cpu returns the processor time of all processes and their children.
