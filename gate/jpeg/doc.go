@@ -15,7 +15,8 @@
 //   - encode.go replaces the Huffman tables of a file from image/jpeg.
 //
 // Baseline, extended sequential and progressive files with 8 bits per sample are supported, with all subsampling
-// ratios of package image. Other files return ErrUnsupported, and can be tried with image/jpeg.
+// ratios of package image. Other files, such as one with sampling factors of 3x1, return ErrUnsupported. image/jpeg
+// decodes none of them, so there is no decoder to fall back to.
 //
 // Damaged and incomplete files are decoded as in browsers: unreadable parts are gray.
 package jpeg

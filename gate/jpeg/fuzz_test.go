@@ -61,5 +61,10 @@ func TestUnknownCodingsAreUnsupported(t *testing.T) {
 		if _, err := Decode(file, 1); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrUnsupported)
 		}
+		var standardErr standard.UnsupportedError
+		_, err := standard.Decode(bytes.NewReader(file))
+		if !errors.As(err, &standardErr) && name != "no height" { // image/jpeg returns an empty image
+			t.Errorf("%s: image/jpeg returns %v, want an UnsupportedError", name, err)
+		}
 	}
 }
