@@ -44,6 +44,25 @@ func TestImagesAreTransformed(t *testing.T) {
 	}
 }
 
+// Darkroom encodes JPEG with a quality of 75, so only a lower one has an effect.
+func TestTheQualityAppliesToResultsOfDarkroomToo(t *testing.T) {
+	g := start(t, newOrigin(t).url, nil)
+	size := func(parameters string) int {
+		got := g.expect("/photo.jpg?blur=1&w=300"+parameters, http.StatusOK)
+		if kind := got.header.Get("Content-Type"); kind != "image/jpeg" {
+			t.Errorf("%s: %s", parameters, kind)
+		}
+		return len(got.body)
+	}
+	whole := size("")
+	if low := size("&q=10"); low > whole/2 {
+		t.Errorf("%d bytes of quality 10, %d of 75", low, whole)
+	}
+	if high := size("&q=100"); high != whole {
+		t.Errorf("%d bytes of quality 100, %d of 75", high, whole)
+	}
+}
+
 func TestFailuresAreProblemsThatAreStoredForSecondsAtMost(t *testing.T) {
 	g := start(t, newOrigin(t).url, nil)
 	for target, status := range map[string]int{

@@ -66,7 +66,7 @@ func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, w
 	}
 	asked := t.WithoutQuality()
 	if asked == (request.Transform{}) {
-		return p.asWebP(ctx, of, t.Quality, webp)
+		return p.reencode(ctx, of, t.Quality, webp)
 	}
 	body, err := p.askUpright(ctx, of, asked)
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *Pipeline) apply(ctx context.Context, of *flight, t request.Transform, w
 	}
 	// Darkroom receives and returns another format if the original is rotated.
 	webp = webp || of.info.Format == "webp"
-	return p.asWebP(ctx, &flight{body: body, info: info, ctx: of.ctx}, t.Quality, webp)
+	return p.reencode(ctx, &flight{body: body, info: info, ctx: of.ctx}, t.Quality, webp)
 }
 
 // planned resolves the sizes of a transformation, and returns a plan if the gate can render it, or nil.
@@ -118,10 +118,15 @@ func (p *Pipeline) webpOf(info original.Info, quality int, asked bool) *render.P
 	return &plan
 }
 
-// asWebP converts an image to WebP if this is requested, possible and saves bytes.
-func (p *Pipeline) asWebP(ctx context.Context, of *flight, quality int, asked bool) (result, error) {
-	plan := p.webpOf(of.info, quality, asked)
-	if plan == nil {
+// reencode encodes an image as WebP, or a JPEG file with another quality, if this is requested, possible and saves
+// bytes.
+func (p *Pipeline) reencode(ctx context.Context, of *flight, quality int, webp bool) (result, error) {
+	plan := p.webpOf(of.info, quality, webp)
+	if plan == nil && quality > 0 && of.info.Format == "jpeg" {
+		again := render.New(of.info, request.Transform{Quality: quality}, false)
+		plan = &again
+	}
+	if plan == nil || plan.Weight > p.RenderMemory() {
 		return result{body: of.body}, nil
 	}
 	encoded, err := p.renderInBatch(ctx, of, *plan)
