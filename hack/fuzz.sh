@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes functions, one after the other: hack/fuzz.sh TIME FOLDER PACKAGE.NAME …
-# PACKAGE is a folder in FOLDER, and NAME the name of a test without Fuzz.
+# Runs all fuzz functions below some folders, one after the other: hack/fuzz.sh TIME FOLDER …
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 time=$1
-cd "$2"
-shift 2
-for target in "$@"; do
-  go test "./${target%.*}" -run '^$' -fuzz "^Fuzz${target#*.}$" -fuzztime "$time" -fuzzminimizetime 10x
-done
+shift
+functions=$(grep -r '^func Fuzz' --include='*_test.go' "$@" | sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9]*).*| \1|' | sort)
+while read -r package name; do
+  go -C "$package" test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 10x </dev/null
+done <<<"$functions"

@@ -7,9 +7,8 @@ FUZZTIME ?= 75s
 FUZZTIME_DECODERS ?= 8s
 
 fuzz: ## Fuzz translation, rendering (FUZZTIME), decoders of the REST API and gate (FUZZTIME_DECODERS).
-	go test ./internal/values -run '^$$' -fuzz '^FuzzTranslate$$' -fuzztime $(FUZZTIME)
-	@hack/fuzz.sh $(FUZZTIME_DECODERS) internal/apiserver wire.Decode wire.MergePatch .NewSecret .ImagePath .Continue
-	@hack/fuzz.sh $(FUZZTIME_DECODERS) gate request.Parse cache.Decode original.Inspect jpeg.Decode
+	@hack/fuzz.sh $(FUZZTIME) internal/values
+	@hack/fuzz.sh $(FUZZTIME_DECODERS) $(filter-out internal/values,$(wildcard internal/*)) gate
 
 fuzz-corpus: ## Keep the inputs that `make fuzz` found on this machine, as seeds of all later runs.
 	@hack/fuzz-corpus.sh
