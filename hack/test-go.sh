@@ -22,7 +22,7 @@ flags() { # MODULE
 # run runs the tests of the current folder's module.
 run() { # MODULE
   local packages
-  if [[ $1 != . ]]; then unset PACKAGES EXCEPT; fi
+  if [[ $1 != . ]]; then unset PACKAGES; fi
   packages=$("$root/hack/packages.sh") || return
   # shellcheck disable=SC2046,SC2086 # lists of flags and packages
   "$GOTESTSUM" --format "$format" --raw-command -- go test -json -timeout 30m $(flags "$1") $packages

@@ -6,7 +6,7 @@
 SHORT ?= 1
 # VERBOSE=1 prints the result of each test.
 VERBOSE ?=
-# PACKAGES limits the tests of the main module to packages whose path matches it, and EXCEPT to the others.
+# PACKAGES limits the tests of the main module to packages whose path matches it. Those that match EXCEPT are left out.
 PACKAGES ?=
 EXCEPT ?=
 
