@@ -102,7 +102,7 @@ func variablesOf(prefix string, of bucket) map[string]string {
 	return out
 }
 
-// The steps are the ones in docs/gate.md. All images are requested throughout, and each request reaches the sources.
+// The steps are the ones in docs/operations.md. All images are requested throughout, and each request reaches the sources.
 func TestABucketMovesWithoutALostRequest(t *testing.T) {
 	for to, create := range map[string][2]func(*testing.T) bucket{"S3": {newGCS, newS3}, "GCS": {newS3, newGCS}} {
 		t.Run("to "+to, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// Images move from a bucket to a folder as described in docs/gate.md, and clients must not lose a request. At first the
-// folder contains none of the images, and then all.
+// Images move from a bucket to a folder as described in docs/operations.md, and clients must not lose a request. At first
+// the folder contains none of the images, and then all.
 func TestImagesMoveToAnotherSource(t *testing.T) {
 	t.Parallel()
 	darkroom := newGated(t, "moving", theSources.folderURL, v1alpha1.Gate{})
