@@ -74,6 +74,9 @@ func (e *evidence) writeStatus(out io.Writer, now time.Time) error {
 		fmt.Fprintf(&b, "  The status describes generation %d; the operator has not handled %d yet.\n",
 			d.Status.ObservedGeneration, d.Generation)
 	}
+	if installation, at := v1alpha1.HandledBy(d), statusWritten(d); installation != "" && !at.IsZero() {
+		fmt.Fprintf(&b, "  Handled by the installation %s. The status was last written %s ago.\n", e.line(installation), age(now, at))
+	}
 	e.table(&b, "Conditions", func(row func(...any)) {
 		for _, c := range d.Status.Conditions {
 			message := c.Message
@@ -110,6 +113,16 @@ func (e *evidence) writeStatus(out io.Writer, now time.Time) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// statusWritten returns when the status of a Darkroom last changed; zero if it has none.
+func statusWritten(d *v1alpha1.Darkroom) (at time.Time) {
+	for _, entry := range d.ManagedFields {
+		if entry.Subresource == "status" && entry.Time != nil && entry.Time.After(at) {
+			at = entry.Time.Time
+		}
+	}
+	return at
 }
 
 // line returns a text without the credentials of the Darkroom, on one line. The redaction comes first, because

@@ -3,6 +3,9 @@ package cmd
 import (
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -46,5 +49,20 @@ func TestStatusGivesAdviceOnce(t *testing.T) {
 		if isGeneral != want {
 			t.Errorf("%s: got general advice below the message: %t, want %t:\n%s", reason, isGeneral, want, text)
 		}
+	}
+}
+
+// If no operator of the installation runs any more, nothing else in the Darkroom shows it.
+func TestStatusNamesTheInstallationAndTheAgeOfTheStatus(t *testing.T) {
+	e := suspect()
+	e.darkroom.Status.Installation = "darkroom-system"
+	for subresource, age := range map[string]time.Duration{"": time.Minute, "status": 3 * time.Hour} {
+		e.darkroom.ManagedFields = append(e.darkroom.ManagedFields, metav1.ManagedFieldsEntry{
+			Subresource: subresource, Time: &metav1.Time{Time: now.Add(-age)},
+		})
+	}
+	const want = "Handled by the installation darkroom-system. The status was last written 3h ago."
+	if text := written(t, e)["status"]; !strings.Contains(text, want) {
+		t.Errorf("the status lacks %q:\n%s", want, text)
 	}
 }
