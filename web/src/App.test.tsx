@@ -247,7 +247,7 @@ test("what a user has begun is neither shown to the next user in this tab nor do
   expect(read.filter((path) => path.endsWith("/review"))).toEqual([]);
 });
 
-test("a user who signs in in another tab is the user of this one", async () => {
+test("after a sign-in in another tab, this tab shows the same user", async () => {
   history.replaceState(null, "", "/ui/photos/cats");
   render(<App />);
   await screen.findByRole("button", { name: "Signed in as alice" });

@@ -41,7 +41,7 @@ test("what is found is marked, letter by letter, and nothing else", () => {
       for (const mark of marked) {
         expect([mark.toLowerCase(), mark.toUpperCase()].some((same) => [text.toLowerCase(), text.toUpperCase()].includes(same)), `${mark} is marked for ${text}`).toBe(true);
       }
-      // Without a mark, nothing is found.
+      // A line is found exactly if a part of it is marked.
       expect(marked.length > 0).toBe(matching([line], text).length > 0);
     }),
   );

@@ -160,7 +160,7 @@ test.each([
   ["https://album.example.com", "https://cats.example.com"],
   ["http://album.example.com:8080", "http://cats.example.com:8080"],
   ["https://album.example.com:8443", "https://cats.example.com:8443"],
-])("beside the URL %s a host is reached at %s", (url, want) => {
+])("if the URL is %s, a host is reached at %s", (url, want) => {
   expect(urlOf({ url }, "cats.example.com")).toBe(want);
 });
 
@@ -169,7 +169,7 @@ test.each([
   [{ path: "/cat.jpg" }, "True" as const, "Image served"],
   [{ path: "/cat.jpg" }, "False" as const, "Image not served"],
   [{ path: "/cat.jpg" }, undefined, "Image not checked yet"],
-])("with the probe %j and SourceReady %s, the list says: %s", (probe, status, want) => {
+])("with the probe %j and SourceReady %s, the list shows: %s", (probe, status, want) => {
   const conditions = [{ type: "Ready", status: "True" as const }, ...(status ? [{ type: "SourceReady", status }] : [])];
   expect(servingOf(darkroom({ ...(probe ? { probe } : {}), status: { ...darkroom().status, conditions } }))).toBe(want);
 });
