@@ -7,8 +7,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
-	"github.com/darkroom-operator/darkroom-operator/gate/request"
-	"github.com/darkroom-operator/darkroom-operator/gate/source"
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
 
@@ -42,36 +40,6 @@ const maxTogether = 8
 // patience is the waiting time after which a result is not encoded as WebP, which takes longer than JPEG or PNG.
 // Otherwise requests behind it would time out.
 const patience = 15 * time.Second
-
-// wish is a request that waits for an original.
-type wish struct {
-	asked source.Request // without validators
-	request.Request
-	// known is the version of the original that the cached result was made from.
-	known string
-}
-
-// gather plans all results that wait for an original, so that they share one decoding.
-func (p *Pipeline) gather(of *flight, asked source.Request) {
-	if of.info.Format == "" || of.ctx.Err() != nil {
-		return
-	}
-	var plans []render.Plan
-	p.wishes.Range(func(waiting, _ any) bool {
-		if r := waiting.(*wish); r.asked == asked && r.known != of.Original {
-			if _, plan, err := p.planned(of.info, r.Transform, r.WebP); err == nil && plan != nil {
-				plans = append(plans, *plan)
-			}
-		}
-		return true
-	})
-	slices.SortFunc(plans, render.Plan.Compare)
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	for _, plan := range plans {
-		p.join(of, plan)
-	}
-}
 
 // plansOf returns the plans of renderings, appended to more.
 func plansOf(renderings []*rendering, more ...render.Plan) []render.Plan {

@@ -70,8 +70,18 @@ func renderings(t *testing.T, p *Pipeline) (count int) {
 	return count
 }
 
-// For any sizes that wait for a photo, even if one request leaves, the photo is decoded once and each result resembles
-// the result of a single request.
+// occupy takes all memory of a queue.
+func occupy(t *testing.T, q *admission.Queue) admission.Release {
+	t.Helper()
+	release, err := q.Acquire(admission.For(t.Context(), "another"), 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return release
+}
+
+// For any sizes of a photo that wait for memory, even if one request leaves, the photo is decoded once and each result
+// resembles the result of a single request.
 func TestResultsThatWaitForAPhotoAreMadeOfItsPixelsTogether(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(rt, name) }
@@ -81,14 +91,11 @@ func TestResultsThatWaitForAPhotoAreMadeOfItsPixelsTogether(t *testing.T) {
 		made := func(widths []int, leaves int) (bodies [][]byte, decoded int) {
 			bodies = make([][]byte, len(widths))
 			synctest.Test(t, func(t *testing.T) {
-				sent := make(chan bool)
-				o := options(func(context.Context, source.Request) (*source.Response, error) {
-					<-sent
-					return respond(file, nil)
-				})
+				o := options(func(context.Context, source.Request) (*source.Response, error) { return respond(file, nil) })
 				o.Rules, o.MaxSourcePixels = request.Rules{MaxWidth: 1000, MaxHeight: 1000}, 1e6
 				p := newPipelineWith(o, cache.Options{Memory: memory / 4})
 				defer p.failures.StopAllGoroutines()
+				begin := occupy(t, p.queues.lightRenders)
 				for i, width := range widths {
 					ctx, leave := context.WithCancel(t.Context())
 					defer leave()
@@ -106,7 +113,7 @@ func TestResultsThatWaitForAPhotoAreMadeOfItsPixelsTogether(t *testing.T) {
 						synctest.Wait()
 					}
 				}
-				close(sent)
+				begin(0)
 				synctest.Wait()
 				decoded = renderings(t, p)
 			})

@@ -93,8 +93,6 @@ func (p *Pipeline) fetch(ctx context.Context, r source.Request) (f *flight, err 
 	}
 	sum := sha256.Sum256(f.body)
 	f.Original, f.OriginalBytes = hex.EncodeToString(sum[:16]), int64(len(f.body))
-	r.Known = original.Validators{}
-	p.gather(f, r)
 	return f, nil
 }
 

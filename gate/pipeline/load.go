@@ -20,13 +20,10 @@ func (p *Pipeline) load(
 	ctx context.Context, key string, r request.Request, known *cache.Entry,
 ) (_ response, err error) {
 	defer recovered(&err)
-	asked, wanted := source.Request{Path: r.Path, Via: r.Via}, &wish{Request: r}
-	wanted.asked = asked
+	asked := source.Request{Path: r.Path, Via: r.Via}
 	if known != nil {
-		asked.Known, wanted.known = known.Source, known.Original
+		asked.Known = known.Source
 	}
-	p.wishes.Store(wanted, nil)
-	defer p.wishes.Delete(wanted)
 	fetched, done, err := p.fetchOnce(ctx, asked)
 	defer done()
 	var unchanged *notModified

@@ -62,15 +62,17 @@ type Pipeline struct {
 	queues      queues
 	metrics     *Metrics
 
+	// responses shares equal requests. Without it, a popular image that expires would be read from disk or requested
+	// from Darkroom by all clients at once.
 	responses share.Group[string, response]
-	flights   share.Group[source.Request, *flight]
-	// wishes contains the requests that wait for originals, as *wish.
-	wishes sync.Map
-	// refreshing contains the originals that are being revalidated in the background.
+	// flights shares originals. Without it, each size of an image would be fetched and decoded separately.
+	flights share.Group[source.Request, *flight]
+	// refreshing contains the originals that are being revalidated in the background. Without it, each request for a
+	// popular image would leave a goroutine behind while the source hangs, because the request itself does not wait.
 	refreshing sync.Map
 	// versions contains the last state of each original that the source confirmed, without validators. The zero value
 	// is a missing original. An entry of the same version is equally fresh, so one request revalidates all results of
-	// an original.
+	// an original. Without it, a deleted image would still be served in other sizes.
 	versions *otter.Cache[string, cache.Origin]
 	// failures contains recent problems by the keys of requests and originals. They expire after seconds, and prevent
 	// repeated requests to the source while it fails or lacks the image.

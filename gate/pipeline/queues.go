@@ -6,7 +6,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 )
 
-// queues bound the work in progress. While a request holds a place, it waits only for queues of later fields, so there
+// queues bound the work in progress. Each resource has a queue that is fair between clients. A single fair queue in front
+// would not suffice: the photos that one client has passed through it would delay other clients at the next resource.
+//
+// While a request holds a place, it waits only for queues of later fields, so there
 // are no deadlocks.
 type queues struct {
 	// fetches counts open requests to the source. A client may have half of these requests. Otherwise a source that
@@ -20,7 +23,8 @@ type queues struct {
 	renders         *admission.Queue
 	minRenderWeight int64
 	// lightRenders admits as many images again, with a weight of lightRenderWeight each, which take a few milliseconds.
-	// They do not wait for larger ones, which take seconds on a busy node.
+	// They do not wait for larger ones, which take seconds on a busy node: beside 60 photos of another client, small
+	// images took up to 0.8 s instead of 3 s.
 	lightRenders      *admission.Queue
 	lightRenderWeight int64
 	// transforms weighs transformations by the memory that Darkroom needs. The minimum weight limits their number to

@@ -4,6 +4,8 @@
 // Each row starts new processes, because it reports peak memory. All traffic stays on loopback. stack.go starts and
 // measures processes, peer.go supports another proxy, source.go serves originals, and photos.go, rows.go, formats.go
 // and flood.go define the loads. With -soak, soak.go runs a mixed load behind the gate instead.
+//
+// ImageMagick makes progressive photos, and references for their quality.
 package main
 
 import (
