@@ -110,7 +110,11 @@ func TestEveryRestartAppliesTheNewTranslationOrNothing(t *testing.T) {
 	}
 	// The first of these settings reject most Darkrooms.
 	all := []values.Options{{BaseDomains: []string{longBaseDomain}, AllowedAnnotations: []string{}}}
-	for range 4 {
+	others := 4
+	if testing.Short() {
+		others = 2
+	}
+	for range others {
 		all = append(all, randomSettings(random))
 	}
 	eventually(t, "rest", quiet(running))

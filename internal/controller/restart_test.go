@@ -96,56 +96,62 @@ func is[T client.Object](object T, satisfied func(T) bool) func(context.Context,
 	}
 }
 
-// A running operator sees the change through its watch; a restarted one compares the cached object with its own record.
+// A manualChange is a change of an object of the Darkroom photos.
+type manualChange struct {
+	act      func(t *testing.T, namespace string)
+	reverted func(ctx context.Context, namespace string) error
+}
+
+// A running operator sees the changes through its watches; a restarted one compares the cached objects with its own
+// records.
 func TestManualChangesAreReverted(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		act      func(t *testing.T, namespace string)
-		reverted func(ctx context.Context, namespace string) error
-	}{
-		"an object was deleted": {
-			act:      func(t *testing.T, namespace string) { remove(t, mustGet(t, &corev1.Service{}, namespace, "photos")) },
-			reverted: is(&corev1.Service{}, func(*corev1.Service) bool { return true }),
-		},
-		"an object was edited, and annotated by another controller": {
-			act: edit(&networkingv1.Ingress{}, func(i *networkingv1.Ingress) {
-				i.Spec.Rules[0].Host = "elsewhere.example.com"
-				i.Annotations["example.com/note"] = "stays"
-			}),
-			reverted: is(&networkingv1.Ingress{}, func(i *networkingv1.Ingress) bool {
-				return i.Spec.Rules[0].Host == hostIn("photos") && i.Annotations["example.com/note"] == "stays"
-			}),
-		},
-		"the key of a list item was edited": {
-			act: edit(&corev1.Service{}, func(s *corev1.Service) { s.Spec.Ports[0].Port = 8080 }),
-			reverted: is(&corev1.Service{}, func(s *corev1.Service) bool {
-				return len(s.Spec.Ports) == 1 && s.Spec.Ports[0].Port == 80
-			}),
-		},
-		"a key was added to the ConfigMap": {
-			act: func(t *testing.T, namespace string) {
-				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["DEBUG"] = "true" })
+	for name, changes := range map[string]map[string]manualChange{
+		"of objects": {
+			"an object was deleted": {
+				act: func(t *testing.T, namespace string) {
+					remove(t, mustGet(t, &corev1.ServiceAccount{}, namespace, "photos"))
+				},
+				reverted: is(&corev1.ServiceAccount{}, func(*corev1.ServiceAccount) bool { return true }),
 			},
-			reverted: func(ctx context.Context, namespace string) error {
-				configMap, err := configuration(ctx, namespace, "photos")
-				if err == nil && configMap.Data["DEBUG"] != "" {
-					err = fmt.Errorf("the key still exists: %v", configMap.Data)
-				}
-				return err
+			"an object was edited, and annotated by another controller": {
+				act: edit(&networkingv1.Ingress{}, func(i *networkingv1.Ingress) {
+					i.Spec.Rules[0].Host = "elsewhere.example.com"
+					i.Annotations["example.com/note"] = "stays"
+				}),
+				reverted: is(&networkingv1.Ingress{}, func(i *networkingv1.Ingress) bool {
+					return i.Spec.Rules[0].Host == hostIn("photos") && i.Annotations["example.com/note"] == "stays"
+				}),
 			},
-		},
-		"a variable was added to the Deployment": {addVariable, variableIsGone},
-		"the Darkroom was changed": {
-			act:      edit(&v1alpha1.Darkroom{}, func(d *v1alpha1.Darkroom) { d.Spec.LogLevel = "warn" }),
-			reverted: logLevelIs("warn"),
-		},
-		"another client wrote the revision": {
-			act: func(t *testing.T, namespace string) {
-				// Helm drops the annotations of a Secret that it rewrites.
-				change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Annotations = nil })
-				change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
+			"the key of a list item was edited": {
+				act: edit(&corev1.Service{}, func(s *corev1.Service) { s.Spec.Ports[0].Port = 8080 }),
+				reverted: is(&corev1.Service{}, func(s *corev1.Service) bool {
+					return len(s.Spec.Ports) == 1 && s.Spec.Ports[0].Port == 80
+				}),
 			},
-			reverted: logLevelIs("info"),
+			"a key was added to the ConfigMap": {
+				act: func(t *testing.T, namespace string) {
+					change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["DEBUG"] = "true" })
+				},
+				reverted: func(ctx context.Context, namespace string) error {
+					configMap, err := configuration(ctx, namespace, "photos")
+					if err == nil && configMap.Data["DEBUG"] != "" {
+						err = fmt.Errorf("the key still exists: %v", configMap.Data)
+					}
+					return err
+				},
+			},
+			"a variable was added to the Deployment": {addVariable, variableIsGone},
+		},
+		"of the revision": {
+			"another client wrote the revision": {
+				act: func(t *testing.T, namespace string) {
+					// Helm drops the annotations of a Secret that it rewrites.
+					change(t, mustRevision(t, namespace, "photos"), func(s *corev1.Secret) { s.Annotations = nil })
+					change(t, mustConfig(t, namespace, "photos"), func(c *corev1.ConfigMap) { c.Data["LOG_LEVEL"] = "debug" })
+				},
+				reverted: logLevelIs("info"),
+			},
 		},
 	} {
 		for _, running := range []bool{true, false} {
@@ -156,12 +162,16 @@ func TestManualChangesAreReverted(t *testing.T) {
 				if !running {
 					o.kill()
 				}
-				test.act(t, darkroom.Namespace)
+				for _, c := range changes {
+					c.act(t, darkroom.Namespace)
+				}
 				if !running {
 					startOperator(t, darkroom.Namespace)
 				}
-				eventually(t, "the value in the Darkroom's spec",
-					func(ctx context.Context) error { return test.reverted(ctx, darkroom.Namespace) })
+				for what, c := range changes {
+					eventually(t, "no effect: "+what,
+						func(ctx context.Context) error { return c.reverted(ctx, darkroom.Namespace) })
+				}
 			})
 		}
 	}

@@ -46,9 +46,8 @@ var ordinaryEdits = []edit{
 		spec.Version, spec.ExtraEnv = otherVersion, []corev1.EnvVar{{Name: "PLACE", Value: "darkroom"}}
 	}},
 	{name: "a ServiceAccount that is missing", least: 2, until: waitPodsRefused, edit: func(spec *v1alpha1.DarkroomSpec) {
-		runAs(spec, "missing")
+		spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: "missing"}
 	}},
-	{name: "a ServiceAccount that exists", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { runAs(spec, "default") }},
 	{name: "the chart's ServiceAccount", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.PodTemplate = nil }},
 	{name: "another host is added", least: 2, until: waitHosts, edit: func(spec *v1alpha1.DarkroomSpec) {
 		spec.SubDomains = append([]string{"added." + spec.SubDomains[0]}, spec.SubDomains[0])
@@ -57,15 +56,7 @@ var ordinaryEdits = []edit{
 		spec.SubDomains = spec.SubDomains[1:]
 	}},
 	{name: "a gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Gate = &v1alpha1.Gate{Resources: small} }},
-	{
-		name: "S3 to WebFolder behind the gate", least: 2,
-		edit: func(spec *v1alpha1.DarkroomSpec) { spec.Source = theSources.webFolder() },
-	},
 	{name: "no gate", least: 2, edit: func(spec *v1alpha1.DarkroomSpec) { spec.Gate = nil }},
-}
-
-func runAs(spec *v1alpha1.DarkroomSpec, account string) {
-	spec.PodTemplate = &v1alpha1.PodTemplate{ServiceAccountName: account}
 }
 
 // Not parallel, because the load of other tests would distort the measurement.
