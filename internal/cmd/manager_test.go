@@ -127,7 +127,7 @@ func TestMetricsOfDarkroomsNeedTheAuthorizationOfTheServer(t *testing.T) {
 			WithObjects(darkrooms.New("photos", "team-a").Obj()).Build(),
 		Leads: func() bool { return true },
 	}
-	for secure, code := range map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized} {
+	for secure, want := range map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized} {
 		options := managerOptions{metricsSecure: secure}
 		handler, err := options.metrics(&rest.Config{Host: "https://127.0.0.1:1"}, http.DefaultClient, darkrooms)
 		if err != nil {
@@ -136,9 +136,13 @@ func TestMetricsOfDarkroomsNeedTheAuthorizationOfTheServer(t *testing.T) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		body := recorder.Body.String()
-		if recorder.Code != code || strings.Contains(body, "go_goroutines") == secure ||
-			strings.Contains(body, "darkroom_info") == secure {
-			t.Errorf("secure: %t: HTTP %d:\n%s", secure, recorder.Code, body)
+		if recorder.Code != want {
+			t.Errorf("secure %t: got HTTP %d, want %d", secure, recorder.Code, want)
+		}
+		for _, metric := range []string{"go_goroutines", "darkroom_info"} {
+			if got := strings.Contains(body, metric); got == secure {
+				t.Errorf("secure %t: got metric %s: %t, want %t:\n%s", secure, metric, got, !secure, body)
+			}
 		}
 	}
 }

@@ -84,16 +84,40 @@ func serve(t testing.TB, handler http.Handler) string {
 	return server.URL
 }
 
-func TestAnImageIsServedAndNothingElse(t *testing.T) {
-	text, gated := []byte(secret), cat(func(t *Target) { t.Gate = true })
-	const magic = "PANIC"
-	image.RegisterFormat("panic", magic, nil, func(io.Reader) (image.Config, error) { panic("index out of range") })
-	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		target Target
-		want   string
-		says   []string
-	}{
+// answerCase is a response to a probe, and what it counts as.
+type answerCase struct {
+	answer http.HandlerFunc
+	// target is cat() if it is zero.
+	target Target
+	want   string
+	says   []string
+}
+
+func checkAnswers(t *testing.T, cases map[string]answerCase) {
+	t.Helper()
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := test.target
+			if target == (Target{}) {
+				target = cat()
+			}
+			got := NewClient().Probe(t.Context(), serve(t, test.answer), target)
+			if got.Reason != test.want {
+				t.Fatalf("got %+v, want reason %s", got, test.want)
+			}
+			for _, want := range test.says {
+				if !strings.Contains(got.Message, want) {
+					t.Errorf("got message %q, want it to contain %q", got.Message, want)
+				}
+			}
+			checkMessage(t, got)
+		})
+	}
+}
+
+func TestImagesOfEachFormatAreServed(t *testing.T) {
+	checkAnswers(t, map[string]answerCase{
 		"JPEG": {
 			answer: answer(200, "image/jpeg", encodedImage(t, "jpeg", 16, 11)),
 			want:   v1alpha1.ReasonImageServed, says: []string{"/photos/cat.jpg?w=16", "image/jpeg"},
@@ -107,7 +131,14 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 			answer: answer(200, "image/jpeg; charset=utf-8", encodedImage(t, "jpeg", 16, 11)),
 			want:   v1alpha1.ReasonImageServed,
 		},
+	})
+}
 
+func TestAnythingElseIsNotAnImage(t *testing.T) {
+	text := []byte(secret)
+	const magic = "PANIC"
+	image.RegisterFormat("panic", magic, nil, func(io.Reader) (image.Config, error) { panic("index out of range") })
+	checkAnswers(t, map[string]answerCase{
 		"error page as 200": {
 			answer: answer(200, "text/html; charset=utf-8", text),
 			want:   v1alpha1.ReasonNotAnImage, says: []string{"HTTP 200 with content type text/html"},
@@ -132,7 +163,12 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 			answer: answer(203, "image/png", encodedImage(t, "png", 16, 16)),
 			want:   v1alpha1.ReasonNotAnImage, says: []string{"HTTP 203"},
 		},
+	})
+}
 
+func TestAStatusHasAReason(t *testing.T) {
+	text := []byte(secret)
+	checkAnswers(t, map[string]answerCase{
 		"401": {answer: answer(401, "text/plain", text), want: v1alpha1.ReasonSourceDenied},
 		"403": {
 			answer: answer(403, "", nil), want: v1alpha1.ReasonSourceDenied,
@@ -151,6 +187,12 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 		},
 		"500":                     {answer: answer(500, "text/plain", text), want: v1alpha1.ReasonSourceFailing},
 		"JSON, but no API server": {answer: answer(403, "application/json", text), want: v1alpha1.ReasonSourceDenied},
+	})
+}
+
+func TestAProblemOfAGateIsQuoted(t *testing.T) {
+	text, gated := []byte(secret), cat(func(t *Target) { t.Gate = true })
+	checkAnswers(t, map[string]answerCase{
 		"problem of a gate": {
 			answer: answer(502, "application/problem+json",
 				[]byte(`{"status":502,"detail":"the source is at an address that is not allowed"}`)),
@@ -184,6 +226,11 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 			answer: answer(502, "application/problem+json", text), target: gated,
 			want: v1alpha1.ReasonSourceFailing, says: []string{"HTTP 502. "},
 		},
+	})
+}
+
+func TestAResponseThatBreaksOffIsUnreachable(t *testing.T) {
+	checkAnswers(t, map[string]answerCase{
 		"connection closed at once": {
 			answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 			want:   v1alpha1.ReasonUnreachable, says: []string{"closed without a complete response"},
@@ -203,25 +250,7 @@ func TestAnImageIsServedAndNothingElse(t *testing.T) {
 			},
 			want: v1alpha1.ReasonUnreachable, says: []string{"without a complete response"},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			target := test.target
-			if target == (Target{}) {
-				target = cat()
-			}
-			got := NewClient().Probe(t.Context(), serve(t, test.answer), target)
-			if got.Reason != test.want {
-				t.Fatalf("got %+v, want reason %s", got, test.want)
-			}
-			for _, want := range test.says {
-				if !strings.Contains(got.Message, want) {
-					t.Errorf("the message does not say %q: %s", want, got.Message)
-				}
-			}
-			checkMessage(t, got)
-		})
-	}
+	})
 }
 
 // checkMessage checks the properties of all messages: they are short sentences without body, address or time, and

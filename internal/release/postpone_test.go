@@ -38,15 +38,15 @@ func TestOnlyRolloutsThatTheOperatorBeganCount(t *testing.T) {
 	}
 }
 
-func TestTheOperatorsChangeIsOneOfThePodTemplateWithoutAChangeByUsers(t *testing.T) {
+func TestAChangeOfThePodTemplateIsTheOperatorsUnlessUsersChangedSomething(t *testing.T) {
 	desired := func(image string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "photos"},
 			"spec": map[string]any{"template": map[string]any{"image": image}},
 		}}
 	}
+	// The live Deployment has the image v1. It was applied for generation 3 and the inputs a.
 	for name, test := range map[string]struct {
-		// The live Deployment has the image v1. It was applied for generation 3 and the inputs a.
 		image      string
 		generation int64
 		inputs     string
@@ -87,7 +87,7 @@ func TestTheOperatorsChangeIsOneOfThePodTemplateWithoutAChangeByUsers(t *testing
 				t.Errorf("marked as a rollout of the operator: got %t, want %t", began, test.want)
 			}
 			if c.isOperatorsChange(desired(test.image), live) {
-				t.Error("the change still counts as the operator's after it was applied")
+				t.Error("the operator's change after it was applied: got true, want false")
 			}
 		})
 	}

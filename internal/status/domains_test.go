@@ -90,147 +90,31 @@ const (
 		"controller is running, and that its listeners allow routes from namespace team-a."
 )
 
-func TestDomains(t *testing.T) {
-	const a, b = "a.example.com", "b.example.com"
-	byIngress, byGateway := photos().Obj(), photos().Gateway("public").Obj()
-	byTwo, byBoth := photos().Gateway("internal", "public").Obj(),
-		photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
-	had := func(hosts ...string) *v1alpha1.Darkroom {
-		return photos().Status(func(s *v1alpha1.DarkroomStatus) { s.Domains = hosts }).Obj()
-	}
-	classed := func(change func(*networkingv1.Ingress)) *networkingv1.Ingress {
-		out := ingress(a)
-		out.Spec.IngressClassName = ptr.To("nope")
-		change(out)
-		return out
-	}
-	type list = []string
-	type domains struct {
-		hosts     []string
-		condition v1alpha1.Condition
-	}
-	is := func(status metav1.ConditionStatus, reason, message string, hosts ...string) domains {
-		return domains{hosts, v1alpha1.Condition{
-			Type: v1alpha1.ConditionDomainsReady, Status: status,
-			Reason: reason, Message: message,
-		}}
-	}
-	routedAt := func(hosts ...string) domains {
-		return is(yes, v1alpha1.ReasonRouted, "Routed: "+strings.Join(hosts, ", ")+".", hosts...)
-	}
-	for name, test := range map[string]struct {
-		observation Observation
-		want        domains
-	}{
-		"no routes yet": {
-			Observation{Darkroom: byIngress, Hosts: list{b, a}},
-			is(no, v1alpha1.ReasonNotRouted, "Not routed yet: b.example.com, a.example.com."),
-		},
-		"an Ingress of all hosts; they are sorted": {
-			Observation{Darkroom: byIngress, Hosts: list{b, a}, Ingress: ingress(b, a)},
-			routedAt(a, b),
-		},
-		"an Ingress with a host that is no longer in the spec": {
-			Observation{Darkroom: had("old.example.com"), Hosts: list{a}, Ingress: ingress(a, "old.example.com")},
-			routedAt(a, "old.example.com"),
-		},
-		"a refused host that is still routed": {
-			Observation{Darkroom: had(a), Hosts: list{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
-			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}}), a),
-		},
-		"a host that another client added to the Ingress": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "forged.example.com")},
-			routedAt(a),
-		},
-		"a host of another Darkroom that another client added to the Ingress": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
-			is(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}})),
-		},
-		"rules without a host, and hosts of several rules": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a, "", a)},
-			routedAt(a),
-		},
-		"an HTTPRoute that its Gateway accepts": {
-			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
-			routedAt(a),
-		},
-		"an HTTPRoute that is refused and lacks a host: the refusal is reported": {
-			Observation{Darkroom: byGateway, Hosts: list{a, b}, Route: route(list{a}, says("public", notAccepted))},
-			is(no, v1alpha1.ReasonRouteRefused, refusedWords),
-		},
-		"an HTTPRoute whose backend the Gateway does not find": {
-			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("public", accepted, unresolved))},
-			is(no, v1alpha1.ReasonRouteUnresolved, unresolvedWords),
-		},
-		// One of the Gateways already serves images.
-		"an HTTPRoute that one of two Gateways accepts": {
-			Observation{
-				Darkroom: byTwo, Hosts: list{a},
-				Route: route(list{a}, says("internal", accepted, resolved), says("public", notKnownYet)),
-			},
-			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
-		},
-		// The acceptance is from a Gateway that the spec no longer names.
-		"a cached HTTPRoute with the previous Gateway": {
-			Observation{Darkroom: byGateway, Hosts: list{a}, Route: route(list{a}, says("internal", accepted, resolved))},
-			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
-		},
-		"an Ingress that an HTTPRoute will replace": {
-			Observation{
-				Darkroom: byGateway, Hosts: list{a, b}, Ingress: ingress(a),
-				Route: route(list{b, a}, says("public", accepted, resolved)),
-			},
-			routedAt(a, b),
-		},
-		"a refused HTTPRoute that an Ingress will replace": {
-			Observation{
-				Darkroom: byIngress, Hosts: list{a}, Ingress: ingress(a),
-				Route: route(list{a}, says("public", notAccepted)),
-			},
-			routedAt(a),
-		},
-		// The user must not remove the Ingress yet.
-		"both, before the Gateway has reported on the route": {
-			Observation{Darkroom: byBoth, Hosts: list{a}, Ingress: ingress(a), Route: route(list{a})},
-			is(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
-		},
-		"both, and the Ingress lacks a host": {
-			Observation{Darkroom: byBoth, Hosts: list{a}, Route: route(list{a}, says("public", accepted, resolved))},
-			is(no, v1alpha1.ReasonNotRouted, "Not routed yet: a.example.com.", a),
-		},
-		"an Ingress of a class that does not exist": {
-			Observation{
-				Darkroom: byIngress, Hosts: list{a}, MissingClass: true, MissingCertificates: list{"cert"},
-				Ingress: classed(func(*networkingv1.Ingress) {}),
-			},
-			is(no, v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist, so no controller serves the Ingress. "+
-				"Set ingress.className to a class listed by kubectl get ingressclasses.", a),
-		},
-		"an Ingress of a missing class that an HTTPRoute will replace": {
-			Observation{
-				Darkroom: byGateway, Hosts: list{a}, MissingClass: true, MissingCertificates: list{"cert"},
-				Ingress: classed(func(*networkingv1.Ingress) {}), Route: route(list{a}, says("public", accepted, resolved)),
-			},
-			routedAt(a),
-		},
-		"an Ingress whose certificate does not exist": {
-			Observation{Darkroom: byIngress, Hosts: list{a}, MissingCertificates: list{"cert"}, Ingress: ingress(a)},
-			is(no, v1alpha1.ReasonCertificateMissing,
-				"Secret cert with the certificate of the Ingress does not exist in namespace team-a.", a),
-		},
-		"an Ingress that no controller has published an address for": {
-			Observation{
-				Darkroom: byIngress, Hosts: list{a},
-				Ingress: classed(func(i *networkingv1.Ingress) { i.Status = networkingv1.IngressStatus{} }),
-			},
-			is(unknown, v1alpha1.ReasonAwaitingAddress, "The Ingress routes a.example.com, but no ingress controller has published an "+
-				"address for it. Check that a controller serves its class. Some controllers never publish an address.", a),
-		},
-		// A Darkroom without sub-domains is rejected, so nothing is routed or reported as routed.
-		"no hosts in the spec, and none routed": {
-			Observation{Darkroom: byIngress}, is(no, v1alpha1.ReasonNotRouted, "spec.subDomains is empty."),
-		},
-	} {
+// domains are the hosts that are reported as routed, with the condition DomainsReady.
+type domains struct {
+	hosts     []string
+	condition v1alpha1.Condition
+}
+
+func domainsReady(status metav1.ConditionStatus, reason, message string, hosts ...string) domains {
+	return domains{hosts, v1alpha1.Condition{
+		Type: v1alpha1.ConditionDomainsReady, Status: status,
+		Reason: reason, Message: message,
+	}}
+}
+
+func routedAt(hosts ...string) domains {
+	return domainsReady(yes, v1alpha1.ReasonRouted, "Routed: "+strings.Join(hosts, ", ")+".", hosts...)
+}
+
+type domainsCase struct {
+	observation Observation
+	want        domains
+}
+
+func checkDomains(t *testing.T, cases map[string]domainsCase) {
+	t.Helper()
+	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			hosts := servedHosts(test.observation)
 			condition := determineDomains(test.observation, hosts)
@@ -238,6 +122,148 @@ func TestDomains(t *testing.T) {
 				cmp.AllowUnexported(domains{}), cmpopts.EquateEmpty())
 		})
 	}
+}
+
+// classedIngress is an Ingress of the class nope.
+func classedIngress(host string) *networkingv1.Ingress {
+	out := ingress(host)
+	out.Spec.IngressClassName = ptr.To("nope")
+	return out
+}
+
+func TestDomainsOfAnIngress(t *testing.T) {
+	const a, b = "a.example.com", "b.example.com"
+	byIngress := photos().Obj()
+	had := func(hosts ...string) *v1alpha1.Darkroom {
+		return photos().Status(func(s *v1alpha1.DarkroomStatus) { s.Domains = hosts }).Obj()
+	}
+	unpublished := classedIngress(a)
+	unpublished.Status = networkingv1.IngressStatus{}
+	checkDomains(t, map[string]domainsCase{
+		"no routes yet": {
+			Observation{Darkroom: byIngress, Hosts: []string{b, a}},
+			domainsReady(no, v1alpha1.ReasonNotRouted, "Not routed yet: b.example.com, a.example.com."),
+		},
+		"an Ingress of all hosts; they are sorted": {
+			Observation{Darkroom: byIngress, Hosts: []string{b, a}, Ingress: ingress(b, a)},
+			routedAt(a, b),
+		},
+		"an Ingress with a host that is no longer in the spec": {
+			Observation{Darkroom: had("old.example.com"), Hosts: []string{a}, Ingress: ingress(a, "old.example.com")},
+			routedAt(a, "old.example.com"),
+		},
+		"a refused host that is still routed": {
+			Observation{Darkroom: had(a), Hosts: []string{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
+			domainsReady(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}}), a),
+		},
+		"a host that another client added to the Ingress": {
+			Observation{Darkroom: byIngress, Hosts: []string{a}, Ingress: ingress(a, "forged.example.com")},
+			routedAt(a),
+		},
+		"a host of another Darkroom that another client added to the Ingress": {
+			Observation{Darkroom: byIngress, Hosts: []string{a}, Refused: []hosts.Refusal{{Host: a}}, Ingress: ingress(a)},
+			domainsReady(no, v1alpha1.ReasonDomainConflict, conflictMessage("team-a", []hosts.Refusal{{Host: a}})),
+		},
+		"rules without a host, and hosts of several rules": {
+			Observation{Darkroom: byIngress, Hosts: []string{a}, Ingress: ingress(a, "", a)},
+			routedAt(a),
+		},
+		"an Ingress of a class that does not exist": {
+			Observation{
+				Darkroom: byIngress, Hosts: []string{a}, MissingClass: true, MissingCertificates: []string{"cert"},
+				Ingress: classedIngress(a),
+			},
+			domainsReady(no, v1alpha1.ReasonIngressClassMissing, "IngressClass nope does not exist, so no controller serves "+
+				"the Ingress. Set ingress.className to a class listed by kubectl get ingressclasses.", a),
+		},
+		"an Ingress whose certificate does not exist": {
+			Observation{Darkroom: byIngress, Hosts: []string{a}, MissingCertificates: []string{"cert"}, Ingress: ingress(a)},
+			domainsReady(no, v1alpha1.ReasonCertificateMissing,
+				"Secret cert with the certificate of the Ingress does not exist in namespace team-a.", a),
+		},
+		"an Ingress that no controller has published an address for": {
+			Observation{
+				Darkroom: byIngress, Hosts: []string{a},
+				Ingress: unpublished,
+			},
+			domainsReady(unknown, v1alpha1.ReasonAwaitingAddress, "The Ingress routes a.example.com, but no ingress controller "+
+				"has published an address for it. Check that a controller serves its class. Some controllers never publish an address.", a),
+		},
+		// A Darkroom without sub-domains is rejected, so nothing is routed or reported as routed.
+		"no hosts in the spec, and none routed": {
+			Observation{Darkroom: byIngress}, domainsReady(no, v1alpha1.ReasonNotRouted, "spec.subDomains is empty."),
+		},
+	})
+}
+
+func TestDomainsOfAnHTTPRoute(t *testing.T) {
+	const a, b = "a.example.com", "b.example.com"
+	byGateway, byTwo := photos().Gateway("public").Obj(), photos().Gateway("internal", "public").Obj()
+	checkDomains(t, map[string]domainsCase{
+		"an HTTPRoute that its Gateway accepts": {
+			Observation{Darkroom: byGateway, Hosts: []string{a}, Route: route([]string{a}, says("public", accepted, resolved))},
+			routedAt(a),
+		},
+		"an HTTPRoute that is refused and lacks a host: the refusal is reported": {
+			Observation{Darkroom: byGateway, Hosts: []string{a, b}, Route: route([]string{a}, says("public", notAccepted))},
+			domainsReady(no, v1alpha1.ReasonRouteRefused, refusedWords),
+		},
+		"an HTTPRoute whose backend the Gateway does not find": {
+			Observation{Darkroom: byGateway, Hosts: []string{a}, Route: route([]string{a}, says("public", accepted, unresolved))},
+			domainsReady(no, v1alpha1.ReasonRouteUnresolved, unresolvedWords),
+		},
+		// One of the Gateways already serves images.
+		"an HTTPRoute that one of two Gateways accepts": {
+			Observation{
+				Darkroom: byTwo, Hosts: []string{a},
+				Route: route([]string{a}, says("internal", accepted, resolved), says("public", notKnownYet)),
+			},
+			domainsReady(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
+		},
+		// The acceptance is from a Gateway that the spec no longer names.
+		"a cached HTTPRoute with the previous Gateway": {
+			Observation{Darkroom: byGateway, Hosts: []string{a}, Route: route([]string{a}, says("internal", accepted, resolved))},
+			domainsReady(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
+		},
+	})
+}
+
+func TestDomainsWhileOneRouteReplacesTheOther(t *testing.T) {
+	const a, b = "a.example.com", "b.example.com"
+	byIngress, byGateway := photos().Obj(), photos().Gateway("public").Obj()
+	byBoth := photos().Gateway("public").Ingress(v1alpha1.Ingress{}).Obj()
+	checkDomains(t, map[string]domainsCase{
+		"an Ingress that an HTTPRoute will replace": {
+			Observation{
+				Darkroom: byGateway, Hosts: []string{a, b}, Ingress: ingress(a),
+				Route: route([]string{b, a}, says("public", accepted, resolved)),
+			},
+			routedAt(a, b),
+		},
+		"a refused HTTPRoute that an Ingress will replace": {
+			Observation{
+				Darkroom: byIngress, Hosts: []string{a}, Ingress: ingress(a),
+				Route: route([]string{a}, says("public", notAccepted)),
+			},
+			routedAt(a),
+		},
+		// The user must not remove the Ingress yet.
+		"both, before the Gateway has reported on the route": {
+			Observation{Darkroom: byBoth, Hosts: []string{a}, Ingress: ingress(a), Route: route([]string{a})},
+			domainsReady(unknown, v1alpha1.ReasonAwaitingGateway, awaitedWords, a),
+		},
+		"both, and the Ingress lacks a host": {
+			Observation{Darkroom: byBoth, Hosts: []string{a}, Route: route([]string{a}, says("public", accepted, resolved))},
+			domainsReady(no, v1alpha1.ReasonNotRouted, "Not routed yet: a.example.com.", a),
+		},
+		"an Ingress of a missing class that an HTTPRoute will replace": {
+			Observation{
+				Darkroom: byGateway, Hosts: []string{a}, MissingClass: true, MissingCertificates: []string{"cert"},
+				Ingress: classedIngress(a), Route: route([]string{a}, says("public", accepted, resolved)),
+			},
+			routedAt(a),
+		},
+	})
 }
 
 func TestPublishedPortsArePorts(t *testing.T) {

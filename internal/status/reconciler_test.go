@@ -299,7 +299,7 @@ func TestAWriteThatFailsIsAnError(t *testing.T) {
 	b := newBench(t, storedPhotos(), ofPhotos(deployment(2)), ofPhotos(ingress(host)))
 	b.failure = errors.New("the API server is gone")
 	if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: photosKey}); !errors.Is(err, b.failure) {
-		t.Errorf("got error %v", err)
+		t.Errorf("got error %v, want %v", err, b.failure)
 	}
 }
 

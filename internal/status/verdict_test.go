@@ -53,36 +53,31 @@ func compareVerdict(t *testing.T, want verdict, report v1alpha1.DarkroomStatus) 
 	}
 }
 
-// TestVerdict checks what users see of a Darkroom, and how tools that wait for it evaluate it.
-func TestVerdict(t *testing.T) {
-	newcomer := darkrooms.New("photos", "team-a")
-	invalid := failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues,
-		"spec.source.baseUrl: Required value", 2)
-	noQuota := failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonUpgradeError, "no quota", 2)
-	failing := func(since time.Duration) *darkrooms.Builder {
-		retried := noQuota
-		retried.LastTransitionTime = metav1.NewTime(noon.Add(-since))
-		return photos().Condition(retried)
-	}
-	// before returns a Darkroom whose last report had this number of ready pods.
-	before := func(ready int32, reason string) *darkrooms.Builder {
-		return photos().Condition(v1alpha1.Condition{Type: v1alpha1.ConditionReady, Reason: reason}).
-			Status(func(status *v1alpha1.DarkroomStatus) { status.ReadyReplicas = ready })
-	}
-	taken := refusedBy(host, "team-b", "theirs")
-	keys := photos().S3("images", "eu-west-2").CredentialsSecret("keys")
-	noImage := problem(v1alpha1.ReasonImagePullFailed, "no such image")
-	noNode := problem(v1alpha1.ReasonUnschedulable, "no node")
-	crashing := problem(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff")
-	starting, overdue := deployment(2, pods(2, 2, 0, 0)), deployment(2, pods(2, 2, 0, 0), late)
-	lost := deployment(2, pods(2, 2, 1, 1), rolledOut)
-	terminating := verdict{v1alpha1.PhaseTerminating, no, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
-	applying := deploying("The last change is being applied.")
+// verdictCase is what users see of a Darkroom.
+type verdictCase struct {
+	observation Observation
+	want        outcome
+}
 
-	for name, test := range map[string]struct {
-		observation Observation
-		want        outcome
-	}{
+// checkVerdicts checks what users see, and how tools that wait for a Darkroom evaluate it.
+func checkVerdicts(t *testing.T, cases map[string]verdictCase) {
+	t.Helper()
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			report := Determine(test.observation)
+			compareVerdict(t, test.want.verdict, report)
+			compareProgress(t, test.want.progress, report)
+			darkroom := test.observation.Darkroom.DeepCopy()
+			darkroom.Status = report
+			checkTools(t, darkroom, test.want.progress)
+		})
+	}
+}
+
+func TestVerdictBeforeAndAfterTheFirstRollout(t *testing.T) {
+	applying := deploying("The last change is being applied.")
+	newcomer := darkrooms.New("photos", "team-a")
+	checkVerdicts(t, map[string]verdictCase{
 		"a new Darkroom":                       {seen(newcomer, nil), working(pending("The release is not installed yet."))},
 		"installed, before the report of Helm": {seen(newcomer, deployment(1)), working(applying)},
 		// During a pause, Helm reports Unknown for a generation that it has not applied.
@@ -97,7 +92,13 @@ func TestVerdict(t *testing.T) {
 			seen(photos(), deployment(2), outdated),
 			working(applying),
 		},
+	})
+}
 
+func TestVerdictOfHosts(t *testing.T) {
+	taken := refusedBy(host, "team-b", "theirs")
+	noImage := problem(v1alpha1.ReasonImagePullFailed, "no such image")
+	checkVerdicts(t, map[string]verdictCase{
 		"a host is not routed": {
 			seen(photos(), deployment(2), notRouted),
 			working(verdict{v1alpha1.PhaseDeploying, no, v1alpha1.ReasonNotRouted, "Not routed yet: " + host + "."}),
@@ -141,7 +142,20 @@ func TestVerdict(t *testing.T) {
 			seen(photos().Replicas(0), deployment(0), refused(taken)),
 			stalled(degraded(v1alpha1.ReasonDomainConflict, "")),
 		},
+	})
+}
 
+func TestVerdictOfAFailurePauseOrDeletion(t *testing.T) {
+	invalid := failure(v1alpha1.ConditionIrreconcilable, v1alpha1.ReasonErrorGettingValues,
+		"spec.source.baseUrl: Required value", 2)
+	noQuota := failure(v1alpha1.ConditionReleaseFailed, v1alpha1.ReasonUpgradeError, "no quota", 2)
+	failing := func(since time.Duration) *darkrooms.Builder {
+		retried := noQuota
+		retried.LastTransitionTime = metav1.NewTime(noon.Add(-since))
+		return photos().Condition(retried)
+	}
+	terminating := verdict{v1alpha1.PhaseTerminating, no, v1alpha1.ReasonTerminating, "The Darkroom is being deleted."}
+	checkVerdicts(t, map[string]verdictCase{
 		"the upgrade has just failed": {
 			seen(failing(retryPeriod-time.Second), nil),
 			working(failed(v1alpha1.ReasonReleaseFailed, "no quota")),
@@ -179,7 +193,15 @@ func TestVerdict(t *testing.T) {
 			seen(photos().Deleting(metav1.NewTime(noon)).Paused().Condition(invalid), nil),
 			settled(terminating),
 		},
+	})
+}
 
+func TestVerdictOfARollout(t *testing.T) {
+	keys := photos().S3("images", "eu-west-2").CredentialsSecret("keys")
+	noNode := problem(v1alpha1.ReasonUnschedulable, "no node")
+	crashing := problem(v1alpha1.ReasonPodsFailing, "Pod photos-1: CrashLoopBackOff")
+	starting, overdue := deployment(2, pods(2, 2, 0, 0)), deployment(2, pods(2, 2, 0, 0), late)
+	checkVerdicts(t, map[string]verdictCase{
 		"rolling out": {seen(photos(), starting), working(deploying("Rolling out: 0 of 2 pods are ready."))},
 		// The change may fix the problem.
 		"the change is not observed, and a pod from before fails": {
@@ -222,7 +244,17 @@ func TestVerdict(t *testing.T) {
 			seen(keys, overdue, noSecret),
 			stalled(degraded(v1alpha1.ReasonSecretMissing, "")),
 		},
+	})
+}
 
+func TestVerdictOfLostAndScaledPods(t *testing.T) {
+	// before returns a Darkroom whose last report had this number of ready pods.
+	before := func(ready int32, reason string) *darkrooms.Builder {
+		return photos().Condition(v1alpha1.Condition{Type: v1alpha1.ConditionReady, Reason: reason}).
+			Status(func(status *v1alpha1.DarkroomStatus) { status.ReadyReplicas = ready })
+	}
+	lost := deployment(2, pods(2, 2, 1, 1), rolledOut)
+	checkVerdicts(t, map[string]verdictCase{
 		// No rollout will replace the lost pod.
 		"a pod was lost after the rollout": {
 			seen(before(2, v1alpha1.ReasonAllReplicasReady), lost),
@@ -260,14 +292,5 @@ func TestVerdict(t *testing.T) {
 		"scaled to zero by hand, under an autoscaler": {
 			seen(photos().Autoscaling(1, 5), deployment(0)), stalled(degraded(v1alpha1.ReasonAutoscalingSuspended, "")),
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			report := Determine(test.observation)
-			compareVerdict(t, test.want.verdict, report)
-			compareProgress(t, test.want.progress, report)
-			darkroom := test.observation.Darkroom.DeepCopy()
-			darkroom.Status = report
-			checkTools(t, darkroom, test.want.progress)
-		})
-	}
+	})
 }
