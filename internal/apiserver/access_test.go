@@ -229,9 +229,9 @@ func roleOf(t *testing.T, file string) *rbacv1.ClusterRole {
 	return role
 }
 
-// TestRolesForUsers lists everything that the roles in config/rbac allow: verbs by resource. Roles that allow nothing
+// TestTheRolesForUsersGrantTheseRightsOnly lists everything that the roles in config/rbac allow: verbs by resource. Roles that allow nothing
 // beyond Darkrooms are aggregated into the roles of Kubernetes.
-func TestRolesForUsers(t *testing.T) {
+func TestTheRolesForUsersGrantTheseRightsOnly(t *testing.T) {
 	t.Parallel()
 	type rights map[string]string
 	read := rights{"darkrooms": "get list watch", "darkrooms/status": "get", "darkrooms/scale": "get"}
@@ -274,7 +274,7 @@ func TestRolesForUsers(t *testing.T) {
 					group = "apps"
 				}
 				if !slices.Equal(rule.APIGroups, []string{group}) {
-					t.Errorf("%s: %s are of %q", file, resource, rule.APIGroups)
+					t.Errorf("%s: got API groups %q of %s, want %q", file, rule.APIGroups, resource, group)
 				}
 			}
 		}
@@ -282,7 +282,7 @@ func TestRolesForUsers(t *testing.T) {
 		for _, into := range []string{"view", "edit", "admin"} {
 			aggregated := role.Labels["rbac.authorization.k8s.io/aggregate-to-"+into] == "true"
 			if aggregated != (into == c.aggregated) {
-				t.Errorf("%s is aggregated into %s: %t", file, into, aggregated)
+				t.Errorf("%s is aggregated into %s: got %t, want %t", file, into, aggregated, into == c.aggregated)
 			}
 		}
 	}

@@ -116,20 +116,43 @@ func TestRefusalsOfTheClusterNameTheField(t *testing.T) {
 	}
 }
 
-func TestStatusCodesOfWrites(t *testing.T) {
-	t.Parallel()
-	s, namespace, token := startForEditor(t)
-	body := webFolder(namespace, "photos")
-	tag := s.want(http.StatusCreated, token, "POST", "/darkrooms", body).header.Get("ETag")
-	const merge = "application/merge-patch+json"
-	one := path(namespace, "photos")
+const mergePatch = "application/merge-patch+json"
 
-	for name, c := range map[string]struct {
-		method, path, body string
-		headers            []string
-		status             int
-	}{
-		"there is one": {"POST", "/darkrooms", body, nil, http.StatusConflict},
+// refusal is a request with the status of the problem that it gets.
+type refusal struct {
+	method, path, body string
+	headers            []string
+	status             int
+}
+
+// checkRefusals sends requests of an editor, and checks that the Darkroom photos stays as it was.
+func checkRefusals(t *testing.T, s *server, namespace, token string, refusals map[string]refusal) {
+	t.Helper()
+	before := stored(t, namespace, "photos").ResourceVersion
+	for name, c := range refusals {
+		t.Run(name, func(t *testing.T) {
+			problemOf(t, s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...))
+		})
+	}
+	if after := stored(t, namespace, "photos").ResourceVersion; after != before {
+		t.Errorf("got version %s, want %s: something was written", after, before)
+	}
+}
+
+// startWithPhotos starts a server for an editor who has created the Darkroom photos, and returns its ETag.
+func startWithPhotos(t *testing.T) (s *server, namespace, token, tag string) {
+	t.Helper()
+	s, namespace, token = startForEditor(t)
+	tag = s.want(http.StatusCreated, token, "POST", "/darkrooms", webFolder(namespace, "photos")).header.Get("ETag")
+	return s, namespace, token, tag
+}
+
+func TestPostsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, _ := startWithPhotos(t)
+	body := webFolder(namespace, "photos")
+	checkRefusals(t, s, namespace, token, map[string]refusal{
+		"POST of a name that is taken": {"POST", "/darkrooms", body, nil, http.StatusConflict},
 		"POST of a form": {
 			"POST", "/darkrooms", "a=b",
 			[]string{"Content-Type", "application/x-www-form-urlencoded"},
@@ -144,10 +167,19 @@ func TestStatusCodesOfWrites(t *testing.T) {
 			"POST", "/darkrooms", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, nil,
 			http.StatusRequestEntityTooLarge,
 		},
-		"unknown dryRun":         {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
-		"unknown parameter":      {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
+		"unknown dryRun":                  {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
+		"unknown parameter":               {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
+		"POST of a body that is not JSON": {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
+	})
+}
+
+func TestChangesOfAnOldOrUnnamedVersionAreRefused(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, _ := startWithPhotos(t)
+	one, body := path(namespace, "photos"), webFolder(namespace, "photos")
+	checkRefusals(t, s, namespace, token, map[string]refusal{
 		"PUT without If-Match":   {"PUT", one, body, nil, http.StatusPreconditionRequired},
-		"PATCH without If-Match": {"PATCH", one, "{}", []string{"Content-Type", merge}, http.StatusPreconditionRequired},
+		"PATCH without If-Match": {"PATCH", one, "{}", []string{"Content-Type", mergePatch}, http.StatusPreconditionRequired},
 		"PUT of a form without If-Match": {
 			"PUT", one, "a=b",
 			[]string{"Content-Type", "application/x-www-form-urlencoded"},
@@ -156,11 +188,19 @@ func TestStatusCodesOfWrites(t *testing.T) {
 		"PUT of an old version": {"PUT", one, body, []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
 		"PATCH of an old version": {
 			"PATCH", one, "{}",
-			[]string{"If-Match", `"1"`, "Content-Type", merge},
+			[]string{"If-Match", `"1"`, "Content-Type", mergePatch},
 			http.StatusPreconditionFailed,
 		},
 		"DELETE of an old version": {"DELETE", one, "", []string{"If-Match", `"1"`}, http.StatusPreconditionFailed},
-		"PATCH as JSON":            {"PATCH", one, "{}", []string{"If-Match", tag}, http.StatusUnsupportedMediaType},
+	})
+}
+
+func TestChangesOfAnotherFormOrDarkroomAreRefused(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, tag := startWithPhotos(t)
+	one := path(namespace, "photos")
+	checkRefusals(t, s, namespace, token, map[string]refusal{
+		"PATCH as JSON": {"PATCH", one, "{}", []string{"If-Match", tag}, http.StatusUnsupportedMediaType},
 		"PATCH as JSON patch": {
 			"PATCH", one, "[]",
 			[]string{"If-Match", tag, "Content-Type", "application/json-patch+json"},
@@ -181,46 +221,77 @@ func TestStatusCodesOfWrites(t *testing.T) {
 			[]string{"If-Match", tag},
 			http.StatusNotFound,
 		},
-		"DELETE of a missing Darkroom":    {"DELETE", path(namespace, "none"), "", nil, http.StatusNotFound},
-		"POST of a body that is not JSON": {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
-		"no method":                       {"PUT", "/darkrooms", body, nil, http.StatusMethodNotAllowed},
-		"no route":                        {"GET", "/nothing", "", nil, http.StatusNotFound},
-		"an invalid name of a Darkroom":   {"GET", path(namespace, "NO"), "", nil, http.StatusUnprocessableEntity},
-		"limit out of bounds":             {"GET", "/darkrooms?limit=0", "", nil, http.StatusUnprocessableEntity},
-		"an invalid label selector":       {"GET", "/darkrooms?labelSelector=a==b==c", "", nil, http.StatusBadRequest},
-		"an invalid continue token":       {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := s.on(t).want(c.status, token, c.method, c.path, c.body, c.headers...)
-			if problemOf(t, got); c.status == http.StatusMethodNotAllowed && got.header.Get("Allow") != "GET, HEAD, POST" {
-				t.Errorf("allowed is %q", got.header.Get("Allow"))
-			}
-		})
+		"DELETE of a missing Darkroom": {"DELETE", path(namespace, "none"), "", nil, http.StatusNotFound},
+	})
+}
+
+func TestMalformedRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, _ := startWithPhotos(t)
+	checkRefusals(t, s, namespace, token, map[string]refusal{
+		"a method that the route lacks": {"PUT", "/darkrooms", "{}", nil, http.StatusMethodNotAllowed},
+		"no route":                      {"GET", "/nothing", "", nil, http.StatusNotFound},
+		"an invalid name of a Darkroom": {"GET", path(namespace, "NO"), "", nil, http.StatusUnprocessableEntity},
+		"limit out of bounds":           {"GET", "/darkrooms?limit=0", "", nil, http.StatusUnprocessableEntity},
+		"an invalid label selector":     {"GET", "/darkrooms?labelSelector=a==b==c", "", nil, http.StatusBadRequest},
+		"an invalid continue token":     {"GET", "/darkrooms?continue=xx", "", nil, http.StatusBadRequest},
+	})
+}
+
+func TestAMethodThatARouteLacksIsRefusedWithTheOthers(t *testing.T) {
+	t.Parallel()
+	s, _, token := startForEditor(t)
+	got := s.want(http.StatusMethodNotAllowed, token, "PUT", "/darkrooms", "{}")
+	if allowed, want := got.header.Get("Allow"), "GET, HEAD, POST"; allowed != want {
+		t.Errorf("got Allow %q, want %q", allowed, want)
 	}
-	// Dry runs return what would be stored, including the cluster's defaults, and store nothing.
-	if got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All",
-		webFolder(namespace, "dry")); into[wire.Darkroom](t, got).Replicas == nil {
-		t.Errorf("the response lacks the cluster's defaults: %s", got)
+}
+
+func TestADryRunShowsWhatWouldBeStored(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, tag := startWithPhotos(t)
+	got := s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "dry"))
+	if into[wire.Darkroom](t, got).Replicas == nil {
+		t.Errorf("got %s, want the defaults of the cluster", got)
 	}
-	s.want(http.StatusNotFound, token, "GET", path(namespace, "dry"), "")
-	got := s.want(http.StatusOK, token, "PUT", one+"?dryRun=All",
-		strings.Replace(body, "/images", "/other", 1), "If-Match", tag)
+	got = s.want(http.StatusOK, token, "PUT", path(namespace, "photos")+"?dryRun=All",
+		strings.Replace(webFolder(namespace, "photos"), "/images", "/other", 1), "If-Match", tag)
 	contains(t, "the dry run", got.body, "https://example.com/other")
-	s.want(http.StatusOK, token, "PATCH", one+"?dryRun=All", `{"replicas":5}`, "If-Match", tag, "Content-Type", merge)
-	s.want(http.StatusNoContent, token, "DELETE", one+"?dryRun=All", "")
-	if now := stored(t, namespace, "photos"); wire.ETag(now) != tag {
-		t.Errorf("one of these requests wrote: version is %s, was %s", now.ResourceVersion, tag)
+}
+
+func TestADryRunStoresNothing(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, tag := startWithPhotos(t)
+	one := path(namespace, "photos") + "?dryRun=All"
+	s.want(http.StatusCreated, token, "POST", "/darkrooms?dryRun=All", webFolder(namespace, "dry"))
+	s.want(http.StatusOK, token, "PUT", one, strings.Replace(webFolder(namespace, "photos"), "/images", "/other", 1),
+		"If-Match", tag)
+	s.want(http.StatusOK, token, "PATCH", one, `{"replicas":5}`, "If-Match", tag, "Content-Type", mergePatch)
+	s.want(http.StatusNoContent, token, "DELETE", one, "")
+	s.want(http.StatusNotFound, token, "GET", path(namespace, "dry"), "")
+	if got := wire.ETag(stored(t, namespace, "photos")); got != tag {
+		t.Errorf("got version %s, want %s: a dry run was stored", got, tag)
 	}
-	// A star is also accepted, and so is the right version among others.
-	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", `"1", `+tag)
-	s.want(http.StatusOK, token, "PUT", one, body, "If-Match", "*")
-	// The Darkroom is gone once the operator has uninstalled it.
+}
+
+func TestAnyOfTheVersionsInIfMatchIsEnough(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, tag := startWithPhotos(t)
+	for _, match := range []string{`"1", ` + tag, "*"} {
+		s.want(http.StatusOK, token, "PUT", path(namespace, "photos"), webFolder(namespace, "photos"), "If-Match", match)
+	}
+}
+
+func TestADarkroomIsShownUntilItsFinalizersAreGone(t *testing.T) {
+	t.Parallel()
+	s, namespace, token, _ := startWithPhotos(t)
 	darkroom := stored(t, namespace, "photos")
 	darkroom.Finalizers = []string{"deployments.example.com/uninstall"}
 	expect.NoError(t, kube.Update(t.Context(), darkroom))
-	s.want(http.StatusAccepted, token, "DELETE", one, "", "If-Match", wire.ETag(darkroom))
-	if into[wire.Darkroom](t, s.want(http.StatusOK, token, "GET", one, "")).DeletedAt == nil {
-		t.Error("deletedAt is missing")
+	s.want(http.StatusAccepted, token, "DELETE", path(namespace, "photos"), "", "If-Match", wire.ETag(darkroom))
+	got := s.want(http.StatusOK, token, "GET", path(namespace, "photos"), "")
+	if into[wire.Darkroom](t, got).DeletedAt == nil {
+		t.Errorf("got %s, want deletedAt", got)
 	}
 }
 
@@ -279,9 +350,9 @@ func TestAnyVersionIsNeverStale(t *testing.T) {
 	}
 }
 
-// TestWhatMakesAnETagStale sends writes of other clients between a read and a write. A client's version is stale if and
-// only if fields that clients can change have changed.
-func TestWhatMakesAnETagStale(t *testing.T) {
+// TestAnETagIsStaleAfterAChangeByUsers sends writes of other clients between a read and a write. A client's version is
+// stale if and only if fields that clients can change have changed.
+func TestAnETagIsStaleAfterAChangeByUsers(t *testing.T) {
 	t.Parallel()
 	s, namespace, token := startForEditor(t)
 	one := path(namespace, "photos")

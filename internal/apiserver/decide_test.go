@@ -54,22 +54,25 @@ func TestPodsAreDescribedByTheirProblem(t *testing.T) {
 
 func TestOnlyImagesAreForwarded(t *testing.T) {
 	for name, c := range map[string]struct {
-		status, size int
-		mediaType    string
-		want         int
+		status    int
+		mediaType string
+		size      int
+		want      int // the status of the problem; 0 for an image that is forwarded
 	}{
-		"an image":               {http.StatusOK, maxImage, "image/png; a=b", 0},
-		"a page":                 {http.StatusOK, 1, "text/html", http.StatusBadGateway},
-		"a drawing with scripts": {http.StatusOK, 1, "image/svg+xml", http.StatusBadGateway},
-		"no type":                {http.StatusOK, 1, "", http.StatusBadGateway},
-		"a large image":          {http.StatusOK, maxImage + 1, "image/png", http.StatusBadGateway},
-		"a source that fails":    {http.StatusUnprocessableEntity, 1, "", http.StatusBadGateway},
-		"no such image":          {http.StatusNotFound, 1, "", http.StatusNotFound},
+		"an image":               {status: http.StatusOK, mediaType: "image/png; a=b", size: maxImage},
+		"a page":                 {status: http.StatusOK, mediaType: "text/html", want: http.StatusBadGateway},
+		"a drawing with scripts": {status: http.StatusOK, mediaType: "image/svg+xml", want: http.StatusBadGateway},
+		"no type":                {status: http.StatusOK, want: http.StatusBadGateway},
+		"a large image": {
+			status: http.StatusOK, mediaType: "image/png", size: maxImage + 1, want: http.StatusBadGateway,
+		},
+		"a source that fails": {status: http.StatusUnprocessableEntity, want: http.StatusBadGateway},
+		"no such image":       {status: http.StatusNotFound, want: http.StatusNotFound},
 	} {
-		_, err := judgeImage(c.status, c.mediaType, make([]byte, c.size))
+		_, err := judgeImage(c.status, c.mediaType, make([]byte, max(c.size, 1)))
 		var refusal *problem.Details
 		if got := errors.As(err, &refusal); got != (c.want != 0) || got && refusal.Status != c.want {
-			t.Errorf("%s: %v, want %d", name, err, c.want)
+			t.Errorf("%s: got error %v, want status %d", name, err, c.want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestAURLIsExplained(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoURLIsNotExplained(t *testing.T) {
+func TestAnInvalidURLIsNotExplained(t *testing.T) {
 	t.Parallel()
 	s, _, token := startForEditor(t)
 	for _, body := range []string{

@@ -68,7 +68,7 @@ func (o operation) filled(namespace string) (path, body string) {
 
 // ServiceAccounts without permissions begin the body of every operation and never finish it. Meanwhile an editor uses
 // every operation.
-func TestWhoSendsSlowlyHoldsNothingOfOthers(t *testing.T) {
+func TestASlowSenderTakesNoPlaceOfOthers(t *testing.T) {
 	t.Parallel()
 	s, namespace := start(t), newNamespace(t)
 	editor := newEditor(t, namespace).token

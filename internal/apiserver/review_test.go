@@ -56,58 +56,70 @@ func (s *server) reviewed(token, namespace, name, body string) outcome.Outcome {
 	return into[apiserver.Review](s.t, s.want(http.StatusOK, token, "POST", path(namespace, name)+"/review", body)).Outcome
 }
 
-func TestReviewOfHosts(t *testing.T) {
-	t.Parallel()
-	s, one, two := start(t), newNamespace(t), newNamespace(t)
-	editor, both := newEditor(t, one).token, newUser(t, one, "both")
-	both.may(one, canView)
-	both.may(two, canView)
-	host := "taken-" + two
-	const body = `{"name":%q,"namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":[%q,%q]}`
-	s.want(http.StatusCreated, editor, "POST", "/darkrooms", fmt.Sprintf(body, "mine", one, "mine-"+one, "more-"+one))
-	claim(t, host+".darkroom.example.com", two, "first")
-	claim(t, "mine-"+one+".darkroom.example.com", one, "mine")
+const withTwoHosts = `{"name":%q,"namespace":%q,"source":{"baseUrl":"https://example.com"},"subDomains":[%q,%q]}`
 
-	for name, c := range map[string]struct{ token, darkroom, body, want string }{
+// startWithTakenHost starts a server for an editor of namespace. Another namespace has the host of the sub-domain taken.
+func startWithTakenHost(t *testing.T) (s *server, namespace, token, taken, other string) {
+	t.Helper()
+	s, namespace, token = startForEditor(t)
+	other = newNamespace(t)
+	taken = "taken-" + other
+	claim(t, taken+".darkroom.example.com", other, "first")
+	return s, namespace, token, taken, other
+}
+
+func TestAReviewShowsWhoHasEachHost(t *testing.T) {
+	t.Parallel()
+	s, namespace, editor, taken, other := startWithTakenHost(t)
+	s.want(http.StatusCreated, editor, "POST", "/darkrooms",
+		fmt.Sprintf(withTwoHosts, "mine", namespace, "mine-"+namespace, "more-"+namespace))
+	claim(t, "mine-"+namespace+".darkroom.example.com", namespace, "mine")
+	both := newUser(t, namespace, "both")
+	both.may(namespace, canView)
+	both.may(other, canView)
+	for name, c := range map[string]struct{ token, darkroom, host, want string }{
 		"the owner is not named": {
-			editor, "mine", fmt.Sprintf(body, "mine", one, "mine-"+one, host),
-			fmt.Sprintf("[{mine-%s.darkroom.example.com own } {%s.darkroom.example.com taken }]", one, host),
+			editor, "mine", "mine-" + namespace,
+			fmt.Sprintf("[{mine-%s.darkroom.example.com own } {%s.darkroom.example.com taken }]", namespace, taken),
 		},
 		"the owner is named to users who may see it": {
-			both.token, "new", fmt.Sprintf(body, "new", one, "free-"+one, host),
-			fmt.Sprintf("[{free-%s.darkroom.example.com free } {%s.darkroom.example.com taken %s/first}]", one, host, two),
+			both.token, "new", "free-" + namespace,
+			fmt.Sprintf("[{free-%s.darkroom.example.com free } {%s.darkroom.example.com taken %s/first}]",
+				namespace, taken, other),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expect.Equal(t, "hosts", c.want, fmt.Sprint(s.on(t).reviewed(c.token, one, c.darkroom, c.body).Hosts))
+			body := fmt.Sprintf(withTwoHosts, c.darkroom, namespace, c.host, taken)
+			got := s.on(t).reviewed(c.token, namespace, c.darkroom, body).Hosts
+			expect.Equal(t, "hosts", c.want, fmt.Sprint(got))
 		})
 	}
+}
 
-	t.Run("a dry run warns, but a write does not", func(t *testing.T) {
-		s := s.on(t)
-		wanted := fmt.Sprintf(body, "new", one, "free-"+one, host)
-		for _, c := range []struct {
-			token, query string
-			want         []string
-		}{
-			{editor, "?dryRun=All", []string{`299 - "host ` + host + `.darkroom.example.com is held by another Darkroom, which keeps it"`}},
-			{editor, "", nil},
-		} {
-			got := s.want(http.StatusCreated, c.token, "POST", "/darkrooms"+c.query, wanted)
-			expect.Equal(t, "warnings"+c.query, c.want, got.header.Values("Warning"))
+func TestADryRunWarnsOfATakenHostAndAWriteDoesNot(t *testing.T) {
+	t.Parallel()
+	s, namespace, editor, taken, _ := startWithTakenHost(t)
+	body := fmt.Sprintf(withTwoHosts, "new", namespace, "free-"+namespace, taken)
+	got := s.want(http.StatusCreated, editor, "POST", "/darkrooms?dryRun=All", body).header.Values("Warning")
+	warning := `299 - "host ` + taken + `.darkroom.example.com is held by another Darkroom, which keeps it"`
+	expect.Equal(t, "warnings of a dry run", []string{warning}, got)
+	got = s.want(http.StatusCreated, editor, "POST", "/darkrooms", body).header.Values("Warning")
+	expect.Equal(t, "warnings of a write", []string(nil), got)
+	patched := s.want(http.StatusOK, editor, "PATCH", path(namespace, "new")+"?dryRun=All",
+		`{"subDomains":["`+taken+`"]}`, "Content-Type", mergePatch, "If-Match", "*")
+	contains(t, "the warning of a patch", patched.header.Get("Warning"), taken)
+}
+
+func TestWithoutAccessToLeasesNoHostCountsAsFree(t *testing.T) {
+	t.Parallel()
+	_, namespace, editor, taken, other := startWithTakenHost(t)
+	for name, leases := range map[string]string{"no namespace of Leases": "", "another namespace": other} {
+		s := start(t, func(o *apiserver.Options) { o.LeaseNamespace = leases })
+		body := fmt.Sprintf(withTwoHosts, "new", namespace, "free-"+namespace, taken)
+		for _, got := range s.reviewed(editor, namespace, "new", body).Hosts {
+			expect.Equal(t, name+": the state of "+got.Host, "unknown", got.State)
 		}
-		got := s.want(http.StatusOK, editor, "PATCH", path(one, "mine")+"?dryRun=All", `{"subDomains":["`+host+`"]}`,
-			"Content-Type", "application/merge-patch+json", "If-Match", "*")
-		contains(t, "the warning", got.header.Get("Warning"), host)
-	})
-	t.Run("without the permission to read Leases no host is free", func(t *testing.T) {
-		for name, namespace := range map[string]string{"no namespace": "", "another namespace": two} {
-			s := start(t, func(o *apiserver.Options) { o.LeaseNamespace = namespace })
-			for _, got := range s.reviewed(editor, one, "new", fmt.Sprintf(body, "new", one, "free-"+one, host)).Hosts {
-				expect.Equal(t, name+": the state of "+got.Host, "unknown", got.State)
-			}
-		}
-	})
+	}
 }
 
 // claim gives a host to a Darkroom.

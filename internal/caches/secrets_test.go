@@ -10,7 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 )
 
-func TestOfOtherSecretsOnlyNameAndVersionAreKept(t *testing.T) {
+func TestOnlyNameAndVersionOfASecretAreKept(t *testing.T) {
 	full := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team-a", Name: "keys", UID: "u", ResourceVersion: "7",
 		Labels:        map[string]string{"app": "x"},
@@ -31,7 +31,7 @@ func TestOfOtherSecretsOnlyNameAndVersionAreKept(t *testing.T) {
 	}
 }
 
-func TestOfOtherRevisionsTheReleaseIsKept(t *testing.T) {
+func TestTheReleaseNameOfARevisionIsKept(t *testing.T) {
 	full := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "team-a", Name: "sh.helm.release.v1.photos.v1",
 		Labels: map[string]string{"owner": "helm", "name": "photos", "version": "1", "status": "deployed", "modifiedAt": "1"},

@@ -92,7 +92,7 @@ func TestURLsAreSignedForADarkroom(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSignedIsNamed(t *testing.T) {
+func TestAURLThatCannotBeSignedIsNamed(t *testing.T) {
 	for reason, args := range map[string][]string{
 		"specify a Darkroom and URLs": {"/a.jpg"},
 		"16 characters":               {"--keys", "-", "/a.jpg"},

@@ -156,7 +156,7 @@ func TestHelmMakesTheSameOfTheValues(t *testing.T) {
 	}
 }
 
-func TestWhatIsRead(t *testing.T) {
+func TestDarkroomsAreReadFromFilesAndStandardInput(t *testing.T) {
 	one := document(t, darkrooms.New("one", "team-a"))
 	two := document(t, darkrooms.New("two", ""))
 	const other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {anything: goes}\n"

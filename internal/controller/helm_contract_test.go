@@ -218,7 +218,7 @@ func TestAReleaseThatAnotherClientIsChangingIsWaitedFor(t *testing.T) {
 
 // Users, and tools that prune unmanaged objects, may delete an object of a Darkroom at any moment. The operator
 // restores the object and reports no failure.
-func TestWhatBelongsToADarkroomMayBeDeletedBeforeAnyRequest(t *testing.T) {
+func TestAnObjectThatIsDeletedBeforeAnyRequestIsRestored(t *testing.T) {
 	t.Parallel()
 	kinds := slices.DeleteFunc(darkrooms.Belongings(), func(kind schema.GroupVersionKind) bool {
 		// The Darkroom of this test has none.

@@ -23,7 +23,7 @@ func claimedBy(installation string, changes ...func(*v1alpha1.Darkroom)) *v1alph
 	return darkroom
 }
 
-func TestOnlyTheOwnClaimIsIgnored(t *testing.T) {
+func TestOnlyTheInstallationsOwnClaimIsIgnored(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after *v1alpha1.Darkroom
 		want          bool

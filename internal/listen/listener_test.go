@@ -72,7 +72,7 @@ func answers(t *testing.T, c net.Conn) (status int, err error) {
 	return response.StatusCode, nil
 }
 
-func TestWhoFillsAListenerKeepsNobodyOut(t *testing.T) {
+func TestAnAddressThatFillsAListenerKeepsNobodyOut(t *testing.T) {
 	address := serve(t, listen.Limits{All: 8, Unknown: 4})
 	// A waiting connection from another address is not closed in favor of the attacker's connections.
 	waits := dial(t, modest, address, unfinished)

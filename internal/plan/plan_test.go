@@ -120,7 +120,7 @@ func TestChangesOfOnePathAreOneLine(t *testing.T) {
 }
 
 // One Darkroom of a fleet may be invalid for a long time.
-func TestWhatIsRefusedTodayIsNoChange(t *testing.T) {
+func TestADarkroomThatIsAlreadyRefusedIsNoChange(t *testing.T) {
 	for reason, isAlready := range map[string]bool{
 		v1alpha1.ReasonInvalid: true, v1alpha1.ReasonReleaseFailed: true, v1alpha1.ReasonForeignRelease: true,
 		v1alpha1.ReasonAllReplicasReady: false, "": false,

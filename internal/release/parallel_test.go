@@ -9,8 +9,8 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-func TestOfSeveralObstaclesTheSameIsReported(t *testing.T) {
-	obstacles := []error{errors.New("first"), errors.New("second"), errors.New("third")}
+func TestTheErrorOfTheFirstItemIsReported(t *testing.T) {
+	failures := []error{errors.New("first"), errors.New("second"), errors.New("third")}
 	property.Check(t, func(t *rapid.T) {
 		order := rapid.Permutation([]int{0, 1, 2}).Draw(t, "order in which they are met")
 		met := make([]chan struct{}, len(order)+1)
@@ -25,10 +25,10 @@ func TestOfSeveralObstaclesTheSameIsReported(t *testing.T) {
 		err := inParallel([]int{0, 1, 2}, func(item int) error {
 			<-met[turns[item]]
 			close(met[turns[item]+1])
-			return obstacles[item]
+			return failures[item]
 		})
-		if !errors.Is(err, obstacles[0]) {
-			t.Errorf("reported %q", err)
+		if !errors.Is(err, failures[0]) {
+			t.Errorf("got error %v, want %v", err, failures[0])
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestTransitionTimes(t *testing.T) {
 	}
 }
 
-func TestOnlyNewsIsWritten(t *testing.T) {
+func TestAStatusIsWrittenOnlyIfItChanged(t *testing.T) {
 	said := func(changes ...func(*v1alpha1.DarkroomStatus)) v1alpha1.DarkroomStatus {
 		status := Determine(seen(photos(), deployment(2)))
 		WithTransitionTimes(status.Conditions, nil, noon)

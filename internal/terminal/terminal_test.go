@@ -11,7 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 )
 
-func TestWhatControlsATerminalIsEscaped(t *testing.T) {
+func TestControlCharactersAreEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             "",
 		"Bild nicht gefunden: größe 🖼": "Bild nicht gefunden: größe 🖼",

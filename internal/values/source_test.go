@@ -82,7 +82,7 @@ func TestAnAdditionalSourceIsReadAsTheSourceWouldBe(t *testing.T) {
 }
 
 // For each field of a source, a function that searches the source must find a value in an additional source, too.
-func TestWhatIsFoundInTheSourceIsFoundInAdditionalOnes(t *testing.T) {
+func TestSecretsAndFilesOfAdditionalSourcesAreFound(t *testing.T) {
 	const canary = "canary-4711"
 	found := 0
 	for _, kind := range []v1alpha1.SourceType{

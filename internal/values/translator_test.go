@@ -63,7 +63,7 @@ func at(values map[string]any, path ...string) any {
 }
 
 // The golden files show the other translations.
-func TestWhatTheTranslatorDecides(t *testing.T) {
+func TestFieldsAreTranslatedIntoValues(t *testing.T) {
 	type table = map[string]any
 	const (
 		digest  = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

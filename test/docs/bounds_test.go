@@ -31,17 +31,17 @@ var ownBounds = map[string]string{
 // sharedBounds are files whose listeners, queues, pools, rates and caches are shared between callers. For each file
 // they name the tests in which the least privileged caller exhausts the capacity and others are still served.
 var sharedBounds = map[string]string{
-	"internal/listen/server.go":           "TestNobodyExhaustsAProgramWithoutAToken TestWhoFillsAListenerKeepsNobodyOut",
+	"internal/listen/server.go":           "TestNobodyExhaustsAProgramWithoutAToken TestAnAddressThatFillsAListenerKeepsNobodyOut",
 	"internal/probe/prober.go":            "TestDarkroomsWithoutAnAnswerDoNotHoldUpOthers",
 	"internal/controller/setup.go":        "TestRequestsThatHangEndAndWatchesDoNot TestForeignFinalizersBlockOnlyTheirOwnDarkroom",
-	"internal/controller/cluster.go":      "TestOfOtherSecretsOnlyNameAndVersionAreKept",
+	"internal/controller/cluster.go":      "TestOnlyNameAndVersionOfASecretAreKept",
 	"internal/caches/transform.go":        "TestMetadataThatUsersKeepChangingTakesLittleMemory",
 	"internal/apiserver/server.go":        "TestNobodyExhaustsAProgramWithoutAToken TestConnectionsOfKnownCallersAreKept",
 	"internal/apiserver/auth/signin.go":   "TestAttemptsToSignIn",
 	"internal/apiserver/auth/auth.go":     "TestOthersOfAnAddressDoNotLockOutWhoSignsIn TestQuestionsToTheClusterAreBudgeted",
 	"internal/apiserver/auth/access.go":   "TestRatesTrackABoundedNumberOfCallers",
 	"internal/apiserver/oidc/provider.go": "TestSessionIsRefreshedAtTheIssuer",
-	"internal/apiserver/limit/callers.go": "TestWhoSendsSlowlyHoldsNothingOfOthers TestEachHasAShare TestServiceAccountsOfANamespaceShare " +
+	"internal/apiserver/limit/callers.go": "TestASlowSenderTakesNoPlaceOfOthers TestEachHasAShare TestServiceAccountsOfANamespaceShare " +
 		"TestOneCallerCannotRenderForAll TestStreamsOfANamespaceAreBounded TestACallerReadsSoManyLogs",
 	"gate/serve/server.go": "TestIdleConnectionsMakePlaceForOthers TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong",
 	"gate/admission/queue.go": "TestClientsTakeTurns TestAFullQueueMakesPlaceForClientsWithFewerWaiters " +

@@ -49,7 +49,7 @@ func TestBurstThenRate(t *testing.T) {
 	wantExceeded(t, rates.Take("a"), 2)
 }
 
-func TestWhoStopsWaitingTakesNothing(t *testing.T) {
+func TestACallerThatStopsWaitingTakesNothing(t *testing.T) {
 	rates, pass := newTestRates(0.001, 1)
 	take(t, rates, "a", 1)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -79,7 +79,7 @@ func TestAReaderKnowsWhatThereIs(t *testing.T) {
 	})
 }
 
-func TestWhoWaitsIsWoken(t *testing.T) {
+func TestAwaitEndsWithTheVersionAndWithTheRemoval(t *testing.T) {
 	all, key := NewDarkrooms(), types.NamespacedName{Namespace: "a", Name: "a"}
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Patience)
 	defer cancel()

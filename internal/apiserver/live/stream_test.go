@@ -28,9 +28,9 @@ func (s *slow) Write(piece []byte) (int, error) {
 	return s.ResponseRecorder.Write(piece)
 }
 
-// TestWhoReadsSlowlyIsCheckedAtEachHeartbeat checks that the stream of a slow caller ends within 25 seconds after the
+// TestASlowReaderIsCheckedAtEachHeartbeat checks that the stream of a slow caller ends within 25 seconds after the
 // token or the permission has ended, while the list or changes are being sent.
-func TestWhoReadsSlowlyIsCheckedAtEachHeartbeat(t *testing.T) {
+func TestASlowReaderIsCheckedAtEachHeartbeat(t *testing.T) {
 	const revoked = 40 * time.Second
 	for _, revoke := range []string{"token", "right"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ func made(namespace string, subDomains ...string) *v1alpha1.Darkroom {
 	}
 }
 
-func TestWhoHasAHostKeepsIt(t *testing.T) {
+func TestTheHolderOfAHostKeepsIt(t *testing.T) {
 	darkroom := types.NamespacedName{Namespace: "b", Name: "photos"}
 	other := types.NamespacedName{Namespace: "a", Name: "photos"}
 	const held = "host cats is held by another Darkroom, which keeps it"

@@ -72,7 +72,7 @@ func TestEachRepairDoublesTheTimeUntilTheNext(t *testing.T) {
 }
 
 // Objects disappear from a manifest after an edit, or because others delete them before the operator does.
-func TestNothingIsHeldThatIsNotDesired(t *testing.T) {
+func TestOnlyDesiredObjectsAreHeld(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(t *rapid.T) {
 		memory, clock := newMemory()

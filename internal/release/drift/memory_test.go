@@ -183,7 +183,7 @@ func TestOnlyTheStatusMayChange(t *testing.T) {
 
 // The caches may still show an object in the state in which the previous process left it, although this process has
 // already written it.
-func TestWhatAProcessHasAppliedItselfIsNotRecalled(t *testing.T) {
+func TestAnObjectThatThisProcessAppliedIsNotRecalled(t *testing.T) {
 	object, other := newStored("v1", "ConfigMap", "one"), newStored("v1", "ConfigMap", "two")
 	cached := map[string]*stored{"one": {object.DeepCopy(), 1}, "two": other}
 	sum := memoryOf([]*unstructured.Unstructured{object.Unstructured}, cached).Digest()

@@ -185,8 +185,8 @@ func numbersOf(releases []*helmrelease.Release) (numbers []int) {
 	return numbers
 }
 
-// TestWhoseAReleaseIsDependsOnAllItsRevisions covers every combination of owners of the revisions with one name.
-func TestWhoseAReleaseIsDependsOnAllItsRevisions(t *testing.T) {
+// TestAllRevisionsDecideWhoOwnsARelease covers every combination of owners of the revisions with one name.
+func TestAllRevisionsDecideWhoOwnsARelease(t *testing.T) {
 	const ours, helms, predecessors, all = 1, 2, 4, 8
 	for owners := range all {
 		d, store := newDarkroom(t)
