@@ -341,12 +341,12 @@ test("a change that the operator has not handled is shown as waiting, with a hin
   await screen.findByRole("heading", { name: "cats" });
   clock.mockReturnValue(now + 90_000);
   await screen.findByText(/^Waiting for the operator for 9\d s/);
-  expect(screen.getByText(/Check that the operator runs/)).toBeTruthy();
+  expect(screen.getByText(/Check that the operator is running/)).toBeTruthy();
   expect(screen.getByText(/^Status from before the last change/)).toBeTruthy();
   expect(await screen.findByText("Operator behind for 90 s")).toBeTruthy();
   act(() => navigate("/"));
   await screen.findAllByRole("link", { name: "cats" });
-  expect(screen.getByText(/^Waiting for the operator for 9\d s/).getAttribute("title")).toMatch(/Check that the operator runs/);
+  expect(screen.getByText(/^Waiting for the operator for 9\d s/).getAttribute("title")).toMatch(/Check that the operator is running/);
 });
 
 test("the form suggests a namespace in which the user may create", async () => {

@@ -145,7 +145,7 @@ test("the outcome is shown before it is saved, problems first", async () => {
   const list = await screen.findByRole("list", { name: "Outcome" });
   const lines = within(list).getAllByRole("listitem").map((item) => item.textContent);
   expect(lines).toEqual([
-    expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets has it/),
+    expect.stringMatching(/^pets\.example\.com is taken.*shop\/pets holds it/),
     expect.stringMatching(/^The Secret keys does not exist.*accessKey/),
     expect.stringMatching(/^The Secret tls lacks keysAdd tls\.crt\./),
     expect.stringMatching(/^The Secret env was not checked/),
