@@ -66,11 +66,11 @@ func (s *Server) admit(of *body) func(huma.Context, func(huma.Context)) {
 			middleware.Refuse(ctx.Context(), w, err)
 			return
 		}
-		places := []*limit.Shares{s.limits.Requests, s.limits.Writes}
+		limits := []*limit.Shares{s.limits.Requests, s.limits.Writes}
 		if of.right == nil {
-			places = places[:1]
+			limits = limits[:1]
 		}
-		for _, places := range places {
+		for _, places := range limits {
 			leave, err := places.Enter(ctx.Context(), who)
 			if err != nil {
 				middleware.Refuse(ctx.Context(), w, err)

@@ -18,6 +18,7 @@ import (
 type updateInput struct {
 	PathInput
 	DryRunInput
+	// IfMatch is never empty: wholeIfMatch refuses such requests first, with 428.
 	IfMatch string `header:"If-Match" required:"true" doc:"ETag of the version to change"`
 	RawBody []byte
 }

@@ -21,7 +21,7 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 	s := c.session
 	if s.darkroom.DeletionTimestamp != nil {
 		// Hosts are released first, because the spec that lists them disappears with the Darkroom.
-		if err := s.helm.hosts.GiveUp(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
+		if err := s.helm.hosts.GiveUpUnused(ctx, client.ObjectKeyFromObject(s.darkroom)); err != nil {
 			return err
 		}
 	}

@@ -142,7 +142,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 	}
 	s := r.newSession(ctx, darkroom)
 	err = r.reconcileRelease(ctx, s)
-	giveUpErr := r.hosts.GiveUp(ctx, request.NamespacedName)
+	giveUpErr := r.hosts.GiveUpUnused(ctx, request.NamespacedName)
 	return r.conclude(ctx, s, err, giveUpErr)
 }
 
@@ -151,8 +151,8 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 // - Get of the helmClient;
 // - ActionClientFor, unless the Darkroom is paused;
 // - Translate;
-// - Get and Upgrade of the release, as a dry run;
-// - Install, Upgrade or Reconcile of the release.
+// - Get of the release, and, if there is one, Upgrade as a dry run;
+// - Install without a release, Upgrade if its manifest differs from that of the dry run, otherwise Reconcile.
 //
 // If the Darkroom is being deleted, the last three calls are replaced by Uninstall and Update, which removes the
 // finalizer. The last call is the status update, which the session keeps for its report.
@@ -185,7 +185,7 @@ func (r *helmReconciler) forget(ctx context.Context, darkroom types.NamespacedNa
 	if r.hosts.isSharded {
 		return nil // the Darkroom may exist in another shard, which then still needs its hosts
 	}
-	return r.hosts.GiveUp(ctx, darkroom)
+	return r.hosts.GiveUpUnused(ctx, darkroom)
 }
 
 // conclude reports the outcome of a reconcile and schedules the next one.

@@ -313,7 +313,7 @@ func addStatus(mgr manager.Manager, parts *components, options Options) (runtime
 		if err := mgr.Add(prober); err != nil {
 			return nil, fmt.Errorf("add prober: %w", err)
 		}
-		reconciler.Source = prober
+		reconciler.Prober = prober
 		controller.WatchesRawSource(wakeBy(0, func(wake func(...types.NamespacedName)) { prober.Changed = wake }))
 	}
 	return controller.Build(untilStopped(reconciler))

@@ -12,10 +12,10 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
 
-// GiveUp deletes the Leases of hosts that a Darkroom neither wants nor routes any more. It sends no request if the
+// GiveUpUnused deletes the Leases of hosts that a Darkroom neither wants nor routes any more. It sends no request if the
 // caches show that the Darkroom still wants all its hosts. A host that another installation claimed is kept until the
 // Darkroom is gone, unless this installation handles the Darkroom.
-func (c *Claims) GiveUp(ctx context.Context, key types.NamespacedName) error {
+func (c *Claims) GiveUpUnused(ctx context.Context, key types.NamespacedName) error {
 	leases := &coordinationv1.LeaseList{}
 	err := c.Client.List(ctx, leases, client.InNamespace(c.Namespace), client.MatchingFields{indexHolder: key.String()})
 	if err != nil {

@@ -30,7 +30,7 @@ func TestAHostIsGivenUpByTheInstallationThatClaimedIt(t *testing.T) {
 		cluster := fakeCluster(append(test.objects, lease.DeepCopy())...)
 		claims := (&clusterModel{live: cluster}).operator(cluster)
 		claims.Installation, claims.Handles = test.by, func(*v1alpha1.Darkroom) bool { return test.handles }
-		if err := claims.GiveUp(t.Context(), client.ObjectKeyFromObject(photos)); err != nil {
+		if err := claims.GiveUpUnused(t.Context(), client.ObjectKeyFromObject(photos)); err != nil {
 			t.Fatal(err)
 		}
 		err := cluster.Get(t.Context(), client.ObjectKeyFromObject(lease), &coordinationv1.Lease{})

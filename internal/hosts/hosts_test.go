@@ -163,7 +163,7 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	} else if m.live.Get(m.Context(), key, &v1alpha1.Darkroom{}) != nil {
 		m.route(key, false) // Kubernetes garbage-collects the route
 	}
-	_ = by.GiveUp(m.Context(), key)
+	_ = by.GiveUpUnused(m.Context(), key)
 }
 
 // route writes or deletes the Ingress of a Darkroom.
@@ -273,7 +273,7 @@ func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 		m.reconcile(m.slow, key)
 		return
 	}
-	_ = m.slow.GiveUp(m.Context(), key)
+	_ = m.slow.GiveUpUnused(m.Context(), key)
 }
 
 // claimOnly runs a reconcile that fails before it writes a route.
@@ -300,7 +300,7 @@ func (m *clusterModel) reconcileByAnother(key types.NamespacedName) {
 	another.Installation = otherInstallation[m.fresh.Installation]
 	another.Handles = func(*v1alpha1.Darkroom) bool { return false }
 	before, darkroom := m.lease(), &v1alpha1.Darkroom{}
-	m.must(another.GiveUp(m.Context(), key))
+	m.must(another.GiveUpUnused(m.Context(), key))
 	holder := HolderOf(before)
 	if HolderOf(m.lease()) == holder || m.live.Get(m.Context(), holder, darkroom) != nil {
 		return

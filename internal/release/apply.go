@@ -194,7 +194,7 @@ func (c *ActionClient) lookUp(object *unstructured.Unstructured) (metav1.Object,
 }
 
 // liveUID reads the UID of an object from the API server; empty if the object does not exist. The error is
-// ErrForeignObject if the object does not belong to the Darkroom.
+// ErrForeignObject if another object controls it. Unlike lookUp, it does not require the label, which the write restores.
 func (c *ActionClient) liveUID(object *unstructured.Unstructured) (types.UID, error) {
 	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
 	switch {

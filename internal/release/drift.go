@@ -31,7 +31,7 @@ func (c *ActionClient) Reconcile(*helmrelease.Release) (err error) {
 	} else if inSync {
 		return c.prune()
 	}
-	next, err := c.rendered()
+	next, err := c.withObjects()
 	if err != nil {
 		return err
 	}

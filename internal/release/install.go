@@ -24,7 +24,7 @@ func (c *ActionClient) Install(
 	string, string, *chart.Chart, map[string]any, ...helmclient.InstallOption,
 ) (_ *helmrelease.Release, err error) {
 	defer c.measure(metrics.Install, &err)()
-	rendering, err := c.rendered()
+	rendering, err := c.withObjects()
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +40,11 @@ func (c *ActionClient) Upgrade(
 		if c.rendering == nil {
 			return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)
 		}
+		// The library compares this digest with the one that Get returns in place of the manifest.
 		return &helmrelease.Release{Manifest: c.rendering.manifest, Info: &helmrelease.Info{}}, nil
 	}
 	defer c.measure(metrics.Upgrade, &err)()
-	rendering, err := c.rendered()
+	rendering, err := c.withObjects()
 	if err != nil {
 		return nil, err
 	}

@@ -108,10 +108,10 @@ type Releases struct {
 // render the chart and apply every object.
 type memory struct {
 	uid types.UID
-	// revisions and rendered are used only by the reconcile of the Darkroom, and reconciles of one Darkroom never
+	// revisions and lastRendering are used only by the reconcile of the Darkroom, and reconciles of one Darkroom never
 	// overlap.
-	revisions storage.Memory
-	rendered  digests
+	revisions     storage.Memory
+	lastRendering digests
 	// objects is also used by the status controller, concurrently.
 	objects drift.Memory
 }

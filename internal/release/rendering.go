@@ -36,7 +36,7 @@ func (c *ActionClient) Render(values map[string]any) error {
 	if values["fullnameOverride"] != c.key.Name || labels[v1alpha1.LabelDarkroom] != c.key.Name {
 		return fmt.Errorf("render release %s: the values lack the name or the label of the Darkroom", c.key)
 	}
-	last, sum := &c.memory.rendered, manifest.Digest(values)
+	last, sum := &c.memory.lastRendering, manifest.Digest(values)
 	if last.values == sum {
 		c.rendering = &rendering{values: values, manifest: last.manifest}
 		return nil
@@ -70,8 +70,8 @@ func (c *ActionClient) render(values map[string]any) (*rendering, error) {
 	return &rendering{values, manifest.Identity(rendered.Manifest), rendered, objects}, nil
 }
 
-// rendered returns the rendering of this reconcile with its objects.
-func (c *ActionClient) rendered() (*rendering, error) {
+// withObjects returns the rendering of this reconcile with its objects.
+func (c *ActionClient) withObjects() (*rendering, error) {
 	switch {
 	case c.rendering == nil:
 		return nil, fmt.Errorf("release %s: %w", c.key, errNotRendered)

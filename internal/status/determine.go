@@ -151,6 +151,7 @@ func determineVerdict(o Observation, domains v1alpha1.Condition, credentials *v1
 	if o.Deployment == nil {
 		return verdict{v1alpha1.PhasePending, metav1.ConditionFalse, v1alpha1.ReasonPending, "The release is not installed yet."}
 	}
+	// Without Initialized, the Helm controller has not reported on this generation.
 	deployed := reported(darkroom, v1alpha1.ConditionDeployed)
 	if reported(darkroom, v1alpha1.ConditionInitialized) == nil || deployed == nil ||
 		deployed.Status != metav1.ConditionTrue {

@@ -214,7 +214,7 @@ func TestOnlyDarkroomsThatCanBeJudgedAreProbed(t *testing.T) {
 		"an outdated Deployment": {seen(withProbe(photos()), deployment(2), outdated), "/before.jpg", "before"},
 	} {
 		source := sourceStub{key: {Path: "/before.jpg", Pod: probe.Pod{Name: "before"}}}
-		reconciler := &Reconciler{Source: source}
+		reconciler := &Reconciler{Prober: source}
 		if reconciler.probe(test.observation) == nil {
 			t.Errorf("%s: got no result", name)
 		}
@@ -229,7 +229,7 @@ func TestDarkroomsThatAreGoneOrOfOthersAreNoLongerProbed(t *testing.T) {
 	for name, objects := range map[string][]client.Object{"gone": nil, "of others": {withProbe(photos()).Obj()}} {
 		source := sourceStub{key: {}}
 		reconciler := reconcilerOfOthers(t, objects...)
-		reconciler.Source = source
+		reconciler.Prober = source
 		if _, err := reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

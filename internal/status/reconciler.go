@@ -53,8 +53,8 @@ type Reconciler struct {
 	HasClass func(context.Context, string) (bool, error)
 	// Event records an event on a Darkroom; warning is set for failures.
 	Event func(darkroom *v1alpha1.Darkroom, warning bool, reason, message string)
-	// Source probes Darkrooms; nil if probes are disabled.
-	Source interface {
+	// Prober probes Darkrooms; nil if probes are disabled.
+	Prober interface {
 		Set(types.NamespacedName, probe.Target)
 		Remove(types.NamespacedName)
 		Result(types.NamespacedName) probe.Result
@@ -147,8 +147,8 @@ func Sooner(again, after time.Duration) time.Duration {
 // forget drops the diagnosis of a Darkroom that is gone or not handled by this installation, and stops its probes.
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.diagnoses.Delete(key)
-	if r.Source != nil {
-		r.Source.Remove(key)
+	if r.Prober != nil {
+		r.Prober.Remove(key)
 	}
 }
 
@@ -173,7 +173,7 @@ func (r *Reconciler) observe(ctx context.Context, darkroom *v1alpha1.Darkroom) (
 	}
 	var errs [4]error
 	o.Deployment, errs[0] = get(ctx, r.Client, darkroom, &appsv1.Deployment{})
-	if r.Source != nil && canBeProbed(darkroom, o.Deployment) {
+	if r.Prober != nil && canBeProbed(darkroom, o.Deployment) {
 		o.Service, errs[1] = get(ctx, r.Uncached, darkroom, &corev1.Service{})
 	}
 	o.Ingress, errs[2] = get(ctx, r.Client, darkroom, &networkingv1.Ingress{})
@@ -213,7 +213,7 @@ func (r *Reconciler) observeIngress(ctx context.Context, o *Observation) error {
 // probe starts or stops the probes of a Darkroom, and returns the last result. With an outdated Deployment, it leaves
 // the probes unchanged.
 func (r *Reconciler) probe(o Observation) *probe.Result {
-	if r.Source == nil {
+	if r.Prober == nil {
 		return nil
 	}
 	key := client.ObjectKeyFromObject(o.Darkroom)
@@ -222,11 +222,11 @@ func (r *Reconciler) probe(o Observation) *probe.Result {
 	case o.Starting != probe.Pod{}, canBeProbed(o.Darkroom, o.Deployment) && addressOf(o) != "":
 		target := targetOf(o)
 		target.Pod = o.Starting
-		r.Source.Set(key, target)
+		r.Prober.Set(key, target)
 	default:
-		r.Source.Remove(key)
+		r.Prober.Remove(key)
 	}
-	result := r.Source.Result(key)
+	result := r.Prober.Result(key)
 	return &result
 }
 
@@ -288,7 +288,7 @@ func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.D
 		return 0, err
 	}
 	waiting := notReady(pods)
-	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Source == nil || !rolloutstatus.IsObserved(deployment) {
+	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Prober == nil || !rolloutstatus.IsObserved(deployment) {
 		return 0, nil
 	}
 	replicaSet, err := currentReplicaSet(ctx, r.Uncached, deployment, selected)

@@ -187,7 +187,7 @@ func TestAServiceIsReadOnlyOfADarkroomThatIsProbed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, source := newBench(t, objects(test.darkroom)...), sourceStub{}
 			if !test.isOff {
-				b.Source = source
+				b.Prober = source
 			}
 			b.reconcile(t)
 			if (len(b.read) > 0) != (test.probed != "") || source[photosKey].Address != test.probed {
@@ -502,7 +502,7 @@ func TestAPodThatDoesNotBecomeReadyIsProbed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.pod, replicaSet)
 			if !test.isOff {
-				b.Source = sourceStub{}
+				b.Prober = sourceStub{}
 			}
 			o := Observation{Darkroom: test.darkroom.Obj(), Deployment: rolling}
 			again, err := b.diagnose(t.Context(), &o)
