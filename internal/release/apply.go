@@ -23,10 +23,6 @@ import (
 // FieldManager is the field manager of the release's objects.
 const FieldManager = "darkroom-operator"
 
-// ErrForeignObject is returned if an object of the same kind and name exists but does not belong to the Darkroom. The
-// object is never changed.
-var ErrForeignObject = errors.New("the object exists and does not belong to this Darkroom")
-
 // errContended is returned if every attempt to write an object conflicted with other clients.
 var errContended = errors.New("other clients keep writing the object")
 
@@ -191,25 +187,6 @@ func (c *ActionClient) lookUp(object *unstructured.Unstructured) (metav1.Object,
 		return nil, err
 	}
 	return live, nil
-}
-
-// liveUID reads the UID of an object from the API server; empty if the object does not exist. The error is
-// ErrForeignObject if another object controls it. Unlike lookUp, it does not require the label, which the write restores.
-func (c *ActionClient) liveUID(object *unstructured.Unstructured) (types.UID, error) {
-	existing, err := c.readMetadata(object.GroupVersionKind(), object.GetName())
-	switch {
-	case err != nil || existing == nil:
-		return "", err
-	case !metav1.IsControlledBy(existing, c.darkroom):
-		return "", ForeignObject(manifest.KeyOf(object), existing)
-	}
-	return existing.GetUID(), nil
-}
-
-// ForeignObject returns the ErrForeignObject of an existing object, with the remedy.
-func ForeignObject(key manifest.Key, existing metav1.Object) error {
-	return fmt.Errorf("%s: %w: %s: rename the Darkroom, or delete that object if nothing needs it",
-		key, ErrForeignObject, ownership.Owner(existing))
 }
 
 // reclaim transfers unwanted fields that others added to the operator's field manager, and reports whether there were

@@ -12,7 +12,7 @@
 //   - The inventory is the set of objects that the Darkroom owns in the cluster, not Helm's
 //     history. Owned objects that are not part of the release are deleted (prune.go).
 //   - Drift is detected by comparing the caches with the last applied state of each object
-//     (package drift), and repaired by applying only objects that differ (drift.go).
+//     (package drift), and repaired by applying only objects that differ (repair.go).
 //   - Stored releases are listed from a metadata cache and decoded once (package storage).
 //   - A release that an interrupted operator left pending is recovered (install.go).
 //   - Nothing is rolled back. A failed upgrade stays visible and is retried with back-off,

@@ -2,7 +2,7 @@
 //
 // An object belongs to a Darkroom if it has the label LabelDarkroom with the Darkroom's name and a controller owner
 // reference with the Darkroom's UID. The name of an object, Helm's annotations and the history of a release do not
-// matter.
+// matter. internal/release/foreign.go refuses objects that belong to others.
 package ownership
 
 import (
