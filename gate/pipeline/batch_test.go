@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
@@ -71,9 +71,9 @@ func renderings(t *testing.T, p *Pipeline) (count int) {
 }
 
 // occupy takes all memory of a queue.
-func occupy(t *testing.T, q *admission.Queue) admission.Release {
+func occupy(t *testing.T, q *fairqueue.Queue) fairqueue.Release {
 	t.Helper()
-	release, err := q.Acquire(admission.For(t.Context(), "another"), 1<<40)
+	release, err := q.Acquire(fairqueue.For(t.Context(), "another"), 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestAResultNeverWaitsForALargerOneOfItsBatch(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		widths := rapid.SliceOfNDistinct(rapid.IntRange(10, 290), 2, maxTogether, rapid.ID).Draw(t, "widths")
-		of := &flight{info: info, body: file, ctx: admission.For(context.Background(), "a")}
+		of := &flight{info: info, body: file, ctx: fairqueue.For(context.Background(), "a")}
 		all := make([]*rendering, len(widths))
 		of.mu.Lock()
 		for i, width := range widths {
@@ -212,7 +212,7 @@ func TestAResultIsSentBeforeALargerOneOfItsBatchIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, leave := context.WithCancel(admission.For(t.Context(), "a"))
+	ctx, leave := context.WithCancel(fairqueue.For(t.Context(), "a"))
 	of := &flight{info: info, body: file, ctx: ctx}
 	of.mu.Lock()
 	large, _ := p.join(of, render.New(info, request.Transform{Width: 2800, Height: 2800}, false))

@@ -20,9 +20,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/property"
@@ -184,7 +184,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 				time.Sleep(age)
 			}
 			occupy := func(client string) {
-				if release, err := p.queues.fetches.Acquire(admission.For(t.Context(), client), 1); err == nil {
+				if release, err := p.queues.fetches.Acquire(fairqueue.For(t.Context(), client), 1); err == nil {
 					time.Sleep(10 * time.Second)
 					release(0)
 				}
@@ -193,10 +193,10 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 			case "free":
 				asked.Via = "made up"
 			case "none":
-				p.queues.fetches = admission.New(1, 0, 0)
+				p.queues.fetches = fairqueue.New(1, 0, 0)
 				go occupy("hostile")
 			case "lost":
-				p.queues.fetches = admission.New(1, 3, 0)
+				p.queues.fetches = fairqueue.New(1, 3, 0)
 				for range 3 {
 					go occupy("hostile")
 				}
@@ -209,7 +209,7 @@ func TestNoClientDecidesWhatOthersGet(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			if places == "none" {
-				p.queues.fetches = admission.New(1, 10, 0)
+				p.queues.fetches = fairqueue.New(1, 10, 0)
 			}
 			for _, r := range honest {
 				wait.Go(func() { expect(t, r) })
@@ -265,13 +265,13 @@ func TestWhatJustFitsIntoTheMemoryIsNotRefused(t *testing.T) {
 	info := original.Info{Format: "png", Size: request.Size{Width: 100, Height: 100}, BytesPerPixel: 8}
 	transform := request.Transform{Width: 10}
 	p.queues.maxTransformWeight = original.Weight(info, 0, transform)
-	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, transform)
+	_, err := p.ask(fairqueue.For(t.Context(), "a"), nil, info, transform)
 	if !problem.Is(err, problem.Busy) {
 		t.Errorf("Darkroom: %v", err)
 	}
 	info.Orientation = 6
 	p.Memory = 5 * render.Upright(info).Weight // see RenderMemory
-	_, _, err = p.upright(admission.For(t.Context(), "a"), &flight{info: info, ctx: admission.For(t.Context(), "a")})
+	_, _, err = p.upright(fairqueue.For(t.Context(), "a"), &flight{info: info, ctx: fairqueue.For(t.Context(), "a")})
 	if !problem.Is(err, problem.Untransformable) {
 		t.Errorf("turning: %v", err)
 	}
@@ -284,8 +284,8 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 	const limit = 512 << 20
 	o := Options{Memory: limit, DarkroomMemory: 2 << 30}
 	q := newQueues(o, NewMetrics("test"))
-	most := func(q *admission.Queue) int64 {
-		release, err := q.Acquire(admission.For(t.Context(), "a"), 1<<40)
+	most := func(q *fairqueue.Queue) int64 {
+		release, err := q.Acquire(fairqueue.For(t.Context(), "a"), 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,11 +293,11 @@ func TestQueuesDivideWhatThereIs(t *testing.T) {
 		used, _ := q.Load()
 		return used
 	}
-	release, err := q.originals.Acquire(admission.For(t.Context(), "a"), 1<<40)
+	release, err := q.originals.Acquire(fairqueue.For(t.Context(), "a"), 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(admission.For(t.Context(), "b"), 10*time.Second)
+	ctx, cancel := context.WithTimeout(fairqueue.For(t.Context(), "b"), 10*time.Second)
 	defer cancel()
 	other, err := q.originals.Acquire(ctx, limit/50)
 	if err != nil {

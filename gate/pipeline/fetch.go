@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -20,7 +20,7 @@ type flight struct {
 	body []byte
 	info original.Info
 	cache.Origin
-	release admission.Release
+	release fairqueue.Release
 	// ctx is canceled when no request needs the original any more.
 	ctx context.Context //nolint:containedctx // for all requests that use the original
 

@@ -21,9 +21,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/property"
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
@@ -137,7 +137,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 		o.Revalidate, o.MaxSourcePixels = time.Millisecond, 10_000
 		p := newPipelineWith(o, cache.Options{Memory: memory / 4})
 		defer p.failures.StopAllGoroutines()
-		p.transformer, p.queues.fetches = darkroom.New(at, 1<<20), admission.New(2, 4, 1)
+		p.transformer, p.queues.fetches = darkroom.New(at, 1<<20), fairqueue.New(2, 4, 1)
 		var wait sync.WaitGroup
 		for _, a := range asked {
 			wait.Go(func() {
@@ -147,7 +147,7 @@ func TestAllThatIsAdmittedIsGivenBack(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		queues := []*admission.Queue{p.queues.fetches, p.queues.originals, p.queues.renders, p.queues.lightRenders, p.queues.transforms}
+		queues := []*fairqueue.Queue{p.queues.fetches, p.queues.originals, p.queues.renders, p.queues.lightRenders, p.queues.transforms}
 		for end := time.Now().Add(5 * time.Minute); working() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		for i, q := range queues {

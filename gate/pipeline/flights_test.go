@@ -16,8 +16,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/property"
@@ -298,7 +298,7 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 			return respond(body, func(r *source.Response) { r.Length = -1 })
 		})
 		p.queues.originals = p.metrics.newQueue("test", 64<<20, 0)
-		h, err := p.fetch(admission.For(t.Context(), "a"), source.Request{Path: "/a.png"})
+		h, err := p.fetch(fairqueue.For(t.Context(), "a"), source.Request{Path: "/a.png"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestAnOriginalWithoutALengthReservesLittle(t *testing.T) {
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
 		return respond(make([]byte, 17<<20), func(r *source.Response) { r.Length = -1 })
 	})
-	_, err := p.fetch(admission.For(t.Context(), "a"), source.Request{Path: "/a.png"})
+	_, err := p.fetch(fairqueue.For(t.Context(), "a"), source.Request{Path: "/a.png"})
 	if !problem.Is(err, problem.TooLarge) || errors.Is(err, errLonger) {
 		t.Error(err)
 	}
@@ -340,7 +340,7 @@ func TestNoOriginalTakesMoreMemoryThanIsAdmitted(t *testing.T) {
 		})
 		o.Memory, o.MaxSourceBytes = memory, rapid.Int64Range(1, 6<<20).Draw(rt, "allowed")
 		p := newPipelineWith(o, cache.Options{Memory: memory / 4})
-		h, err := p.fetch(admission.For(t.Context(), "a"), source.Request{Path: "/a.png"})
+		h, err := p.fetch(fairqueue.For(t.Context(), "a"), source.Request{Path: "/a.png"})
 		if length := int64(len(body)); (err == nil) != (length <= min(o.MaxSourceBytes, memory/5)) {
 			rt.Fatalf("%d bytes: %v", length, err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/timing"
 )
@@ -111,8 +111,8 @@ func (m *Metrics) observe(c *cache.Cache) {
 	}
 }
 
-func (m *Metrics) newQueue(name string, capacity, forClient int64) *admission.Queue {
-	q := admission.New(capacity, maxWaiting, forClient)
+func (m *Metrics) newQueue(name string, capacity, forClient int64) *fairqueue.Queue {
+	q := fairqueue.New(capacity, maxWaiting, forClient)
 	m.gauge("queue_length", "Requests that wait for admission.", "queue", name,
 		func() float64 { _, n := q.Load(); return float64(n) })
 	m.gauge("queue_admitted", "Admitted weight: requests (fetch) or bytes.", "queue", name,

@@ -15,9 +15,9 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/request"
 	"github.com/darkroom-operator/darkroom-operator/gate/share"
@@ -129,7 +129,7 @@ func (p *Pipeline) Get(ctx context.Context, client string, r request.Request) (*
 			return assessed, Hit, nil
 		}
 	}
-	shared, first, done, err := doShared(admission.For(ctx, client), &p.responses, key,
+	shared, first, done, err := doShared(fairqueue.For(ctx, client), &p.responses, key,
 		func(ctx context.Context) (response, error) { return p.respond(ctx, key, r) })
 	done() // responses have nothing to release
 	switch {

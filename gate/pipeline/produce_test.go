@@ -22,9 +22,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
 	"github.com/darkroom-operator/darkroom-operator/gate/darkroom"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
@@ -238,7 +238,7 @@ func getWebP(t *testing.T, p *Pipeline) (*cache.Entry, State, problem.Kind) {
 func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 	p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(square(), nil) })
 	synctest.Test(t, func(t *testing.T) {
-		release, err := p.queues.lightRenders.Acquire(admission.For(t.Context(), "b"), 1<<40)
+		release, err := p.queues.lightRenders.Acquire(fairqueue.For(t.Context(), "b"), 1<<40)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +268,7 @@ func TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt(t *testing.T) {
 			t.Errorf("when it is its turn: %q %s", failure, state)
 		}
 		synctest.Wait() // memory is released after the last result
-		for name, q := range map[string]*admission.Queue{"light": p.queues.lightRenders, "memory": p.queues.originals} {
+		for name, q := range map[string]*fairqueue.Queue{"light": p.queues.lightRenders, "memory": p.queues.originals} {
 			if used, waiting := q.Load(); used != 0 || waiting != 0 {
 				t.Errorf("queue %s: %d used, %d waiting", name, used, waiting)
 			}
@@ -301,7 +301,7 @@ func TestWhatHasWaitedTooLongForWebPIsSentInItsFormatAndNotKept(t *testing.T) {
 			late  bool
 		}{{patience + time.Second, true}, {patience - time.Second, false}, {0, false}} {
 			synctest.Test(t, func(t *testing.T) {
-				release, err := p.queues.lightRenders.Acquire(admission.For(t.Context(), "b"), 1<<40)
+				release, err := p.queues.lightRenders.Acquire(fairqueue.For(t.Context(), "b"), 1<<40)
 				if err != nil {
 					t.Fatal(err)
 				}

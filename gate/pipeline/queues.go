@@ -3,7 +3,7 @@ package pipeline
 import (
 	"runtime"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 )
 
 // queues bound the work in progress. Each resource has a queue that is fair between clients. A single fair queue in front
@@ -14,23 +14,23 @@ import (
 type queues struct {
 	// fetches counts open requests to the source. A client may have half of these requests. Otherwise a source that
 	// redirects back to the gate could take all of them with one request.
-	fetches *admission.Queue
+	fetches *fairqueue.Queue
 	// originals weighs originals in memory. A client may have all but a ninth, so that other clients do not have to
 	// wait until its photos are done.
-	originals *admission.Queue
+	originals *fairqueue.Queue
 	// renders weighs images that are decoded, resized and encoded. The minimum weight limits their number to one for
 	// each processor. With more, some would wait for a processor while their pixels occupy memory.
-	renders         *admission.Queue
+	renders         *fairqueue.Queue
 	minRenderWeight int64
 	// lightRenders admits as many images again, with a weight of lightRenderWeight each, which take a few milliseconds.
 	// They do not wait for larger ones, which take seconds on a busy node: beside 60 photos of another client, small
 	// images took up to 0.8 s instead of 3 s.
-	lightRenders      *admission.Queue
+	lightRenders      *fairqueue.Queue
 	lightRenderWeight int64
 	// transforms weighs transformations by the memory that Darkroom needs. The minimum weight limits their number to
 	// two for each processor, because more would share processor time and need memory of the gate for their results. A
 	// transformation with the maximum weight runs alone.
-	transforms                             *admission.Queue
+	transforms                             *fairqueue.Queue
 	minTransformWeight, maxTransformWeight int64
 }
 

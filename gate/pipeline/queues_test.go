@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
 	"github.com/darkroom-operator/darkroom-operator/gate/cache"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 	"github.com/darkroom-operator/darkroom-operator/gate/original"
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 	"github.com/darkroom-operator/darkroom-operator/gate/render"
@@ -25,13 +25,13 @@ import (
 func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 	q := newQueues(Options{Memory: 512 << 20, DarkroomMemory: 2<<30 + darkroomIdle}, NewMetrics("test"))
 	for weight, fits := range map[int64]bool{2 << 30 * 45 / 100: true, 2<<30*45/100 - 1: true} {
-		release, err := q.transforms.Acquire(admission.For(t.Context(), "a"), weight)
+		release, err := q.transforms.Acquire(fairqueue.For(t.Context(), "a"), weight)
 		if used, _ := q.transforms.Load(); err != nil || (used == weight) != fits {
 			t.Errorf("%d of %d: %v", used, weight, err)
 		}
 		release(0)
 	}
-	release, _ := q.transforms.Acquire(admission.For(t.Context(), "a"), 1<<40)
+	release, _ := q.transforms.Acquire(fairqueue.For(t.Context(), "a"), 1<<40)
 	if used, _ := q.transforms.Load(); used != 2<<30*45/100 {
 		t.Errorf("at most %d bytes are admitted", used)
 	}
@@ -44,13 +44,13 @@ func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
 func TestWhatNeedsTooMuchMemoryIsRefused(t *testing.T) {
 	p := newPipeline(nil)
 	info := original.Info{Format: "png", Size: request.Size{Width: 10_000, Height: 10_000}, BytesPerPixel: 8}
-	_, err := p.ask(admission.For(t.Context(), "a"), nil, info, request.Transform{Width: 10})
+	_, err := p.ask(fairqueue.For(t.Context(), "a"), nil, info, request.Transform{Width: 10})
 	if !problem.Is(err, problem.TooLarge) {
 		t.Errorf("Darkroom: %v", err)
 	}
 	info.Orientation = 6
 	p.Memory = 5 * (render.Upright(info).Weight - 1) // see RenderMemory
-	_, _, err = p.upright(admission.For(t.Context(), "a"), &flight{info: info, ctx: admission.For(t.Context(), "a")})
+	_, _, err = p.upright(fairqueue.For(t.Context(), "a"), &flight{info: info, ctx: fairqueue.For(t.Context(), "a")})
 	if !problem.Is(err, problem.TooLarge) {
 		t.Errorf("turning: %v", err)
 	}
@@ -104,7 +104,7 @@ func TestTheFirstRequestOfAClientWaitsForOneTurn(t *testing.T) {
 				return respond(pixel(1), nil)
 			})
 			defer p.failures.StopAllGoroutines()
-			p.queues.fetches = admission.New(1+forClient, maxWaiting, forClient)
+			p.queues.fetches = fairqueue.New(1+forClient, maxWaiting, forClient)
 			var mu sync.Mutex
 			waiting := map[string]int{}
 			count := func(client string, n int) int {
@@ -159,14 +159,14 @@ func TestTheFirstRequestOfAClientWaitsForOneTurnAtEachStage(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
 			defer p.failures.StopAllGoroutines()
-			stages := []*admission.Queue{p.queues.fetches, p.queues.lightRenders}
+			stages := []*fairqueue.Queue{p.queues.fetches, p.queues.lightRenders}
 			for _, stage := range stages {
-				*stage = *admission.New(1, maxWaiting, 0)
+				*stage = *fairqueue.New(1, maxWaiting, 0)
 				stage.Waited = func(context.Context, time.Duration) { time.Sleep(takes) }
 			}
 			for range decodings {
 				go func() {
-					if release, err := p.queues.lightRenders.Acquire(admission.For(t.Context(), "a"), 1); err == nil {
+					if release, err := p.queues.lightRenders.Acquire(fairqueue.For(t.Context(), "a"), 1); err == nil {
 						release(0)
 					}
 				}()
@@ -221,7 +221,7 @@ func TestASmallImageDoesNotWaitForLargeOnes(t *testing.T) {
 			p := newPipelineWith(o, cache.Options{Memory: memory / 4})
 			defer p.failures.StopAllGoroutines()
 			end := make(chan bool)
-			p.queues.renders.Waited = func(ctx context.Context, _ time.Duration) { // after admission
+			p.queues.renders.Waited = func(ctx context.Context, _ time.Duration) { // once admitted
 				if ctx.Value(isSmall{}) == nil {
 					<-end
 				}

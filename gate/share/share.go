@@ -5,7 +5,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/darkroom-operator/darkroom-operator/gate/admission"
+	"github.com/darkroom-operator/darkroom-operator/gate/fairqueue"
 )
 
 // Group creates values by key, and keeps each value while it is used. The zero value is ready to use, and the methods
@@ -40,7 +40,7 @@ func (g *Group[K, V]) Do(
 	if !found {
 		r = &run[V]{ready: make(chan struct{})}
 		var shared context.Context
-		shared, r.join = admission.Share(ctx)
+		shared, r.join = fairqueue.Share(ctx)
 		shared, r.cancel = context.WithCancel(shared) //nolint:gosec // leave calls it
 		if g.runs == nil {
 			g.runs = map[K]*run[V]{}

@@ -44,7 +44,7 @@ var sharedBounds = map[string]string{
 	"internal/apiserver/limit/callers.go": "TestASlowSenderTakesNoPlaceOfOthers TestEachHasAShare TestServiceAccountsOfANamespaceShare " +
 		"TestOneCallerCannotRenderForAll TestStreamsOfANamespaceAreBounded TestACallerReadsSoManyLogs",
 	"gate/serve/server.go": "TestIdleConnectionsMakePlaceForOthers TestConnectionsMakePlaceOnlyWhenTheirRequestsTakeLong",
-	"gate/admission/queue.go": "TestClientsTakeTurns TestAFullQueueMakesPlaceForClientsWithFewerWaiters " +
+	"gate/fairqueue/queue.go": "TestClientsTakeTurns TestAFullQueueMakesPlaceForClientsWithFewerWaiters " +
 		"TestTheWorkOfAClientIsBounded TestEncodingWaitsForItsTurnAndOthersDoNotWaitForIt",
 	"gate/cache/cache.go":       "TestBothTiersAreBounded",
 	"gate/cache/disk.go":        "TestReadsOfTheDiskWaitForMemory",

@@ -1,9 +1,9 @@
-// Package admission bounds the work in progress. Requests beyond the capacity wait in a queue that is fair between
+// Package fairqueue bounds the work in progress. Requests beyond the capacity wait in a queue that is fair between
 // clients: a client with a thousand requests delays the first request of another client by at most one turn, even if
 // that request waits for work that the busy client started.
 //
 // The queues of the gate, with their places and memory, are in gate/pipeline/queues.go.
-package admission
+package fairqueue
 
 import (
 	"context"
