@@ -19,6 +19,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -116,6 +117,8 @@ var settingValues = map[string][]any{
 	"ReservedHosts":         {[]string(nil), []string{"*." + baseDomains[1]}},
 	"Proxy":                 {values.Proxy{}, values.Proxy{HTTP: "http://proxy.example.com:3128"}},
 	"MaxConcurrentRollouts": {0, 1},
+	"MaxHistory":            {0, 1, 3},
+	"Published":             {status.Published{}, status.Published{Scheme: "https", Port: 8443}},
 	"ReconcilePeriod":       {time.Duration(0), time.Second},
 }
 
@@ -133,8 +136,8 @@ var settingStep = kind{2, func(t *rapid.T) step {
 // wiring are fields of the controllers' options that are not settings, or that are constant in histories or changed by
 // other steps.
 var wiring = []string{
-	"Chart", "Values", "Namespaces", "Selector", "MaxConcurrentReconciles", "MaxHistory", "Cluster", "DiscoveryPeriod",
-	"Probe", "Published", "ProbeConcurrency", "Version", "Installation", "LeaseNamespace", "Metrics", "Darkrooms",
+	"Chart", "Values", "Namespaces", "Selector", "MaxConcurrentReconciles", "Cluster", "DiscoveryPeriod",
+	"Probe", "ProbeConcurrency", "Version", "Installation", "LeaseNamespace", "Metrics", "Darkrooms",
 }
 
 func TestEachFieldOfTheSpecAndEachSettingHasAStep(t *testing.T) {

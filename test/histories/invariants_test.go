@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -410,11 +412,22 @@ func keepsHistory(w *world) error {
 		}
 		before := w.revisions[d.UID]
 		w.revisions[d.UID] = revisions
-		if revisions < min(before, maxHistory) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] {
+		if revisions < min(before, w.leastHistory()) && d.DeletionTimestamp == nil && !w.limited[d.Namespace] {
 			return fmt.Errorf("of %d revisions of %s/%s, only %d are left", before, d.Namespace, d.Name, revisions)
 		}
 	}
 	return nil
+}
+
+// leastHistory returns the smallest number of revisions that an operator was told to keep.
+func (w *world) leastHistory() int {
+	least := settingsOf().MaxHistory
+	for _, s := range w.settings {
+		if s.MaxHistory > 0 {
+			least = min(least, s.MaxHistory)
+		}
+	}
+	return least
 }
 
 func keepsSecrets(w *world) error {
@@ -561,6 +574,9 @@ func statusIsTrue(w *world) error {
 		if d.Status.ObservedGeneration != d.Generation || d.Status.Phase == "" {
 			return fmt.Errorf("%s/%s has no status of its generation", d.Namespace, d.Name)
 		}
+		if err := w.urlIsAsSet(d); err != nil {
+			return err
+		}
 		for _, domain := range d.Status.Domains {
 			if slices.Contains(w.hosts(), domain) && !r.isRouted(d, domain) {
 				return fmt.Errorf("%s/%s reports the domain %s, which is not routed", d.Namespace, d.Name, domain)
@@ -579,6 +595,25 @@ func statusIsTrue(w *world) error {
 		if waits && explains(d) == "" {
 			return fmt.Errorf("%s/%s still reports: %s", d.Namespace, d.Name, ready.Message)
 		}
+	}
+	return nil
+}
+
+// urlIsAsSet compares the URL in a status with the settings of the operator.
+func (w *world) urlIsAsSet(d *v1alpha1.Darkroom) error {
+	if len(d.Status.Domains) == 0 {
+		return nil
+	}
+	installation := cmp.Or(v1alpha1.HandledBy(d), mainInstallation)
+	want, port := w.settingsAt(w.processOf(installation, d), time.Now()).Published, ""
+	if want.Port != 0 {
+		port = strconv.Itoa(want.Port)
+	}
+	got, err := url.Parse(d.Status.URL)
+	if err != nil || got.Hostname() != d.Status.Domains[0] || got.Port() != port ||
+		want.Scheme != "" && got.Scheme != want.Scheme {
+		return fmt.Errorf("%s/%s has the URL %s of the domains %v, while scheme and port are set to %+v",
+			d.Namespace, d.Name, d.Status.URL, d.Status.Domains, want)
 	}
 	return nil
 }

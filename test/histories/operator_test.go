@@ -29,6 +29,7 @@ import (
 	charts "github.com/darkroom-operator/darkroom-operator/helm-charts"
 	"github.com/darkroom-operator/darkroom-operator/internal/controller"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
+	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/faults"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -38,9 +39,6 @@ const (
 	otherInstallation = "other"
 )
 
-// maxHistory is the number of revisions that operators keep.
-const maxHistory = 3
-
 // baseDomains are the base domains with which the main installation may be started.
 var baseDomains = []string{"darkroom.example.com", "images.example.com"}
 
@@ -49,11 +47,13 @@ type settings struct {
 	since time.Time
 	values.Options
 	MaxConcurrentRollouts int
+	MaxHistory            int
 	ReconcilePeriod       time.Duration
+	Published             status.Published
 }
 
 func settingsOf(domains ...string) settings {
-	return settings{since: time.Now(), Options: values.Options{BaseDomains: domains}}
+	return settings{since: time.Now(), Options: values.Options{BaseDomains: domains}, MaxHistory: 3}
 }
 
 // settingsAt returns the settings of a process at a time.
@@ -181,8 +181,9 @@ func (w *world) manager(kubeconfig *rest.Config, p process) (manager.Manager, co
 		Selector: selector,
 		Chart:    chrt, Values: settings.Options, Namespaces: namespaces,
 		MaxConcurrentRollouts: settings.MaxConcurrentRollouts, ReconcilePeriod: settings.ReconcilePeriod,
+		MaxHistory: settings.MaxHistory, Published: settings.Published,
 		Probe: w.probe, ProbeConcurrency: 2,
-		MaxConcurrentReconciles: 2, MaxHistory: maxHistory, DiscoveryPeriod: time.Hour, Installation: p.installation,
+		MaxConcurrentReconciles: 2, DiscoveryPeriod: time.Hour, Installation: p.installation,
 		LeaseNamespace: metav1.NamespaceDefault,
 	}
 	if err != nil {
