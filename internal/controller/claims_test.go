@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,15 +14,19 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/controller"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 )
 
 // hostWatch watches the Ingresses of some namespaces in the order of their changes, and records whenever two of them
@@ -198,6 +203,71 @@ func TestAHostBelongsToTheFirstDarkroomThatClaimsIt(t *testing.T) {
 		remove(t, mustGet(t, &networkingv1.Ingress{}, first, "younger"))
 		hosts.eventuallyRouted(t, map[string]string{hostIn(shared): second + "/waiting"})
 	})
+}
+
+// tenantOf returns the client of a user with the permissions of an editor of Darkrooms in one namespace.
+func tenantOf(t *testing.T, namespace string) client.Client {
+	t.Helper()
+	role, err := access.ReadClusterRole(filepath.Join("..", "..", "config", "rbac", "darkroom_editor_role.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kube.Create(t.Context(), role); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+	user := "editor-of-" + namespace
+	create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})
+	config := rest.CopyConfig(cluster)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	tenant, err := client.New(config, client.Options{Scheme: controller.NewScheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenant
+}
+
+// TestATenantCannotTakeTheHostOfAnotherOne makes the changes as two users who may edit Darkrooms in their own namespace
+// only. The one with the older Darkroom adds the host of the younger one.
+func TestATenantCannotTakeTheHostOfAnotherOne(t *testing.T) {
+	t.Parallel()
+	a, b := twoTenants(t)
+	startOperatorFor(t, []string{a, b})
+	hosts, asA, asB := watchHosts(t, a, b), tenantOf(t, a), tenantOf(t, b)
+	older, younger := with(webFolder(a, "old"), "old-"+a), with(webFolder(b, "new"), "new-"+a)
+	for _, created := range []struct {
+		by       client.Client
+		darkroom *v1alpha1.Darkroom
+	}{{asA, older}, {asB, younger}} {
+		eventually(t, "the tenant has permissions", func(ctx context.Context) error {
+			return created.by.Create(ctx, created.darkroom)
+		})
+		host := hostIn(created.darkroom.Spec.SubDomains[0])
+		hosts.eventuallyRouted(t, map[string]string{host: client.ObjectKeyFromObject(created.darkroom).String()})
+	}
+
+	patch := fmt.Sprintf(`{"spec":{"subDomains":[%q,%q]}}`, "old-"+a, "new-"+a)
+	if err := asA.Patch(t.Context(), older, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+	eventuallyStatus(t, older, "the conflict", hasDomains(hostIn("old-"+a)),
+		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict),
+		explains(v1alpha1.ConditionDomainsReady, hostIn("new-"+a)+" is already claimed by a Darkroom in another namespace"))
+	hosts.eventuallyRouted(t, map[string]string{hostIn("old-" + a): a + "/old", hostIn("new-" + a): b + "/new"})
+	eventually(t, "the Lease", holds(a, hostIn("new-"+a), b+"/new"))
+	eventuallyStatus(t, younger, "its host", hasDomains(hostIn("new-"+a)))
+
+	// Lost Leases are restored from the status, so tenants must not write it.
+	status := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"domains":[%q]}}`, hostIn("new-"+a)))
+	if err := asA.Status().Patch(t.Context(), older, status); !apierrors.IsForbidden(err) {
+		t.Errorf("a tenant writes the status of its Darkroom: got %v, want Forbidden", err)
+	}
+	if err := asA.Delete(t.Context(), younger); !apierrors.IsForbidden(err) {
+		t.Errorf("a tenant deletes the Darkroom of another one: got %v, want Forbidden", err)
+	}
 }
 
 // A Lease is lost if its namespace or the Lease itself is deleted.
