@@ -229,8 +229,8 @@ func roleOf(t *testing.T, file string) *rbacv1.ClusterRole {
 	return role
 }
 
-// TestTheRolesForUsersGrantTheseRightsOnly lists everything that the roles in config/rbac allow: verbs by resource. Roles that allow nothing
-// beyond Darkrooms are aggregated into the roles of Kubernetes.
+// TestTheRolesForUsersGrantTheseRightsOnly lists everything that the roles in config/rbac allow: verbs by resource.
+// Roles that allow nothing beyond Darkrooms are aggregated into the roles of Kubernetes.
 func TestTheRolesForUsersGrantTheseRightsOnly(t *testing.T) {
 	t.Parallel()
 	type rights map[string]string

@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/apiserver/reply"
 )
 
-// Responses about the caller of a request.
+// Who is the caller of a request.
 type Who struct {
 	Username string      `json:"username"`
 	Groups   []string    `json:"groups"`

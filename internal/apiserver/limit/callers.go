@@ -22,8 +22,10 @@ type Callers struct {
 }
 
 const (
-	// MaxStreams and MaxLogs are the streams and logs that one caller may have open.
-	MaxStreams, MaxLogs = 16, 4
+	// MaxStreams is how many streams one caller may have open.
+	MaxStreams = 16
+	// MaxLogs is how many logs one caller may have open.
+	MaxLogs = 4
 	// RateTimeout is the longest wait for the rate limit. A page that is being opened sends many requests at once.
 	RateTimeout = 2 * time.Second
 	// shareTimeout is the longest wait for a place.
