@@ -19,7 +19,7 @@ function setting(file: string, pattern: RegExp): number {
 /** The limits of the server for each caller. */
 const perSecond = setting("cmd/apiserver.go", /"requests-per-second", (\d+)/);
 const burst = setting("cmd/apiserver.go", /"burst", (\d+)/);
-const patience = setting("apiserver/limits.go", /rateTimeout = (\d+) \* time\.Second/) * 1_000;
+const patience = setting("apiserver/limit/callers.go", /RateTimeout = (\d+) \* time\.Second/) * 1_000;
 
 const names = Array.from({ length: 100 }, (_, i) => `cats-${String(i).padStart(3, "0")}`);
 const conditions = [{ type: "SourceReady", status: "True", reason: "Served", message: "served", lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
