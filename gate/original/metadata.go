@@ -42,7 +42,7 @@ const (
 )
 
 // segments calls each with the segments of a JPEG file, and returns the length of the image. Trailing data, such as
-// the video of a motion photo or a second image, is not part of the image. A malformed file ends at the first
+// the video of a motion photo or a second image, is not part of the image. In a malformed file it stops at the first
 // unreadable segment, because the decoder returns a better error.
 func segments(body []byte, each func(kind string, data []byte)) (length int) {
 	const firstFrame, firstRestart, imageEnd, firstScan = 0xc0, 0xd0, 0xd9, 0xda

@@ -117,7 +117,7 @@ func TestAnUpgradeRollsAFewDarkroomsAtOnce(t *testing.T) {
 			})
 	}
 	remove(t, mustGet(t, &corev1.Service{}, namespace, waiting))
-	eventuallyIs(t, "the Service of one that waits", &corev1.Service{}, namespace, waiting,
+	eventuallyIs(t, "the Service of a waiting Darkroom", &corev1.Service{}, namespace, waiting,
 		func(s *corev1.Service) bool { return s.DeletionTimestamp == nil })
 	if _, err := exactly(t.Context(), limit); err != nil {
 		t.Fatal(err)

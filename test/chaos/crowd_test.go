@@ -250,7 +250,7 @@ func atRest(t *testing.T) {
 		}
 		t.Log(written)
 	}
-	t.Errorf("writes do not come to rest: %s", written)
+	t.Errorf("objects are still being written: %s", written)
 }
 
 // versions returns the resource versions of all objects of the relevant kinds.

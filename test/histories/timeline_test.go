@@ -106,7 +106,7 @@ func (w *world) resume(ctx context.Context, namespace string, now client.ObjectL
 		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: now.GetResourceVersion()}})
 }
 
-// relisted records the existing objects of a kind in a namespace, and that all others are gone.
+// relisted records which objects of a kind exist in a namespace. All others are recorded as gone.
 func (t *timeline) relisted(namespace string, list client.ObjectList, living []client.Object) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,9 +8,9 @@ const status = darkroom().status;
 
 test.each([
   ["the default, in its namespace", darkroom(), "photos.example.com"],
-  ["the one of the spec", darkroom({ baseDomain: "img.example.org" }), "img.example.org"],
-  ["the one that was chosen for this spec", darkroom({ status: { ...status, baseDomain: "old.example.com", observedGeneration: 1 } }), "old.example.com"],
-  ["not the one of an earlier spec", darkroom({ generation: 2, status: { ...status, baseDomain: "old.example.com", observedGeneration: 1 } }), "photos.example.com"],
+  ["the base domain in the spec", darkroom({ baseDomain: "img.example.org" }), "img.example.org"],
+  ["the base domain chosen for this spec", darkroom({ status: { ...status, baseDomain: "old.example.com", observedGeneration: 1 } }), "old.example.com"],
+  ["not the base domain of an earlier spec", darkroom({ generation: 2, status: { ...status, baseDomain: "old.example.com", observedGeneration: 1 } }), "photos.example.com"],
 ])("hosts are below %s", (_, of, want) => {
   expect(baseDomainOf(of, byDefault)).toBe(want);
 });
