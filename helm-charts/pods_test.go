@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,13 +14,14 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	"k8s.io/utils/ptr"
 
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
 )
 
-func TestPodsMeetTheRestrictedStandard(t *testing.T) {
+func TestPodsMeetTheRestrictedStandardAndHaveNoToken(t *testing.T) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	expect.NoError(t, err)
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
@@ -40,10 +42,12 @@ func TestPodsMeetTheRestrictedStandard(t *testing.T) {
 						t.Errorf("pod %q: %s: %s", pod.Name, result.ForbiddenReason, result.ForbiddenDetail)
 					}
 				}
-				if !*pod.Spec.Containers[0].SecurityContext.ReadOnlyRootFilesystem {
-					t.Errorf("pod %q: the root file system is writable", pod.Name)
+				for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+					if !ptr.Deref(container.SecurityContext.ReadOnlyRootFilesystem, false) {
+						t.Errorf("pod %q: the root file system of %s is writable", pod.Name, container.Name)
+					}
 				}
-				if *pod.Spec.AutomountServiceAccountToken {
+				if ptr.Deref(pod.Spec.AutomountServiceAccountToken, true) {
 					t.Errorf("pod %q: gets a token for the Kubernetes API", pod.Name)
 				}
 			}

@@ -163,8 +163,8 @@ func (s *toldSource) fault(before toldSource, wasFresh bool, entry *cache.Entry,
 	return ""
 }
 
-// The last response of a source determines the caching of all results of an original, for the same original or a new
-// one, with a body or as a confirmation. The gate sends a request to the source unless the result is fresh.
+// The last response of a source determines how all results of an original are cached, whether or not the original has
+// changed, and whether the response has a body or is a 304. The gate sends a request to the source unless the result is fresh.
 func TestWhatASourceSaysLastCountsForAllResults(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		told := &toldSource{hasETags: rapid.Bool().Draw(rt, "the source has ETags")}

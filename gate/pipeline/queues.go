@@ -45,8 +45,8 @@ const (
 
 // The memory limit of the gate is divided as follows. The rest is left for connections and bookkeeping.
 
-// OriginalsMemory is the memory for the originals of one client, or for one original. All clients together have an
-// eighth more.
+// OriginalsMemory is the most memory that the originals of one client, or a single original, may take. All clients
+// together may take an eighth more.
 func (o *Options) OriginalsMemory() int64 { return o.Memory / 5 }
 
 // RenderMemory is the memory for decoding, resizing and encoding. Light images have up to an eighth more.

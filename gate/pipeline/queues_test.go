@@ -22,22 +22,38 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/source"
 )
 
-func TestTransformationsAreAdmittedByTheMemoryOfDarkroom(t *testing.T) {
-	q := newQueues(Options{Memory: 512 << 20, DarkroomMemory: 2<<30 + darkroomIdle}, NewMetrics("test"))
-	for weight, fits := range map[int64]bool{2 << 30 * 45 / 100: true, 2<<30*45/100 - 1: true} {
-		release, err := q.transforms.Acquire(fairqueue.For(t.Context(), "a"), weight)
-		if used, _ := q.transforms.Load(); err != nil || (used == weight) != fits {
-			t.Errorf("%d of %d: %v", used, weight, err)
-		}
-		release(0)
+// usableMemory is the memory of Darkroom in these tests, without what it takes when idle.
+const usableMemory = 2 << 30
+
+func darkroomQueues() queues {
+	return newQueues(Options{Memory: 512 << 20, DarkroomMemory: usableMemory + darkroomIdle}, NewMetrics("test"))
+}
+
+// The garbage collector lets the heap grow (see newQueues).
+func TestTransformationsShare45PercentOfDarkroomsMemory(t *testing.T) {
+	const budget = usableMemory * 45 / 100
+	for name, test := range map[string]struct{ weight, admitted int64 }{
+		"less than all":               {weight: budget - 1, admitted: budget - 1},
+		"all":                         {weight: budget, admitted: budget},
+		"more than all, which is all": {weight: 1 << 40, admitted: budget},
+	} {
+		t.Run(name, func(t *testing.T) {
+			transforms := darkroomQueues().transforms
+			release, err := transforms.Acquire(fairqueue.For(t.Context(), "a"), test.weight)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release(0)
+			if admitted, _ := transforms.Load(); admitted != test.admitted {
+				t.Errorf("got %d bytes admitted, want %d", admitted, test.admitted)
+			}
+		})
 	}
-	release, _ := q.transforms.Acquire(fairqueue.For(t.Context(), "a"), 1<<40)
-	if used, _ := q.transforms.Load(); used != 2<<30*45/100 {
-		t.Errorf("at most %d bytes are admitted", used)
-	}
-	release(0)
-	if q.maxTransformWeight != 2<<30*70/100 {
-		t.Errorf("the heaviest may have %d bytes", q.maxTransformWeight)
+}
+
+func TestTheHeaviestTransformationMayTake70PercentOfDarkroomsMemory(t *testing.T) {
+	if got, want := darkroomQueues().maxTransformWeight, int64(usableMemory*70/100); got != want {
+		t.Errorf("got %d bytes, want %d", got, want)
 	}
 }
 

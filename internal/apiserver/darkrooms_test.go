@@ -147,7 +147,7 @@ func startWithPhotos(t *testing.T) (s *server, namespace, token, tag string) {
 	return s, namespace, token, tag
 }
 
-func TestPostsThatAreRefused(t *testing.T) {
+func TestPostsOfBadBodiesAndParametersAreRefused(t *testing.T) {
 	t.Parallel()
 	s, namespace, token, _ := startWithPhotos(t)
 	body := webFolder(namespace, "photos")
@@ -167,9 +167,9 @@ func TestPostsThatAreRefused(t *testing.T) {
 			"POST", "/darkrooms", `{"name":"` + strings.Repeat("x", 1<<20) + `"}`, nil,
 			http.StatusRequestEntityTooLarge,
 		},
-		"unknown dryRun":                  {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
-		"unknown parameter":               {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
-		"POST of a body that is not JSON": {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
+		"unknown dryRun":    {"POST", "/darkrooms?dryRun=Some", body, nil, http.StatusUnprocessableEntity},
+		"unknown parameter": {"POST", "/darkrooms?dryrun=All", body, nil, http.StatusUnprocessableEntity},
+		"POST of a list":    {"POST", "/darkrooms", "[]", nil, http.StatusBadRequest},
 	})
 }
 

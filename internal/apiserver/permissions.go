@@ -28,8 +28,8 @@ type Access struct {
 	CreateSecret bool `json:"createSecret" doc:"Create Secrets in the namespace"`
 }
 
-// access returns the permissions of the caller, so that the page can hide other actions. Each action is still
-// authorized.
+// access returns the permissions of the caller, so that the page can hide the actions that the caller may not take.
+// Each action is still authorized.
 func (s *Server) access(ctx context.Context, in *accessInput) (*reply.JSON[Access], error) {
 	out := Access{}
 	for _, question := range []struct {

@@ -186,7 +186,7 @@ func TestAMissingKeyIsNamed(t *testing.T) {
 		has(v1alpha1.ConditionCredentialsReady, metav1.ConditionFalse, v1alpha1.ReasonSecretKeyMissing))
 }
 
-func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
+func TestMissingCABundlesAreNamed(t *testing.T) {
 	t.Parallel()
 	namespace := newNamespace(t)
 	startOperator(t, namespace)
@@ -194,19 +194,24 @@ func TestMissingCertificatesOfAuthoritiesAreNamed(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "authorities"},
 		Data:       map[string]string{"other.crt": "x"},
 	})
-	refs := map[string]*v1alpha1.CABundleRef{
-		`ConfigMap authorities has no key "ca.crt"`: {Name: "authorities"},
-		"Secret authorities does not exist in namespace " + namespace +
-			". Create it": {Kind: v1alpha1.CABundleSecret, Name: "authorities"},
-	}
-	for message, ref := range refs {
-		name := strings.ToLower(message[:6])
+	for name, test := range map[string]struct {
+		ref  v1alpha1.CABundleRef
+		says string
+	}{
+		"config-map": {
+			ref: v1alpha1.CABundleRef{Name: "authorities"}, says: `ConfigMap authorities has no key "ca.crt"`,
+		},
+		"secret": {
+			ref:  v1alpha1.CABundleRef{Kind: v1alpha1.CABundleSecret, Name: "authorities"},
+			says: "Secret authorities does not exist in namespace " + namespace + ". Create it",
+		},
+	} {
 		darkroom := webFolder(namespace, name)
-		darkroom.Spec.Gate, darkroom.Spec.Source.CABundleRef = &v1alpha1.Gate{}, ref
+		darkroom.Spec.Gate, darkroom.Spec.Source.CABundleRef = &v1alpha1.Gate{}, &test.ref // only the gate has CA bundles
 		install(t, darkroom)
 		// No kubelet runs here, so nothing tries to start the pod.
 		failToStart(t, namespace, name)
-		eventuallyStatus(t, darkroom, "the reference is named", says(message), isNotReady(v1alpha1.ReasonPodsFailing))
+		eventuallyStatus(t, darkroom, "the reference is named", says(test.says), isNotReady(v1alpha1.ReasonPodsFailing))
 	}
 }
 

@@ -27,8 +27,8 @@ func HolderOf(lease *coordinationv1.Lease) types.NamespacedName {
 // isOfHost reports whether a Lease is the Lease of a host. Other programs have Leases in the same namespace.
 func isOfHost(lease *coordinationv1.Lease) bool { return lease.Labels[v1alpha1.LabelHost] != "" }
 
-// proof identifies the spec for which a Lease was written. A cached Lease of an earlier spec may have been deleted in
-// the meantime. The Lease of the current spec is kept while the spec contains the host.
+// proof identifies the spec for which a Lease was written. A cached Lease of an earlier spec proves nothing, because
+// it may have been deleted in the meantime. The Lease of the current spec is kept while the spec contains the host.
 func proof(darkroom *v1alpha1.Darkroom) string {
 	return fmt.Sprintf("%s/%d", darkroom.UID, darkroom.Generation)
 }

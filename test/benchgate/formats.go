@@ -90,8 +90,8 @@ func knownMeanwhile(s *stack, _ *origin) string {
 		ms(p99(quiet)), ms(p99(times)))
 }
 
-// neighbor measures one client that requests new images of 1200×800 one after another, while another client requests
-// 60 photos.
+// neighbor measures the response times of a client that requests new 1200×800 images one after another, while another
+// client requests 60 photos.
 func neighbor(s *stack, _ *origin) string {
 	var busy atomic.Bool
 	busy.Store(true)

@@ -140,7 +140,7 @@ func isMarked(object metav1.Object) bool {
 	return object.GetAnnotations()[annotationSeen] == "yes" && object.GetLabels()[labelTeam] == "photos"
 }
 
-// scale sets the number of pods of its own Deployment at each pass.
+// scale sets the number of pods of a random Deployment at each pass.
 func scale(ctx context.Context, l *ledger, random *rand.Rand, namespace string) error {
 	own := l.things(namespace, func(object *unstructured.Unstructured) bool { return object.GetKind() == "Deployment" })
 	if len(own) == 0 {

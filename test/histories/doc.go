@@ -12,6 +12,6 @@
 // share an API server.
 //
 // `make test` runs fixed seeds; `make histories FOR=1h` runs as many random ones as fit into the time, starting at the
-// seed FIRST if it is set; `make histories SEED=7` repeats one. FOCUS is a regular expression, and selects histories
+// seed FIRST if it is set; `make histories SEED=7` repeats one. FOCUS is a regular expression that selects histories
 // with a matching step. Messages omit the namespace suffix from the names of objects.
 package histories

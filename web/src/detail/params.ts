@@ -56,7 +56,7 @@ export function queryOf(params: Params): URLSearchParams {
   return out;
 }
 
-/** The query as text. Commas need no escape. */
+/** The query as text. Commas need no escaping. */
 export const queryText = (params: Params): string => {
   const text = queryOf(params).toString().replaceAll("%2C", ",");
   return text && `?${text}`;

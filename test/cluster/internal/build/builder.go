@@ -146,7 +146,7 @@ func (b *Builder) finish(ctx context.Context, j job) error {
 }
 
 // command returns a Go command in a folder, with an environment in which no variable of the caller changes the result.
-// With GOGC=400 the compiler takes an eighth less time and half as much memory again.
+// With GOGC=400 the compiler takes 12 % less time, but 50 % more memory.
 func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
