@@ -23,31 +23,74 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
-// specPatches are changes to specs by the owner of a Darkroom: for each field a value and its removal. Another step
-// changes subDomains.
+// specPatches are changes to specs by the owner of a Darkroom: for each field a value, and for each field of the spec
+// itself its removal. Another step changes subDomains.
 var specPatches = []string{
 	`{"version":null}`, `{"version":"v0.4.1"}`,
-	`{"image":null}`, `{"image":{"repository":"registry.example.com/darkroom","pullSecrets":[{"name":"registry"}]}}`,
+	`{"image":null}`,
+	`{"image":{"repository":"registry.example.com/darkroom","pullPolicy":"Always","pullSecrets":[{"name":"registry"}]}}`,
 	`{"source":{"type":"WebFolder","baseUrl":"https://example.com/others"}}`,
-	`{"source":{"type":"S3","baseUrl":null,"bucket":"photos","region":"eu-west-1","credentialsSecretRef":{"name":"keys"}}}`,
+	`{"source":{"type":"WebFolder","bucket":null,"region":null,"endpoint":null,"pathPrefix":null,"accessKey":null,
+		"secretKey":null,"credentialsSecretRef":null,"auth":null,"host":null,"secureProtocol":null,"caBundleRef":null,
+		"baseUrl":"https://example.com/others"}}`,
+	`{"source":{"type":"S3","baseUrl":null,"bucket":"photos","region":"eu-west-1","endpoint":"https://minio.example.com",
+		"pathPrefix":"/uploads","auth":null,"accessKey":null,"secretKey":null,
+		"credentialsSecretRef":{"name":"keys","accessKeyKey":"accessKey","secretKeyKey":"secretKey"}}}`,
+	`{"source":{"type":"S3","baseUrl":null,"bucket":"photos","region":"eu-west-1","auth":null,"credentialsSecretRef":null,
+		"accessKey":"AKIAEXAMPLE","secretKey":"` + canary + `"}}`,
+	`{"podTemplate":{"serviceAccountAnnotations":{"example.com/role":"reader"}},
+		"source":{"type":"S3","baseUrl":null,"bucket":"photos","region":"eu-west-1","auth":"WorkloadIdentity",
+		"credentialsSecretRef":null,"accessKey":null,"secretKey":null}}`,
+	`{"source":{"type":"GoogleCloudStorage","baseUrl":null,"bucket":"photos","auth":null,"accessKey":null,
+		"secretKey":null,"credentialsSecretRef":{"name":"keys","credentialsJsonKey":"key"}}}`,
+	`{"source":{"type":"CloudFront","baseUrl":null,"bucket":null,"auth":null,"host":"cdn.example.com",
+		"secureProtocol":false}}`,
+	`{"gate":{},"source":{"caBundleRef":{"kind":"ConfigMap","name":"authorities","key":"ca.crt"}}}`,
 	`{"additionalSources":null}`,
 	`{"gate":{},"additionalSources":[{"name":"old","path":"/old","type":"WebFolder","baseUrl":"https://example.org"}]}`,
+	`{"gate":{},"additionalSources":[
+		{"name":"own","path":"/own","stripPath":true,"type":"S3","bucket":"b","region":"eu-west-1",
+		"endpoint":"https://minio.example.com","pathPrefix":"/uploads",
+		"caBundleRef":{"kind":"Secret","name":"authorities","key":"ca.crt"},
+		"credentialsSecretRef":{"name":"keys","accessKeyKey":"accessKey","secretKeyKey":"secretKey"}},
+		{"name":"inline","path":"/inline","type":"S3","bucket":"b","region":"eu-west-1",
+		"accessKey":"AKIAEXAMPLE","secretKey":"` + canary + `"},
+		{"name":"cdn","path":"/cdn","type":"CloudFront","host":"cdn.example.com","secureProtocol":false},
+		{"name":"gcs","fallback":true,"type":"GoogleCloudStorage","bucket":"b",
+		"credentialsSecretRef":{"name":"keys","credentialsJsonKey":"key"}},
+		{"name":"identity","fallback":true,"type":"GoogleCloudStorage","bucket":"b","auth":"WorkloadIdentity"}]}`,
 	`{"baseDomain":null}`, `{"baseDomain":"` + baseDomains[1] + `"}`,
-	`{"replicas":0}`, `{"replicas":2}`, `{"replicas":null,"autoscaling":{"maxReplicas":3}}`, `{"autoscaling":null}`,
+	`{"replicas":0}`, `{"replicas":2}`, `{"autoscaling":null}`,
+	`{"replicas":null,"autoscaling":{"minReplicas":2,"maxReplicas":3,"targetCPUUtilizationPercentage":70,
+		"behavior":{"scaleDown":{"stabilizationWindowSeconds":60}}}}`,
 	`{"resources":null}`, `{"resources":{"limits":{"memory":"2Gi"}}}`,
 	`{"cacheTTLSeconds":null}`, `{"cacheTTLSeconds":60}`,
 	`{"logLevel":null}`, `{"logLevel":"error"}`,
 	`{"defaultParams":null}`, `{"defaultParams":{"auto":"format"}}`,
-	`{"metrics":null}`, `{"metrics":{"enabled":true}}`,
-	`{"probe":null}`, `{"probe":{"path":"/cat.jpg"}}`,
-	`{"gate":null}`, `{"gate":{"presets":{"small":"w=100"},"cache":{"disk":"1Gi"}}}`,
-	`{"gate":{"signing":{"secretRef":{"name":"keys"}}}}`,
-	`{"ingress":null}`, `{"ingress":{"className":"nginx","tlsSecretName":"certificate"}}`,
-	`{"gateway":{"parentRefs":[{"name":"public"}]}}`, `{"gateway":{"parentRefs":[{"kind":"ListenerSet","name":"own"}]}}`,
-	`{"gateway":null}`,
-	`{"service":null}`, `{"service":{"trafficDistribution":"PreferClose"}}`,
+	`{"metrics":null}`,
+	`{"metrics":{"enabled":true,"serviceMonitor":true,"serviceMonitorLabels":{"release":"stack"},"scrapeInterval":"1m"}}`,
+	`{"probe":null}`, `{"probe":{"path":"/cat.jpg","periodSeconds":30,"timeoutSeconds":5,"failureThreshold":2}}`,
+	`{"gate":null}`, `{"gate":{"presets":{"small":"w=100"},"onlyPresets":true,"cache":{"disk":"1Gi"}}}`,
+	`{"gate":{"signing":{"secretRef":{"name":"keys","key":"key"},"mode":"Report","scheme":"imgix"}}}`,
+	`{"gate":{"limits":{"maxWidth":2000,"maxHeight":2000,"maxSourcePixels":1000000,"maxSourceBytes":"64Mi",
+		"parameters":["w","h"]},"cache":{"revalidateSeconds":60,"staleIfErrorSeconds":600},"resizer":"Darkroom",
+		"serverTiming":false,"accessLog":true,"resources":{"limits":{"memory":"1Gi"}}}}`,
+	`{"ingress":null}`,
+	`{"ingress":{"className":"nginx","tlsSecretName":"certificate","annotations":{"example.com/timeout":"5"}}}`,
+	`{"gateway":{"parentRefs":[{"name":"public","namespace":"gateways","sectionName":"https"}],
+		"annotations":{"example.com/timeout":"5"},"timeouts":{"request":"5s"}}}`,
+	`{"gateway":{"parentRefs":[{"kind":"ListenerSet","name":"own"}]}}`, `{"gateway":null}`,
+	`{"service":null}`,
+	`{"service":{"trafficDistribution":"PreferClose","ipFamilyPolicy":"PreferDualStack",
+		"annotations":{"example.com/a":"b"}}}`,
 	`{"networkPolicy":null}`, `{"networkPolicy":{"enabled":true}}`,
 	`{"podTemplate":null}`, `{"podTemplate":{"labels":{"team":"shop"},"nodeSelector":{"disk":"ssd"}}}`,
+	`{"podTemplate":{"annotations":{"example.com/team":"shop"},"tolerations":[{"key":"images","operator":"Exists"}],
+		"affinity":{"nodeAffinity":{}},"topologySpreadConstraints":[
+		{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}],"serviceAccountName":"robot",
+		"priorityClassName":"images","terminationGracePeriodSeconds":60,"volumes":[
+		{"name":"map","configMap":{"name":"more"}},{"name":"secret","secret":{"secretName":"keys"}}],
+		"volumeMounts":[{"name":"map","mountPath":"/etc/more","subPath":"file"}]}}`,
 	`{"extraEnv":null}`, `{"extraEnv":[{"name":"TZ","value":"UTC"}]}`,
 	`{"extraEnvFrom":null}`, `{"extraEnvFrom":[{"configMapRef":{"name":"more"}}]}`,
 }
@@ -142,16 +185,17 @@ var wiring = []string{
 
 func TestEachFieldOfTheSpecAndEachSettingHasAStep(t *testing.T) {
 	t.Parallel()
-	drawn := map[string]any{"subDomains": nil}
+	drawn := map[string]bool{".subDomains": true}
 	for _, patch := range specPatches {
-		if err := json.Unmarshal([]byte(patch), &drawn); err != nil {
+		var fields any
+		if err := json.Unmarshal([]byte(patch), &fields); err != nil {
 			t.Fatalf("%s: %v", patch, err)
 		}
+		addPaths(drawn, fields, "")
 	}
-	for field := range reflect.TypeFor[v1alpha1.DarkroomSpec]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if _, isDrawn := drawn[name]; !isDrawn {
-			t.Errorf("no step changes spec.%s: add it to specPatches", name)
+	for _, path := range fieldsOf(reflect.TypeFor[v1alpha1.DarkroomSpec](), "") {
+		if !drawn[path] {
+			t.Errorf("no step changes spec%s: add it to specPatches", path)
 		}
 	}
 	for _, settings := range []reflect.Type{reflect.TypeFor[values.Options](), reflect.TypeFor[controller.Options]()} {
@@ -161,6 +205,40 @@ func TestEachFieldOfTheSpecAndEachSettingHasAStep(t *testing.T) {
 			}
 		}
 	}
+}
+
+// addPaths adds the paths of the fields of a JSON value, those of all items of a list as one.
+func addPaths(to map[string]bool, value any, path string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, field := range value {
+			to[path+"."+name] = true
+			addPaths(to, field, path+"."+name)
+		}
+	case []any:
+		for _, item := range value {
+			addPaths(to, item, path)
+		}
+	}
+}
+
+// fieldsOf returns the paths of the fields of a struct and of the API's own structs in it.
+func fieldsOf(of reflect.Type, path string) (paths []string) {
+	for field := range of.Fields() {
+		below := path
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			below += "." + name
+			paths = append(paths, below)
+		}
+		inner := field.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct && inner.PkgPath() == of.PkgPath() {
+			paths = append(paths, fieldsOf(inner, below)...)
+		}
+	}
+	return paths
 }
 
 // TestThePatchesOfSpecsAreAccepted checks that the patches are valid, because a rejected patch would test nothing.
