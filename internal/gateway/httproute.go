@@ -81,8 +81,8 @@ func ParentOf(ref gatewayv1.ParentReference, namespace string) (Parent, bool) {
 }
 
 // AcceptanceBy reports whether a Gateway accepts the current generation of a route, with the condition that says why it
-// does not, or why a reference of the route is unresolved; otherwise the condition is nil. A Gateway has only one controller, so if several have
-// reported, the most favorable report counts and the others are stale.
+// does not, or why a reference of the route is unresolved; otherwise the condition is nil. A Gateway has only one
+// controller, so if several have reported, the most favorable report counts and the others are stale.
 func AcceptanceBy(route *gatewayv1.HTTPRoute, by Parent) (Acceptance, *metav1.Condition) {
 	best, why := Awaiting, (*metav1.Condition)(nil)
 	if route == nil {

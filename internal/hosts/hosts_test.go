@@ -189,14 +189,17 @@ func (m *clusterModel) report(by *Claims, key types.NamespacedName, given bool) 
 
 // loseLease deletes the Lease, as if its namespace were deleted, while its holder exists and all caches are up to date.
 // If a holder does not report its route, an earlier Darkroom of the same name left the route. Its finalizer would have
-// prevented that, so loseLease keeps such a Lease.
+// prevented that, so loseLease keeps such a Lease. A holder without a route loses its claim, and the caches show that.
 func (m *clusterModel) loseLease() {
 	lease, darkroom := m.lease(), &v1alpha1.Darkroom{}
 	holder := HolderOf(lease)
-	if m.live.Get(m.Context(), holder, darkroom) == nil &&
-		slices.Contains(m.routed(), holder) == slices.Contains(darkroom.Status.Domains, host) {
+	isRouted := slices.Contains(m.routed(), holder)
+	if m.live.Get(m.Context(), holder, darkroom) == nil && isRouted == slices.Contains(darkroom.Status.Domains, host) {
 		m.remember()
 		m.must(m.live.Delete(m.Context(), lease))
+		if !isRouted {
+			m.remember()
+		}
 	}
 }
 
