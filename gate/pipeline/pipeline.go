@@ -41,7 +41,7 @@ const (
 type Options struct {
 	Source source.Source
 	Rules  request.Rules
-	// MaxSourcePixels and MaxSourceBytes limit originals.
+	// MaxSourcePixels and MaxSourceBytes limit originals. MaxSourcePixels also limits results.
 	MaxSourcePixels, MaxSourceBytes int64
 	// Revalidate is the age from which an image is revalidated at the source. Meanwhile the entry is served, up to an
 	// additional age of StaleIfError.

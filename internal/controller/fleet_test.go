@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // withImage sets the default image and the maximum number of concurrent rollouts.
@@ -36,7 +36,7 @@ func rollingOf(ctx context.Context, namespace, image string) (updated, rolling [
 			continue
 		}
 		updated = append(updated, list.Items[i].Name)
-		if rolloutstatus.IsRolling(&list.Items[i]) {
+		if rollout.IsRolling(&list.Items[i]) {
 			rolling = append(rolling, list.Items[i].Name)
 		}
 	}

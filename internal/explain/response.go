@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -156,35 +155,6 @@ func (e *Evidence) unanswered(subject *v1alpha1.Darkroom, first, last *finding) 
 	}
 }
 
-// blame determines which hop caused the response; none if the response is an image.
-func (e *Evidence) blame(subject *v1alpha1.Darkroom) (at Kind, detail, remedy, field string) {
-	a := &e.Answer
-	detail = cmp.Or(a.Detail, "the response has "+statusText(a.Status))
-	switch {
-	case a.Status == http.StatusOK && strings.HasPrefix(a.ContentType, "image/"):
-		return "", "", "", ""
-	case a.Status == http.StatusOK:
-		detail = fmt.Sprintf(
-			"the response is %s, not an image: without a gate, Darkroom passes on the error page of a source",
-			cmp.Or(a.ContentType, "of no type"),
-		)
-		return Source, detail, e.remedy(v1alpha1.ReasonImageNotFound, subject), e.fieldOf(subject)
-	case subject.Spec.Gate != nil:
-		if at, remedy, field = e.blameInGate(subject); at != Source {
-			return at, detail, remedy, field
-		}
-	}
-	remedy = cmp.Or(remedy, e.remedy(probe.Classify(a.Status), subject))
-	if a.Status >= http.StatusInternalServerError && a.Status != http.StatusLoopDetected {
-		reader := Darkroom
-		if subject.Spec.Gate != nil {
-			reader = Gate
-		}
-		remedy += ". " + readLog(subject, string(reader)) // responses do not contain the cause
-	}
-	return Source, detail, remedy, e.fieldOf(subject)
-}
-
 // sourceOf returns the source for the URL, the prefix of its fields, and its name if it is an additional source. It is
 // the source named in a failure, or else the source of the path.
 func (e *Evidence) sourceOf(spec *v1alpha1.DarkroomSpec) (source *v1alpha1.Source, field, name string) {
@@ -218,36 +188,6 @@ func (e *Evidence) fieldOf(subject *v1alpha1.Darkroom) string {
 		return field + ".host"
 	}
 	return field + ".baseUrl"
-}
-
-// blameInGate decides by the gate's status and the steps in its Server-Timing header.
-func (e *Evidence) blameInGate(subject *v1alpha1.Darkroom) (at Kind, remedy, field string) {
-	a := &e.Answer
-	_, transformed := a.Parts["transform"]
-	signs := subject.Spec.Gate.Signing != nil
-	silent := subject.Spec.Gate.ServerTiming != nil && !*subject.Spec.Gate.ServerTiming
-	switch status := a.Status; {
-	case transformed && status >= 500:
-		return Darkroom, readLog(subject, "darkroom"), "resources"
-	case status == http.StatusForbidden && signs && a.Cache == "" && !silent:
-		return Gate,
-			"Pods read a changed Secret of gate.signing within two minutes: try again, or check gate.signing.secretRef",
-			"gate.signing"
-	case status == http.StatusRequestEntityTooLarge:
-		return Gate,
-			"Raise the limit of gate.limits or the memory of resources that the message names, or store a smaller original",
-			"gate.limits"
-	case status == http.StatusServiceUnavailable:
-		return Gate, "Try again; if it lasts, raise replicas, or resources of Darkroom and of the gate", "replicas"
-	case status == http.StatusInternalServerError:
-		return Gate, readLog(subject, "gate"), ""
-	case status == http.StatusLoopDetected:
-		return Source, "Set the source to where the images are stored: it leads back to the gate", ""
-	case status == http.StatusForbidden, status == http.StatusNotFound,
-		status == http.StatusUnsupportedMediaType, status >= 500:
-		return Source, "", ""
-	}
-	return Gate, "Change the parameter of the URL that the message names, or the settings of spec.gate", "gate"
 }
 
 // readLog returns how to read the logs of a container in all pods.

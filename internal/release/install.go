@@ -72,18 +72,6 @@ func (c *ActionClient) Upgrade(
 	return c.deploy(rendering, nil, history)
 }
 
-// recover marks the last revision as failed if an interrupted operation left it pending.
-func (c *ActionClient) recover(last *helmrelease.Release) error {
-	left, err := c.endInterrupted(last)
-	if err != nil || left == "" {
-		return err
-	}
-	c.Metrics.Recovered()
-	c.Recorder.Event(c.darkroom, true, EventRecovered,
-		fmt.Sprintf("Retrying revision %d, left %s by an interrupted operation", last.Version, left))
-	return c.revisions.Update(c.ctx, last)
-}
-
 // measure starts measuring an operation. The returned function records the duration and the error, unless the operation
 // only has to wait.
 func (c *ActionClient) measure(operation string, err *error) func() {

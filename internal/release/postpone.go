@@ -16,7 +16,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // A new version or setting of the operator can replace the pods of all Darkrooms. To limit concurrent rollouts, apply
@@ -52,7 +52,7 @@ func revisionOf(deployment metav1.Object) int64 {
 // the Deployment since, the revision differs and the rollout does not count.
 func RollsForOperator(deployment *appsv1.Deployment) bool {
 	began, now := markOf(deployment).Revision, revisionOf(deployment)
-	return began != 0 && (now == began || now == began-1) && rolloutstatus.IsRolling(deployment)
+	return began != 0 && (now == began || now == began-1) && rollout.IsRolling(deployment)
 }
 
 // postpone decides whether the rollout of a desired Deployment has to wait, and records the decision in Postponed and

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // Objects that a Darkroom owns but that are not part of its release are pruned. They include objects of failed revisions
@@ -176,7 +176,7 @@ func (c *ActionClient) rolledOut() (bool, error) {
 	if err != nil || deployment == nil {
 		return false, err
 	}
-	return !c.Postponed && c.Shown(c.key, DeploymentOf(c.key), deployment) && rolloutstatus.IsComplete(deployment), nil
+	return !c.Postponed && c.Shown(c.key, DeploymentOf(c.key), deployment) && rollout.IsComplete(deployment), nil
 }
 
 // DeploymentOf returns the key of the Deployment of a Darkroom.

@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -245,34 +244,6 @@ func (c *ActionClient) IsDeployed() bool {
 	}
 	deployed, err := c.revisions.IsDeployed(c.ctx)
 	return deployed || err != nil
-}
-
-// endInterrupted marks an unfinished revision as failed and returns its previous status; empty if the revision is
-// finished. The error is ErrBusy while another Helm client may be working on the revision.
-func (c *ActionClient) endInterrupted(revision *helmrelease.Release) (left helmrelease.Status, err error) {
-	status := revision.Info.Status
-	if !status.IsPending() && status != helmrelease.StatusUninstalling {
-		return "", nil
-	}
-	if revision.Info.Description != descriptionPending && inProgress(revision, c.revisions.Seen(), c.Clock.Now()) {
-		return "", fmt.Errorf("release %s: %w (%s, revision %d); the operator takes over after %s",
-			c.key, ErrBusy, status, revision.Version, pendingTimeout)
-	}
-	revision.SetStatus(helmrelease.StatusFailed, "Interrupted in status "+status.String())
-	return status, nil
-}
-
-// inProgress reports whether another Helm client may be working on a pending release that this process first saw at the
-// time seen. The clock of the other client may be ahead of ours, so the earlier of the two times counts.
-func inProgress(pending *helmrelease.Release, seen, now time.Time) bool {
-	began := pending.Info.LastDeployed.Time
-	if pending.Info.Deleted.After(pending.Info.LastDeployed) {
-		began = pending.Info.Deleted.Time
-	}
-	if began.After(seen) {
-		began = seen
-	}
-	return now.Sub(began) < pendingTimeout
 }
 
 // History returns the newest revision of the release and the deployed ones, newest first. The Helm reconciler does not

@@ -17,7 +17,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/release/drift"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 var (
@@ -125,7 +125,7 @@ func BeginsToServe(before, after client.Object) bool {
 	old, wasDeployment := before.(*appsv1.Deployment)
 	now, isDeployment := after.(*appsv1.Deployment)
 	if wasDeployment && isDeployment {
-		return !rolloutstatus.IsComplete(old) && rolloutstatus.IsComplete(now)
+		return !rollout.IsComplete(old) && rollout.IsComplete(now)
 	}
 	return !isAccepted(before) && isAccepted(after)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/redact"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // containerName is the name of Darkroom's container in the chart.
@@ -126,7 +126,7 @@ func Determine(o Observation) v1alpha1.DarkroomStatus {
 		report.Address = fmt.Sprintf("http://%s.%s.svc", deployment.Name, deployment.Namespace)
 		report.Replicas = deployment.Status.Replicas
 		report.ReadyReplicas = deployment.Status.ReadyReplicas
-		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, rolloutstatus.Wanted(deployment))
+		report.Pods = fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, rollout.Wanted(deployment))
 		report.Selector = metav1.FormatLabelSelector(deployment.Spec.Selector)
 	}
 	return report
@@ -219,17 +219,17 @@ func failureOf(darkroom *v1alpha1.Darkroom) *v1alpha1.Condition {
 // determineRollout reports the same progress as `kubectl rollout status`, plus the cause of a failure.
 func determineRollout(o Observation) verdict {
 	deployment, problem := o.Deployment, o.Problem
-	wanted := rolloutstatus.Wanted(deployment)
+	wanted := rollout.Wanted(deployment)
 	status := deployment.Status
 	count := fmt.Sprintf("%d of %d pods are ready", status.ReadyReplicas, wanted)
-	progressing, failing := rolloutstatus.Condition(deployment, appsv1.DeploymentProgressing),
-		rolloutstatus.Condition(deployment, appsv1.DeploymentReplicaFailure)
+	progressing, failing := rollout.Condition(deployment, appsv1.DeploymentProgressing),
+		rollout.Condition(deployment, appsv1.DeploymentReplicaFailure)
 	switch {
-	case !rolloutstatus.IsObserved(deployment):
+	case !rollout.IsObserved(deployment):
 		return deploying("Rolling out: " + count + ".")
 	case wanted == 0:
 		return determineZero(o)
-	case rolloutstatus.IsComplete(deployment):
+	case rollout.IsComplete(deployment):
 		return verdict{v1alpha1.PhaseReady, metav1.ConditionTrue, v1alpha1.ReasonAllReplicasReady, sentence(count)}
 	case problem != nil:
 		return degraded(problem.Reason, o.quote(problem.Message))
@@ -237,9 +237,9 @@ func determineRollout(o Observation) verdict {
 		return degraded(v1alpha1.ReasonPodsRefused, o.quote(failing.Message))
 	case isRefusedByProbe(o):
 		return degraded(o.Probe.Outcome.Reason, refusedMessage(o))
-	case rolloutstatus.IsOverdue(deployment):
+	case rollout.IsOverdue(deployment):
 		return degraded(v1alpha1.ReasonProgressDeadlineExceeded, o.quote(progressing.Message))
-	case rolloutstatus.WasComplete(deployment):
+	case rollout.WasComplete(deployment):
 		if lostPods(o.Darkroom.Status, min(status.ReadyReplicas, wanted), wanted) {
 			return degraded(v1alpha1.ReasonReplicasUnavailable, sentence(count))
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // determineSource returns the condition SourceReady: the result of the prober, if pods can be probed.
@@ -30,7 +30,7 @@ func determineSource(o Observation) v1alpha1.Condition {
 	case o.Probe == nil:
 		return unknown(v1alpha1.ReasonProbeOff,
 			"The operator runs with --probe-via=off, so only the startup probe of new pods requests the image of spec.probe.")
-	case o.Deployment != nil && rolloutstatus.Wanted(o.Deployment) == 0:
+	case o.Deployment != nil && rollout.Wanted(o.Deployment) == 0:
 		return unknown(v1alpha1.ReasonScaledToZero, "Scaled to zero: there is no pod to request an image from.")
 	case o.isOutdated(), o.Starting == probe.Pod{} && !canBeProbed(o.Darkroom, o.Deployment):
 		return unknown(v1alpha1.ReasonProbePending,
@@ -91,7 +91,7 @@ func canBeProbed(darkroom *v1alpha1.Darkroom, deployment *appsv1.Deployment) boo
 	if darkroom.Spec.Probe == nil || darkroom.DeletionTimestamp != nil || deployment == nil {
 		return false
 	}
-	return rolloutstatus.IsCurrent(deployment) && deployment.Status.ReadyReplicas >= 1
+	return rollout.IsCurrent(deployment) && deployment.Status.ReadyReplicas >= 1
 }
 
 // revisionAnnotation counts the pod templates of a Deployment; the Deployment controller sets it.

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 )
 
 // retryPeriod is the time for which a failing release counts as being retried. Most transient failures, such as the
@@ -58,7 +58,7 @@ func isStalled(o Observation, v verdict) bool {
 	if v.phase == v1alpha1.PhaseFailed {
 		return v.reason != v1alpha1.ReasonReleaseFailed || retriedFor(o) <= 0
 	}
-	return slices.Contains(needingUsers, v.reason) || rolloutstatus.IsOverdue(o.Deployment)
+	return slices.Contains(needingUsers, v.reason) || rollout.IsOverdue(o.Deployment)
 }
 
 // retriedFor returns the remaining time for which a failed release counts as being retried; 0 or less if it does not

@@ -24,7 +24,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/probe"
 	"github.com/darkroom-operator/darkroom-operator/internal/redact"
-	"github.com/darkroom-operator/darkroom-operator/internal/rolloutstatus"
+	"github.com/darkroom-operator/darkroom-operator/internal/rollout"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
 
@@ -253,7 +253,7 @@ func (r *Reconciler) diagnose(ctx context.Context, o *Observation) (again time.D
 		return 0, nil
 	}
 	age := now.Sub(lastProgress(deployment))
-	if age < podPatience && !rolloutstatus.IsOverdue(deployment) {
+	if age < podPatience && !rollout.IsOverdue(deployment) {
 		r.diagnoses.Delete(key)
 		return podPatience - age, nil
 	}
@@ -288,7 +288,7 @@ func (r *Reconciler) findCause(ctx context.Context, o *Observation) (wait time.D
 		return 0, err
 	}
 	waiting := notReady(pods)
-	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Prober == nil || !rolloutstatus.IsObserved(deployment) {
+	if len(waiting) == 0 || o.Darkroom.Spec.Probe == nil || r.Prober == nil || !rollout.IsObserved(deployment) {
 		return 0, nil
 	}
 	replicaSet, err := currentReplicaSet(ctx, r.Uncached, deployment, selected)
@@ -310,7 +310,7 @@ func (r *Reconciler) problem(ctx context.Context, o *Observation, selected []cli
 
 // lastProgress returns the time of the Deployment's last progress.
 func lastProgress(deployment *appsv1.Deployment) time.Time {
-	if progressing := rolloutstatus.Condition(deployment, appsv1.DeploymentProgressing); progressing != nil {
+	if progressing := rollout.Condition(deployment, appsv1.DeploymentProgressing); progressing != nil {
 		return progressing.LastUpdateTime.Time
 	}
 	return deployment.CreationTimestamp.Time

@@ -1,5 +1,5 @@
 {{/*
-Names, labels and the container image. The pod template must not depend on the chart's version, because then every
+Names, labels, the container image and probes. The pod template must not depend on the chart's version, because then every
 upgrade of the chart would roll every Darkroom.
 */}}
 

@@ -1,5 +1,5 @@
-// Package rolloutstatus evaluates the progress of a rollout from the status of a Deployment.
-package rolloutstatus
+// Package rollout evaluates the progress of a rollout from the status of a Deployment.
+package rollout
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
