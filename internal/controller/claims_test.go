@@ -208,17 +208,15 @@ func TestAHostBelongsToTheFirstDarkroomThatClaimsIt(t *testing.T) {
 // tenantOf returns the client of a user with the permissions of an editor of Darkrooms in one namespace.
 func tenantOf(t *testing.T, namespace string) client.Client {
 	t.Helper()
-	role, err := access.ReadClusterRole(filepath.Join("..", "..", "config", "rbac", "darkroom_editor_role.yaml"))
+	editor, err := access.ReadClusterRole(filepath.Join("..", "..", "config", "rbac", "darkroom_editor_role.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kube.Create(t.Context(), role); err != nil && !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
-	}
 	user := "editor-of-" + namespace
+	create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user}, Rules: editor.Rules})
 	create(t, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})
 	config := rest.CopyConfig(cluster)

@@ -15,7 +15,7 @@ import (
 )
 
 // demandLabel installs a policy that denies every new object without a label in a namespace, as Kyverno and Gatekeeper
-// can. The API server itself creates the IPAddresses of Services.
+// can.
 func demandLabel(t *testing.T, namespace, label string) {
 	t.Helper()
 	all := []string{"*"}
@@ -24,14 +24,17 @@ func demandLabel(t *testing.T, namespace, label string) {
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy: ptr.To(admissionv1.Fail),
 			MatchConstraints: &admissionv1.MatchResources{
+				// A selector of namespaces matches objects outside of namespaces, too, so the rules exclude those.
 				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create},
-					Rule:       admissionv1.Rule{APIGroups: all, APIVersions: all, Resources: all},
+					Rule: admissionv1.Rule{
+						APIGroups: all, APIVersions: all, Resources: all, Scope: ptr.To(admissionv1.NamespacedScope),
+					},
 				}}},
 				ExcludeResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create},
-					Rule:       admissionv1.Rule{APIGroups: all, APIVersions: all, Resources: []string{"events", "ipaddresses"}},
+					Rule:       admissionv1.Rule{APIGroups: all, APIVersions: all, Resources: []string{"events"}},
 				}}},
 			},
 			Validations: []admissionv1.Validation{{
