@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-const (
-	// DefaultQuality is the quality of JPEG and WebP results without the parameter q.
-	DefaultQuality = 75
-	maxQuality     = 100
-)
-
 // Negotiate resolves auto=format for a client with an Accept header: it sets WebP if the client accepts it. It
 // reports whether the response depends on the header.
 func (r Request) Negotiate(accept []string) (negotiated Request, varies bool) {

@@ -10,6 +10,12 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/gate/problem"
 )
 
+const (
+	// DefaultQuality is the quality of JPEG and WebP results without the parameter q.
+	DefaultQuality = 75
+	maxQuality     = 100
+)
+
 // Parameters are the URL parameters of Darkroom v0.4, and dpr and q, which client libraries add.
 var Parameters = []string{"auto", "blur", "crop", "dpr", "fit", "flip", "h", "mono", "q", "rot", "w"}
 

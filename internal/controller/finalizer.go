@@ -9,7 +9,8 @@ import (
 )
 
 // finalizer is the finalizer of the Helm reconciler. The installation adds it together with its claim
-// (installation.go). The Helm reconciler removes it after the uninstall, through writeFinalizers.
+// (installation.go). The Helm reconciler removes it after the uninstall (internal/release/uninstall.go), through
+// writeFinalizers.
 const finalizer = "uninstall-helm-release"
 
 // writeFinalizers patches the finalizers of the session's Darkroom to equal the object's. The patch tests the UID and
@@ -41,7 +42,7 @@ func (c *helmClient) writeFinalizers(ctx context.Context, object client.Object) 
 		s.uninstalled, s.gone = true, true
 		return nil
 	}
-	if isRefusal(err) {
+	if outcomeOf(err).refused {
 		c.refusal = err
 	}
 	if err != nil {

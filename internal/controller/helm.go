@@ -199,7 +199,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 		return reconcile.Result{RequeueAfter: out.again}, giveUpErr
 	}
 	r.announce(s.darkroom, out, err)
-	after := errors.Join(giveUpErr, s.report(ctx, err, r.clock.Now()))
+	after := errors.Join(giveUpErr, s.report(ctx, err, out, r.clock.Now()))
 	if after != nil {
 		out = outcomeOf(after) // the retry also covers err
 	}
@@ -218,7 +218,7 @@ func (r *helmReconciler) conclude(ctx context.Context, s *session, err, giveUpEr
 
 // announce records the event of a failed reconcile. A foreign release is reported once per generation of the Darkroom.
 func (r *helmReconciler) announce(darkroom *v1alpha1.Darkroom, out outcome, err error) {
-	if out.event != "" && (out.event != EventForeignRelease || !wasRefused(darkroom)) {
+	if out.event != "" && (!out.foreign || !wasRefused(darkroom)) {
 		r.recorder.Event(darkroom, true, out.event, err.Error())
 	}
 }

@@ -25,12 +25,15 @@ const (
 	jitter = 0.1
 )
 
-// outcome is the consequence of a reconcile's error. Only outcomeOf decides when a reconcile is retried.
+// outcome is the consequence of a reconcile's error: the retry, the event, and what conditions need to know. Only
+// outcomeOf judges errors.
 type outcome struct {
 	// waits is set if nothing failed, but the reconcile has to wait. The status is left unchanged.
 	waits bool
 	// final is set if only a change of the Darkroom or of the operator can remove the cause.
 	final bool
+	// foreign is set if Helm has a release of the same name that does not belong to the Darkroom.
+	foreign bool
 	// refused is set if the API server rejected a write.
 	refused bool
 	// again is the delay before the next attempt; 0 means the back-off of the queue.
@@ -39,8 +42,7 @@ type outcome struct {
 	event string
 }
 
-// outcomeOf decides on the retry and the event for the error of a reconcile. session.complete (report.go) decides on
-// the conditions.
+// outcomeOf judges the error of a reconcile.
 func outcomeOf(err error) outcome {
 	switch {
 	case err == nil:
@@ -55,8 +57,8 @@ func outcomeOf(err error) outcome {
 	case errors.Is(err, release.ErrBusy):
 		return outcome{} // another Helm client is changing the release; retry with back-off and without an event
 	case errors.Is(err, storage.ErrForeignRelease):
-		return outcome{event: EventForeignRelease, again: wait.Jitter(checkPeriod, jitter)}
-	case isInvalid(err):
+		return outcome{foreign: true, event: EventForeignRelease, again: wait.Jitter(checkPeriod, jitter)}
+	case errors.As(err, new(invalidError)):
 		return outcome{event: EventRefused, final: true}
 	case isRefusal(err):
 		// The write is repeated until a user removes the cause. A change of the Darkroom is reconciled at once.
@@ -87,5 +89,3 @@ func isRefusal(err error) bool {
 type invalidError struct{ error }
 
 func (e invalidError) Unwrap() error { return e.error }
-
-func isInvalid(cause error) bool { return errors.As(cause, new(invalidError)) }

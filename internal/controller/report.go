@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -13,19 +12,19 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/redact"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/storage"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 )
 
-// report writes the Helm reconciler's report and the generation into the status, if they differ from it.
-func (s *session) report(ctx context.Context, cause error, now time.Time) error {
+// report writes the Helm reconciler's report and the generation into the status, if they differ from it. out is the
+// outcome of cause, the error of the reconcile.
+func (s *session) report(ctx context.Context, cause error, out outcome, now time.Time) error {
 	if s.gone {
 		return nil
 	}
 	current := status.HelmReportOf(s.darkroom.Status)
 	report := current
 	switch {
-	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
+	case out.refused && s.darkroom.DeletionTimestamp != nil:
 		// The Helm reconciler reported success before the finalizer could not be removed, so its report is not used.
 	case s.reported != nil:
 		report = *s.reported
@@ -33,7 +32,7 @@ func (s *session) report(ctx context.Context, cause error, now time.Time) error 
 		// The reconcile failed before it had a report. The report in the status is kept.
 		return nil
 	}
-	report = s.complete(report, cause)
+	report = s.complete(report, cause, out)
 	for i := range report.Conditions {
 		condition := &report.Conditions[i]
 		condition.ObservedGeneration = s.darkroom.Generation
@@ -67,7 +66,7 @@ func (s *session) deployedRelease() *v1alpha1.DeployedRelease {
 }
 
 // complete adds what the Helm reconciler does not know, and corrects conditions that are wrong.
-func (s *session) complete(report status.HelmReport, cause error) status.HelmReport {
+func (s *session) complete(report status.HelmReport, cause error, out outcome) status.HelmReport {
 	conditions := slices.DeleteFunc(slices.Clone(report.Conditions), func(condition v1alpha1.Condition) bool {
 		return condition.Type == v1alpha1.ConditionContested || condition.Type == v1alpha1.ConditionRolloutQueued
 	})
@@ -81,11 +80,11 @@ func (s *session) complete(report status.HelmReport, cause error) status.HelmRep
 	}
 	failed := v1alpha1.FindCondition(conditions, v1alpha1.ConditionIrreconcilable)
 	switch {
-	case errors.Is(cause, storage.ErrForeignRelease):
+	case out.foreign:
 		set(v1alpha1.ConditionDeployed, metav1.ConditionFalse, v1alpha1.ReasonForeignRelease, cause.Error())
-	case isRefusal(cause) && s.darkroom.DeletionTimestamp != nil:
+	case out.refused && s.darkroom.DeletionTimestamp != nil:
 		set(v1alpha1.ConditionReleaseFailed, metav1.ConditionTrue, v1alpha1.ReasonUninstallError, cause.Error())
-	case failed != nil && failed.Reason == v1alpha1.ReasonErrorGettingValues && cause != nil && !isInvalid(cause):
+	case failed != nil && failed.Reason == v1alpha1.ReasonErrorGettingValues && cause != nil && !out.final:
 		// The Darkroom is valid, but the state of the cluster could not be read.
 		set(v1alpha1.ConditionIrreconcilable, metav1.ConditionTrue, v1alpha1.ReasonReconcileError, cause.Error())
 	}

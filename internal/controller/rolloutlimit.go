@@ -10,7 +10,6 @@ import (
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
-	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/release/ownership"
 )
 
@@ -64,11 +63,4 @@ func postponedMessage(limit int) string {
 			"replace theirs because of such a change (--max-concurrent-rollouts). To apply it now, edit the Darkroom, or "+
 			"set its annotation %s to a new value.",
 		limit, v1alpha1.AnnotationRequestedAt)
-}
-
-// inputsOf identifies the inputs of the desired release that users control in addition to the spec.
-func inputsOf(darkroom *v1alpha1.Darkroom, credentialsVersion string) string {
-	return manifest.Digest([]any{
-		darkroom.Labels, darkroom.Annotations[v1alpha1.AnnotationRequestedAt], credentialsVersion,
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 	"github.com/darkroom-operator/darkroom-operator/internal/release"
+	"github.com/darkroom-operator/darkroom-operator/internal/release/manifest"
 	"github.com/darkroom-operator/darkroom-operator/internal/status"
 	"github.com/darkroom-operator/darkroom-operator/internal/values"
 )
@@ -82,4 +83,11 @@ func (s *session) claimHosts(ctx context.Context) (refused []string, err error) 
 		refused = append(refused, refusal.Host)
 	}
 	return refused, err
+}
+
+// inputsOf identifies the inputs of the desired release that users control in addition to the spec.
+func inputsOf(darkroom *v1alpha1.Darkroom, credentialsVersion string) string {
+	return manifest.Digest([]any{
+		darkroom.Labels, darkroom.Annotations[v1alpha1.AnnotationRequestedAt], credentialsVersion,
+	})
 }

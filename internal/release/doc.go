@@ -14,7 +14,7 @@
 //   - Drift is detected by comparing the caches with the last applied state of each object
 //     (package drift), and repaired by applying only objects that differ (repair.go).
 //   - Stored releases are listed from a metadata cache and decoded once (package storage).
-//   - A release that an interrupted operator left pending is recovered (install.go).
+//   - A release that an interrupted operator left pending is recovered (interrupted.go).
 //   - Nothing is rolled back. A failed upgrade stays visible and is retried with back-off,
 //     because the resource is the desired state.
 package release

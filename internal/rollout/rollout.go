@@ -1,4 +1,6 @@
-// Package rollout evaluates the progress of a rollout from the status of a Deployment.
+// Package rollout evaluates the progress of a rollout from the status of a Deployment. The number of concurrent rollouts
+// is limited in internal/release/postpone.go. Pods that cannot serve the probed image are held back by the startup probe
+// of the chart (darkroom.imageProbe in _helpers.tpl).
 package rollout
 
 import (
