@@ -19,12 +19,12 @@ import (
 func TestImageTagOfASemanticVersionHasAV(t *testing.T) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for name, test := range map[string]struct{ image, want string }{
-		"nothing said: the chart's appVersion":      {`{}`, "gojektech/darkroom:v0.4.2"},
-		"without v":                                 {`{tag: 0.1.0}`, "gojektech/darkroom:v0.1.0"},
-		"pre-release":                               {`{tag: 0.5.0-rc.1}`, "gojektech/darkroom:v0.5.0-rc.1"},
-		"build metadata, which tags cannot contain": {`{tag: 0.5.0+build.7}`, "gojektech/darkroom:v0.5.0-build.7"},
-		"a moving tag":                              {`{tag: latest}`, "gojektech/darkroom:latest"},
-		"digest instead of tag":                     {`{tag: 0.4.2, digest: "` + digest + `"}`, "gojektech/darkroom@" + digest},
+		"nothing said: the chart's appVersion": {`{}`, "gojektech/darkroom:v0.4.2"},
+		"without v":                            {`{tag: 0.1.0}`, "gojektech/darkroom:v0.1.0"},
+		"pre-release":                          {`{tag: 0.5.0-rc.1}`, "gojektech/darkroom:v0.5.0-rc.1"},
+		"build metadata, not in tags":          {`{tag: 0.5.0+build.7}`, "gojektech/darkroom:v0.5.0-build.7"},
+		"a moving tag":                         {`{tag: latest}`, "gojektech/darkroom:latest"},
+		"digest instead of tag":                {`{tag: 0.4.2, digest: "` + digest + `"}`, "gojektech/darkroom@" + digest},
 		"registry with a port": {
 			`{repository: "registry.example.org:5000/a/darkroom"}`,
 			"registry.example.org:5000/a/darkroom:v0.4.2",
