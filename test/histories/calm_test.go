@@ -30,7 +30,7 @@ type statusWrite struct {
 	at      time.Time
 	key     types.NamespacedName
 	version string
-	by      process
+	by      *traffic
 	told    time.Time
 }
 
@@ -48,7 +48,7 @@ func newsOnly(w *world) error {
 	}
 	type writer struct {
 		key types.NamespacedName
-		by  process
+		by  *traffic
 	}
 	vain := map[writer]int{}
 	for _, write := range w.timeline.statusWrites() {
@@ -63,7 +63,7 @@ func newsOnly(w *world) error {
 	return nil
 }
 
-// mostInVain is the maximum number of writes of an unchanged status per process and history.
+// mostInVain is the maximum number of writes of an unchanged status by a process from its start to its end.
 const mostInVain = 1
 
 // reportedOnce checks for duplicate events about the same version of a Darkroom.

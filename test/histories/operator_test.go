@@ -265,7 +265,7 @@ type request struct {
 	status int
 }
 
-// traffic are the requests of one operator.
+// traffic are the requests of one operator, from its start to its end.
 type traffic struct {
 	timeline *timeline
 	process  process
@@ -323,7 +323,7 @@ func (t *traffic) record(next http.RoundTripper) http.RoundTripper {
 		status := 0
 		if err == nil {
 			status = response.StatusCode
-			err = t.timeline.note(r, t.process, at, t.toldSince(), response)
+			err = t.timeline.note(r, t, at, t.toldSince(), response)
 		}
 		t.mu.Lock()
 		t.sent = append(t.sent, request{at, line, status})

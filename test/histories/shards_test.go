@@ -88,8 +88,9 @@ func shardsAreSeparate(w *world) error {
 		d := w.newDarkroom(write.key)
 		d.Labels = map[string]string{shardLabel: now.label}
 		isTold := !write.told.IsZero() && write.at.Sub(write.told) > handover && write.at.Sub(now.since) > handover
-		if isKnown && isTold && write.by.installation == mainInstallation && !write.by.handles(d) {
-			return fmt.Errorf("the shard %s%s wrote the status of %s", write.by.shard, write.by.namespace, write.key)
+		by := write.by.process
+		if isKnown && isTold && by.installation == mainInstallation && !by.handles(d) {
+			return fmt.Errorf("the shard %s%s wrote the status of %s", by.shard, by.namespace, write.key)
 		}
 	}
 	return nil

@@ -160,7 +160,7 @@ func (t *timeline) append(watcher watch.Interface) {
 
 // note records a write of a route or a status by a process of the operator, the time at which it was sent, and the time
 // since which all watches of the process were open.
-func (t *timeline) note(r *http.Request, by process, at, told time.Time, response *http.Response) error {
+func (t *timeline) note(r *http.Request, by *traffic, at, told time.Time, response *http.Response) error {
 	isRoute := strings.Contains(r.URL.Path, "/ingresses/") || strings.Contains(r.URL.Path, "/httproutes/")
 	isStatus := strings.Contains(r.URL.Path, "/darkrooms/") && strings.HasSuffix(r.URL.Path, "/status")
 	if !isRoute && !isStatus || r.Method == http.MethodGet || response.StatusCode >= 300 {
