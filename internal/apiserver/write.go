@@ -44,7 +44,7 @@ func (d *DryRunInput) list() []string {
 
 // conflicts is the back-off after conflicts, for example with a write of the status. Jitter keeps clients from
 // conflicting again.
-var conflicts = wait.Backoff{Duration: 5 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 10, Cap: 250 * time.Millisecond}
+var conflicts = wait.Backoff{Duration: 5 * time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 12}
 
 // retryOnConflict writes until there is no conflict, and returns the error lasting if there is one at the end.
 func retryOnConflict(write func() error, lasting error) error {

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,14 +29,24 @@ const httpRoutes = "httproutes.gateway.networking.k8s.io"
 // becomesServed waits until the API server serves the kind of a CustomResourceDefinition.
 func becomesServed(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
+	untilServed(t, definition, true)
+}
+
+// untilServed waits until the API server serves the kind of a definition, or does not any more.
+func untilServed(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition, want bool) {
+	t.Helper()
 	api := discoveryClient(t, cluster)
-	eventually(t, definition.Name+" is served", func(context.Context) error {
+	eventually(t, definition.Name+" in the discovery", func(context.Context) error {
 		list, err := api.ServerResourcesForGroupVersion(definition.Spec.Group + "/v1")
-		if err == nil && !slices.ContainsFunc(list.APIResources,
-			func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural }) {
-			err = errors.New("the API server serves only other kinds of the group")
+		if client.IgnoreNotFound(err) != nil {
+			return err
 		}
-		return err
+		served := err == nil && slices.ContainsFunc(list.APIResources,
+			func(r metav1.APIResource) bool { return r.Name == definition.Spec.Names.Plural })
+		if served != want {
+			return fmt.Errorf("the API server serves the kind: %t, want %t", served, want)
+		}
+		return nil
 	})
 }
 
@@ -104,6 +113,7 @@ func uninstall(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinit
 	definition := mustGet(t, &apiextensionsv1.CustomResourceDefinition{}, "", name)
 	remove(t, definition)
 	eventually(t, name+" is gone", absent(&apiextensionsv1.CustomResourceDefinition{}, "", name))
+	untilServed(t, definition, false) // an operator that starts before would wait for the objects of the kind
 	return definition
 }
 
