@@ -2,8 +2,8 @@
 # Publishes the images and charts that hack/images.sh and hack/release.sh built, and signs them by digest:
 # hack/publish.sh VERSION. It runs with permissions that the build does not have, and runs nothing that was built.
 # bin/subjects has a line for each file, image and chart, for the attestation of their provenance. hack/publish.sh
-# images publishes only images, such as those of hack/operand.sh. REGISTRY is the registry to publish to. A released
-# version is never replaced: publishing the same again changes nothing.
+# images publishes only images, for example the ones that hack/operand.sh builds. REGISTRY is the registry to publish to.
+# A released version is never replaced: publishing the same again changes nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -152,7 +152,7 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 // - ActionClientFor, unless the Darkroom is paused;
 // - Translate;
 // - Get of the release, and, if there is one, Upgrade as a dry run;
-// - Install without a release, Upgrade if its manifest differs from that of the dry run, otherwise Reconcile.
+// - Install if there is no release; Upgrade if the dry run returned another manifest; otherwise Reconcile.
 //
 // If the Darkroom is being deleted, the last three calls are replaced by Uninstall and Update, which removes the
 // finalizer. The last call is the status update, which the session keeps for its report.

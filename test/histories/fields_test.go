@@ -207,7 +207,7 @@ func TestEachFieldOfTheSpecAndEachSettingHasAStep(t *testing.T) {
 	}
 }
 
-// addPaths adds the paths of the fields of a JSON value, those of all items of a list as one.
+// addPaths adds the paths of the fields of a JSON value. All items of a list share their paths.
 func addPaths(to map[string]bool, value any, path string) {
 	switch value := value.(type) {
 	case map[string]any:
