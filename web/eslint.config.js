@@ -25,6 +25,12 @@ export default defineConfig(
     },
   },
   {
+    files: ["**/*.test.tsx"],
+    rules: {
+      "no-restricted-properties": ["error", { object: "document", property: "activeElement", message: "Effects move the focus later: use hasFocus." }],
+    },
+  },
+  {
     // A script for Node and the browser at once: the compiler knows what is defined.
     files: ["e2e/**"],
     rules: {

@@ -3,6 +3,7 @@ import { act, configure, fireEvent, render, screen, waitFor } from "@testing-lib
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../test/darkrooms";
+import { hasFocus } from "../test/focus";
 import { reads } from "./api/reads";
 import type { Darkroom, SourceInput } from "./api/types";
 import { App } from "./App";
@@ -207,7 +208,7 @@ test.each(Object.entries(forms))("nothing that was typed into %s is lost by a si
   expect(lost(typed)).toEqual([]);
   const token = await field("Token");
   // The dialog has the focus, and closes nothing below it.
-  await waitFor(() => expect(document.activeElement).toBe(token));
+  await hasFocus(() => token);
   await userEvent.keyboard("{Escape}");
   for (const [path, fault] of [["/session", 401], ["/settings", 401], ["/session", 500], ["/settings", "html"], ["/session", "empty"]] as [string, Fault][]) {
     faultOf = (method, asked) => (asked !== path ? undefined : method === "GET" ? fault : undefined);

@@ -3,6 +3,7 @@ import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { useState } from "react";
+import { hasFocus } from "../../test/focus";
 import type { Access, DarkroomInput, NewSecret } from "../api/types";
 import { Credentials } from "./Credentials";
 import { FormContext } from "./fields";
@@ -109,7 +110,7 @@ test("inline keys are moved to a Secret and removed from the form", async () => 
   await user.click(button());
   await screen.findByText("The Secret cats-s3 was created");
   const field = await secret();
-  expect(document.activeElement).toBe(field);
+  await hasFocus(() => field);
   expect(created).toEqual([{ namespace: "photos", name: "cats-s3", accessKey: "AKIA", secretKey: "hush" }]);
   expect(input.source).toEqual({ type: "S3", bucket: "b", region: "r", credentialsSecretRef: { name: "cats-s3" } });
   expect(asked.join(" ")).not.toContain("hush");

@@ -5,6 +5,7 @@ import { act, fireEvent, render, screen, waitFor, within } from "@testing-librar
 import userEvent, { type UserEvent } from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
+import { hasFocus } from "../../test/focus";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
 import type { Darkroom, DarkroomInput, Key, Outcome } from "../api/types";
@@ -174,7 +175,7 @@ test.each([
   othersChange({ replicas: 5 });
   await user.click(button(/^Review/));
   const choice = await screen.findByRole("radio", { name: new RegExp(`^replicas: ${side}`) });
-  expect(document.activeElement?.textContent).toContain("Another user changed the same fields");
+  await hasFocus(() => screen.getByText("Another user changed the same fields", { exact: false }).closest("[tabindex]"));
   expect(screen.getByRole<HTMLInputElement>("radio", { name: /^replicas: yours/ }).checked).toBe(true);
   await user.click(choice);
   expect(field("field-replicas")).toHaveProperty("value", String(want));
@@ -233,7 +234,7 @@ test("after a pause in typing, the server checks the input, and errors are shown
   expect(document.getElementById("field-version-help")?.textContent).not.toContain("Must be a version");
   expect(writes().map(({ path, ifMatch }) => `${path} ${ifMatch ?? ""}`)).toEqual(["/darkrooms/photos/cats?dryRun=All *"]);
   await user.click(button(/^Review/));
-  expect(document.activeElement).toBe(field("field-probe-path"));
+  await hasFocus(() => field("field-probe-path"));
   expect(writes()).toHaveLength(1);
   refusal = undefined;
   fill("field-probe-path", "/cat.jpg");
@@ -416,7 +417,7 @@ test("keys are never sent to an endpoint that they were not entered for", async 
   expect(screen.queryByRole("radio", { name: "Keep the current keys" })).toBeNull();
   await user.click(button(/^Review/));
   expect((await screen.findAllByText(/the endpoint has changed/)).length).toBeGreaterThan(0);
-  expect(document.activeElement).toBe(field("field-source-accessKey"));
+  await hasFocus(() => field("field-source-accessKey"));
   expect(saves()).toEqual([]);
 });
 
@@ -539,7 +540,7 @@ test("an error in a folded setting unfolds it", async () => {
   await userEvent.click(button(/^Review/));
   await waitFor(() => expect(button("More settings").getAttribute("aria-expanded")).toBe("true"));
   await userEvent.click(screen.getByRole("button", { name: "replicas" }));
-  await waitFor(() => expect(document.activeElement).toBe(field("field-replicas")));
+  await hasFocus(() => field("field-replicas"));
 });
 
 test("the form asks for secrets that a draft lacks, as long as there is a field for them", async () => {

@@ -3,6 +3,7 @@ import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { darkroom } from "../../test/darkrooms";
+import { hasFocus } from "../../test/focus";
 import { Problem } from "../api/problem";
 import { LiveContext } from "../live/useLive";
 import { Store } from "../live/store";
@@ -150,10 +151,10 @@ test("a keyboard reaches the first row from the heading in three steps", async (
   heading.tabIndex = -1; // as when the view is opened
   heading.focus();
   await user.tab();
-  expect(document.activeElement?.textContent).toBe("Skip to the first Darkroom");
+  await hasFocus(() => screen.getByRole("link", { name: "Skip to the first Darkroom" }));
   await user.keyboard("{Enter}");
   await user.tab();
-  expect(document.activeElement).toBe(screen.getByRole("link", { name: "cats" }));
+  await hasFocus(() => screen.getByRole("link", { name: "cats" }));
 });
 
 test("without rows there is nothing to skip to", () => {
