@@ -20,6 +20,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // settings are the parameters of a run.
@@ -176,8 +177,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // quiet waits until the subject sends no more requests.
 func (r *round) quiet(ctx context.Context) error {
-	// The floor installs everything twice.
-	for deadline := time.Now().Add(time.Minute + time.Duration(r.n)*100*time.Millisecond); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(r.patience()); time.Now().Before(deadline); {
 		before, err := r.process.usage()
 		if err != nil {
 			return err
@@ -212,6 +212,18 @@ func (r *round) resync(ctx context.Context) error {
 	if err := r.start(ctx, r.subject, period); err != nil {
 		return err
 	}
+	// While many Darkrooms are listed, there are quiet seconds before the first is reconciled.
+	err = wait.Limits{Timeout: r.patience(), Period: time.Second}.Until(ctx, "all Darkrooms are reconciled",
+		func(context.Context) error {
+			now, err := r.process.usage()
+			if err == nil && now.looks < float64(r.n+r.trials) {
+				err = fmt.Errorf("%.0f of %d are", now.looks, r.n+r.trials)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
 	if err := r.quiet(ctx); err != nil {
 		return err
 	}
@@ -233,6 +245,11 @@ func (r *round) resync(ctx context.Context) error {
 	r.figures[resyncRequests] = (after.requests - before.requests) / resyncs
 	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
 	return nil
+}
+
+// patience is the time limit of a subject that reconciles all Darkrooms. The floor installs everything twice.
+func (r *round) patience() time.Duration {
+	return time.Minute + time.Duration(r.n)*100*time.Millisecond
 }
 
 // resyncPeriod leaves the operators idle most of the time.
