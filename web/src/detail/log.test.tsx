@@ -50,6 +50,7 @@ test("what is found is marked, letter by letter, and nothing else", () => {
 const pod = { name: "cats-1", phase: "Running", ready: true, restarts: 1 };
 const event = { type: "Warning", reason: "BackOff", message: "restarting a failed container", count: 2 };
 let asked: string[];
+const logs = () => asked.filter((path) => path.includes("/log"));
 let log: ReadableStreamDefaultController<Uint8Array>;
 const send = (text: string) => act(() => log.enqueue(new TextEncoder().encode(text)));
 const sendLines = (...lines: string[]) => send(lines.map((line) => `${line}\n`).join(""));
@@ -84,7 +85,7 @@ async function open(store = new Store()) {
 
 test("the log of a pod is followed and searched", async () => {
   const { user, box } = await open();
-  expect(asked.filter((path) => path.includes("/log"))).toEqual(["/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=true&previous=false"]);
+  expect(logs()).toEqual(["/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=true&previous=false"]);
   sendLines("GET /cat.jpg", "error: no source");
   await waitFor(() => expect(box.textContent).toBe("GET /cat.jpg\nerror: no source"));
   fireEvent.change(screen.getByLabelText("Search the log"), { target: { value: "ERROR" } });
@@ -93,7 +94,7 @@ test("the log of a pod is followed and searched", async () => {
   expect(screen.getByText("1 of 2 lines")).toBeTruthy();
   act(() => log.close());
   await user.click(await screen.findByRole("button", { name: "Follow again" }));
-  expect(asked.filter((path) => path.includes("/log"))).toHaveLength(2);
+  await waitFor(() => expect(logs()).toHaveLength(2));
 });
 
 test("what was searched for is marked behind letters that are longer in lower case", async () => {
@@ -113,7 +114,7 @@ test("a log is read again once the connection of the page is back; what was read
   act(() => store.connect("lost"));
   expect(box.textContent).toBe("one\ntwo");
   act(() => store.connect("live"));
-  await waitFor(() => expect(asked.filter((path) => path.includes("/log"))).toHaveLength(2));
+  await waitFor(() => expect(logs()).toHaveLength(2));
   sendLines("two", "three");
   await waitFor(() => expect(box.textContent).toBe("two\nthree"));
 });
@@ -121,7 +122,7 @@ test("a log is read again once the connection of the page is back; what was read
 test("the log before the last restart is not followed", async () => {
   const { user } = await open();
   await user.click(screen.getByLabelText("Before the last restart"));
-  expect(asked.filter((path) => path.includes("/log")).at(-1)).toBe("/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=false&previous=true");
+  await waitFor(() => expect(logs().at(-1)).toBe("/darkrooms/photos/cats/pods/cats-1/log?container=darkroom&lines=500&follow=false&previous=true"));
   expect(screen.getByLabelText("Follow").hasAttribute("disabled")).toBe(true);
 });
 
@@ -136,7 +137,7 @@ test("the log is downloaded as a file", async () => {
   send("line\n");
   act(() => log.close());
   await waitFor(() => expect(save).toHaveBeenCalledWith("cats-1-darkroom.log", "blob:x"));
-  expect(asked.at(-1)).toContain("container=darkroom&lines=10000&follow=false");
+  expect(logs().at(-1)).toContain("container=darkroom&lines=10000&follow=false");
 });
 
 test("the events of a pod are beside its log", async () => {
@@ -156,5 +157,5 @@ test("without the right to read logs, the log is disabled with the reason", asyn
   await user.hover(tab);
   expect(await screen.findByText("No permission to read logs: this requires the permission to get pods/log in the namespace photos")).toBeTruthy();
   await user.click(tab);
-  expect(asked.filter((path) => path.includes("/log"))).toEqual([]);
+  expect(logs()).toEqual([]);
 });
