@@ -95,13 +95,43 @@ func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
 	}
 	options := webp.DefaultOptions()
 	options.Quality = float32(quality)
-	options.Segments = 1 // with more segments, the encoder turns off the deblocking filter
-	switch _, isRGBA := img.(*image.RGBA); {
-	case !isRGBA:
-		img = drawn(image.NewRGBA(img.Bounds()), img) // the encoder is slow for other types
-	case !isOpaque(img):
-		img = drawn(image.NewNRGBA(img.Bounds()), img)
+	options.Segments = 1     // with more segments, the encoder turns off the deblocking filter
+	options.SNSStrength = 80 // as for photos in libwebp: finer colors, 0.2 dB for 2 % more bytes
+	// The encoder is slow for other types than RGBA and NRGBA.
+	switch from := img.(type) {
+	case *image.YCbCr:
+		img = rgbaOf(from)
+	case *image.Gray:
+		img = drawn(image.NewRGBA(from.Rect), from)
+	case *image.RGBA:
+		if !isOpaque(from) {
+			img = drawn(image.NewNRGBA(from.Rect), from)
+		}
 	}
 	err := webp.Encode(&out, img, options)
 	return out.Bytes(), err
 }
+
+// rgbaOf converts a 4:2:0 image and rounds to the nearest level. Package draw rounds dark colors down and light colors
+// up, which costs up to 0.4 dB.
+func rgbaOf(from *image.YCbCr) *image.RGBA {
+	const precision = 16
+	to := image.NewRGBA(from.Rect)
+	for y := range from.Rect.Dy() {
+		luma := from.Y[y*from.YStride:][:from.Rect.Dx()]
+		blues, reds := from.Cb[y/2*from.CStride:], from.Cr[y/2*from.CStride:]
+		line := to.Pix[y*to.Stride:]
+		for x, value := range luma {
+			gray := int32(value)<<precision + 1<<(precision-1)
+			blue, red := int32(blues[x/2])-128, int32(reds[x/2])-128
+			pixel := line[4*x:][:4:4]
+			pixel[0] = clamp((gray + 91881*red) >> precision)
+			pixel[1] = clamp((gray - 22554*blue - 46802*red) >> precision)
+			pixel[2] = clamp((gray + 116130*blue) >> precision)
+			pixel[3] = 255
+		}
+	}
+	return to
+}
+
+func clamp(value int32) byte { return byte(max(0, min(value, 255))) }

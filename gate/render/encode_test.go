@@ -136,6 +136,30 @@ func TestSmoothAreasStaySmooth(t *testing.T) {
 	}
 }
 
+// The encoder of WebP receives the nearest color, as dark images would be darker otherwise.
+func TestColorsAreRoundedToTheNearestLevel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		size := image.Pt(rapid.IntRange(1, 9).Draw(rt, "width"), rapid.IntRange(1, 9).Draw(rt, "height"))
+		img := image.NewYCbCr(image.Rectangle{Max: size}, image.YCbCrSubsampleRatio420)
+		for _, plane := range [][]byte{img.Y, img.Cb, img.Cr} {
+			copy(plane, rapid.SliceOfN(rapid.Byte(), len(plane), len(plane)).Draw(rt, "plane"))
+		}
+		converted := rgbaOf(img)
+		for i := range size.X * size.Y {
+			x, y := i%size.X, i/size.X
+			c := img.YCbCrAt(x, y)
+			luma, blue, red := float64(c.Y), float64(c.Cb)-128, float64(c.Cr)-128
+			want := [3]float64{luma + 1.402*red, luma - 0.344136*blue - 0.714136*red, luma + 1.772*blue}
+			got := converted.RGBAAt(x, y)
+			for channel, level := range []byte{got.R, got.G, got.B} {
+				if exact := max(0, min(want[channel], 255)); math.Abs(float64(level)-exact) > 0.501 || got.A != 255 {
+					rt.Fatalf("%v at %d,%d is %v, want %.2f", c, x, y, got, want)
+				}
+			}
+		}
+	})
+}
+
 // WebP has no grayscale profiles, so an image with one would change its shades.
 func TestAnImageKeepsItsProfileOrItsFormat(t *testing.T) {
 	for space, img := range map[string]image.Image{

@@ -125,7 +125,9 @@ func likeness(s *stack, o *origin) string {
 			return err.Error()
 		}
 	}
-	if err := magick(in("original.jpg"), "-filter", "Lanczos", "-resize", "1200x", in("reference.png")); err != nil {
+	// With eight bits for each color, ImageMagick would round down.
+	reference := "PNG48:" + in("reference.png")
+	if err := magick(in("original.jpg"), "-filter", "Lanczos", "-resize", "1200x", reference); err != nil {
 		return err.Error()
 	}
 	// The program returns 1 for images that differ.
