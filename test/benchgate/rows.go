@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -161,11 +162,11 @@ func together(n int, send func(int) answer) string {
 	return counted(codes)
 }
 
-// counted lists the status codes with their numbers.
-func counted(codes map[int]int) string {
+// counted lists status codes or media types with their numbers.
+func counted[K cmp.Ordered](kinds map[K]int) string {
 	var parts []string
-	for _, code := range slices.Sorted(maps.Keys(codes)) {
-		parts = append(parts, fmt.Sprintf("%d × %d", codes[code], code))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, fmt.Sprintf("%d × %v", kinds[kind], kind))
 	}
 	return strings.Join(parts, ", ")
 }
