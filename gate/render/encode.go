@@ -95,6 +95,7 @@ func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
 	}
 	options := webp.DefaultOptions()
 	options.Quality = float32(quality)
+	options.Method = 3       // a quarter less processor time than 4, with up to 9 % more bytes for detailed photos
 	options.Segments = 1     // with more segments, the encoder turns off the deblocking filter
 	options.SNSStrength = 80 // as for photos in libwebp: finer colors, 0.2 dB for 2 % more bytes
 	// The encoder is slow for other types than RGBA and NRGBA.
