@@ -102,12 +102,12 @@ func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
 	switch from := img.(type) {
 	case *image.YCbCr:
 		img = rgbaOf(from)
-	case *image.Gray:
-		img = drawn(image.NewRGBA(from.Rect), from)
 	case *image.RGBA:
 		if !isOpaque(from) {
 			img = drawn(image.NewNRGBA(from.Rect), from)
 		}
+	default:
+		img = drawn(image.NewRGBA(from.Bounds()), from)
 	}
 	err := webp.Encode(&out, img, options)
 	return out.Bytes(), err
@@ -117,22 +117,21 @@ func (p Plan) encodeAs(img image.Image, format string) ([]byte, error) {
 // up, which costs up to 0.4 dB.
 func rgbaOf(from *image.YCbCr) *image.RGBA {
 	const precision = 16
+	nearest := func(level int32) byte { return byte(max(0, min((level+1<<(precision-1))>>precision, 255))) }
 	to := image.NewRGBA(from.Rect)
 	for y := range from.Rect.Dy() {
 		luma := from.Y[y*from.YStride:][:from.Rect.Dx()]
 		blues, reds := from.Cb[y/2*from.CStride:], from.Cr[y/2*from.CStride:]
 		line := to.Pix[y*to.Stride:]
 		for x, value := range luma {
-			gray := int32(value)<<precision + 1<<(precision-1)
+			gray := int32(value) << precision
 			blue, red := int32(blues[x/2])-128, int32(reds[x/2])-128
 			pixel := line[4*x:][:4:4]
-			pixel[0] = clamp((gray + 91881*red) >> precision)
-			pixel[1] = clamp((gray - 22554*blue - 46802*red) >> precision)
-			pixel[2] = clamp((gray + 116130*blue) >> precision)
+			pixel[0] = nearest(gray + 91881*red)
+			pixel[1] = nearest(gray - 22554*blue - 46802*red)
+			pixel[2] = nearest(gray + 116130*blue)
 			pixel[3] = 255
 		}
 	}
 	return to
 }
-
-func clamp(value int32) byte { return byte(max(0, min(value, 255))) }
