@@ -20,7 +20,6 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/access"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/controlplane"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/darkrooms"
-	"github.com/darkroom-operator/darkroom-operator/internal/testing/wait"
 )
 
 // settings are the parameters of a run.
@@ -126,7 +125,7 @@ func (r *round) burst(ctx context.Context) error {
 	if err := creators.Wait(); err != nil {
 		return err
 	}
-	if err := r.quiet(ctx); err != nil {
+	if err := r.quiet(ctx, r.n); err != nil {
 		return err
 	}
 	after, err := r.snapshot(ctx)
@@ -175,9 +174,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// quiet waits until the subject sends no more requests.
-func (r *round) quiet(ctx context.Context) error {
-	for deadline := time.Now().Add(r.patience()); time.Now().Before(deadline); {
+// quiet waits until the subject has reconciled a number of Darkrooms since its start and sends no more requests. While
+// it lists many, there are quiet seconds before it reconciles the first.
+func (r *round) quiet(ctx context.Context, reconciled int) error {
+	// The floor installs everything twice.
+	for deadline := time.Now().Add(time.Minute + time.Duration(r.n)*100*time.Millisecond); time.Now().Before(deadline); {
 		before, err := r.process.usage()
 		if err != nil {
 			return err
@@ -189,7 +190,7 @@ func (r *round) quiet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if after.requests == before.requests {
+		if after.requests == before.requests && after.looks >= float64(reconciled) {
 			return nil
 		}
 	}
@@ -212,19 +213,7 @@ func (r *round) resync(ctx context.Context) error {
 	if err := r.start(ctx, r.subject, period); err != nil {
 		return err
 	}
-	// While many Darkrooms are listed, there are quiet seconds before the first is reconciled.
-	err = wait.Limits{Timeout: r.patience(), Period: time.Second}.Until(ctx, "all Darkrooms are reconciled",
-		func(context.Context) error {
-			now, err := r.process.usage()
-			if err == nil && now.looks < float64(r.n+r.trials) {
-				err = fmt.Errorf("%.0f of %d are", now.looks, r.n+r.trials)
-			}
-			return err
-		})
-	if err != nil {
-		return err
-	}
-	if err := r.quiet(ctx); err != nil {
+	if err := r.quiet(ctx, r.n+r.trials); err != nil {
 		return err
 	}
 	if err := sleep(ctx, period); err != nil {
@@ -245,11 +234,6 @@ func (r *round) resync(ctx context.Context) error {
 	r.figures[resyncRequests] = (after.requests - before.requests) / resyncs
 	r.figures[resyncCPU] = (after.cpu - before.cpu).Seconds() * 1000 / resyncs
 	return nil
-}
-
-// patience is the time limit of a subject that reconciles all Darkrooms. The floor installs everything twice.
-func (r *round) patience() time.Duration {
-	return time.Minute + time.Duration(r.n)*100*time.Millisecond
 }
 
 // resyncPeriod leaves the operators idle most of the time.
