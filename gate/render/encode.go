@@ -128,7 +128,7 @@ func rgbaOf(from *image.YCbCr) *image.RGBA {
 			blue, red := int32(blues[x/2])-128, int32(reds[x/2])-128
 			pixel := line[4*x:][:4:4]
 			pixel[0] = nearest(gray + 91881*red)
-			pixel[1] = nearest(gray - 22554*blue - 46802*red)
+			pixel[1] = nearest(gray - 22553*blue - 46802*red)
 			pixel[2] = nearest(gray + 116130*blue)
 			pixel[3] = 255
 		}
