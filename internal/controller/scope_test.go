@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,6 +82,45 @@ func TestAnOperatorOfSomeNamespacesNeedsNoRightsBeyondThem(t *testing.T) {
 	if len(o.forbidden) > 0 {
 		slices.Sort(o.forbidden)
 		t.Errorf("got forbidden requests:\n%s", strings.Join(slices.Compact(o.forbidden), "\n"))
+	}
+}
+
+// Two operators share the Leases, but may not read each other's Darkrooms. The holder's operator deletes the Lease of a
+// host once, and no other operator restores it.
+func TestAHostPassesToTheOperatorOfAnotherNamespace(t *testing.T) {
+	t.Parallel()
+	first, second := twoTenants(t)
+	leases, shared := newNamespace(t), "shared-"+first
+	create(t, &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: "leases"}, Rules: rulesOf(t, "leader_election_role.yaml"),
+	})
+	create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: "leases"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "leases"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
+	})
+	inLeases := func(s *settings) { s.LeaseNamespace = leases }
+	of := startOperator(t, first, asTenant(t, first), inLeases)
+	startOperator(t, second, asTenant(t, second), inLeases)
+	holder, waiting := with(webFolder(first, "holder"), shared), with(webFolder(second, "waiting"), shared)
+	install(t, holder)
+	create(t, waiting)
+	eventuallyRefused(t, waiting)
+
+	change(t, holder, func(d *v1alpha1.Darkroom) { d.Spec.SubDomains = []string{"own-" + first} })
+	eventually(t, "the Lease", holds(leases, hostIn(shared), second+"/waiting"))
+	eventuallyStatus(t, waiting, "its host", hasDomains(hostIn(shared)))
+	remove(t, holder)
+	eventually(t, "it is gone", gone(holder))
+	eventually(t, "rest", quiet(of))
+	deleted := 0
+	for _, request := range of.requests() {
+		if strings.HasPrefix(request, http.MethodDelete) && strings.Contains(request, "/leases/") {
+			deleted++
+		}
+	}
+	if deleted != 2 {
+		t.Errorf("got %d deletions of Leases, want one of each host", deleted)
 	}
 }
 

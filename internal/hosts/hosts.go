@@ -111,6 +111,8 @@ func (c *Claims) Watches(namespace string) bool {
 // state is the state of a host's holder in the cluster.
 type state struct {
 	exists bool
+	// isHidden is set if this operator may not read the Darkroom.
+	isHidden bool
 	// installation is the installation that last reported the status of the Darkroom.
 	installation string
 	// isHandled is set if this installation handles the Darkroom. Other installations may append a different base
@@ -121,8 +123,8 @@ type state struct {
 }
 
 // stateOf returns the state of the holder of a host; the zero value if the Lease does not name a Darkroom. The caches
-// suffice to show that a Darkroom wants the host; everything else is read from the API server. If the operator may not
-// read the Darkroom, the Darkroom counts as wanting the host.
+// suffice to show that a Darkroom wants the host; everything else is read from the API server. A Darkroom that the
+// operator may not read counts as wanting the host.
 func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host string) (s state, err error) {
 	if key.Name == "" {
 		return state{}, nil
@@ -135,7 +137,7 @@ func (c *Claims) stateOf(ctx context.Context, key types.NamespacedName, host str
 		darkroom := &v1alpha1.Darkroom{}
 		switch err := reader.Get(ctx, key, darkroom); {
 		case apierrors.IsForbidden(err):
-			return state{exists: true, wants: true}, nil
+			return state{exists: true, isHidden: true, wants: true}, nil
 		case client.IgnoreNotFound(err) != nil:
 			return state{}, fmt.Errorf("get Darkroom %s, which holds the host: %w", key, err)
 		case err == nil && slices.Contains(c.wanted(darkroom), host):

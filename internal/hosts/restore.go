@@ -56,14 +56,15 @@ func (c *Claims) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom
 }
 
 // Restore creates the Lease of a host that was deleted although its holder still wants or routes the host. It reports
-// whether the host has a Lease now.
+// whether the host has a Lease now. If this operator may not read the holder, the holder's operator may have given up the
+// host, so only that one restores it.
 func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host string) (bool, error) {
 	lease, err := c.lease(ctx, c.Uncached, host)
 	if err != nil || lease != nil {
 		return lease != nil, err
 	}
 	s, err := c.stateOf(ctx, holder, host)
-	if err != nil || !s.wants && !s.isRouted {
+	if err != nil || s.isHidden || !s.wants && !s.isRouted {
 		return false, err
 	}
 	return true, c.restore(ctx, holder, s.installation, host)
