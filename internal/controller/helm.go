@@ -137,9 +137,6 @@ func (r *helmReconciler) Reconcile(ctx context.Context, request reconcile.Reques
 		return reconcile.Result{}, r.forget(ctx, request.NamespacedName)
 	}
 
-	if err := r.hosts.restoreOnce(ctx); err != nil {
-		return reconcile.Result{}, err
-	}
 	s := r.newSession(ctx, darkroom)
 	err = r.reconcileRelease(ctx, s)
 	giveUpErr := r.hosts.GiveUpUnused(ctx, request.NamespacedName)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/hosts"
 )
 
@@ -41,7 +44,16 @@ type hostLeases struct {
 	restored  bool
 }
 
-// restoreOnce recreates Leases that were lost while no operator ran. It does so once per process, before the first claim.
+// Claim claims the hosts of a Darkroom like [hosts.Claims]. Before the first claim of a process, and before the first
+// one after the namespace of the Leases was deleted, it recreates all lost Leases.
+func (h *hostLeases) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]hosts.Refusal, error) {
+	if err := h.restoreOnce(ctx); err != nil {
+		return nil, err
+	}
+	refusals, err := h.Claims.Claim(ctx, darkroom)
+	return refusals, h.noteLoss(err)
+}
+
 func (h *hostLeases) restoreOnce(ctx context.Context) error {
 	h.restoring.Lock()
 	defer h.restoring.Unlock()
@@ -50,6 +62,17 @@ func (h *hostLeases) restoreOnce(ctx context.Context) error {
 	}
 	err := h.RestoreAll(ctx)
 	h.restored = err == nil
+	return err
+}
+
+// noteLoss lets the next claim recreate all lost Leases if a Lease could not be created because its namespace is being
+// deleted or is gone. It returns the error.
+func (h *hostLeases) noteLoss(err error) error {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err) {
+		h.restoring.Lock()
+		defer h.restoring.Unlock()
+		h.restored = false
+	}
 	return err
 }
 
@@ -84,7 +107,7 @@ func addHosts(mgr manager.Manager, h *hostLeases, options Options) error {
 func (h *hostLeases) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Result, error) {
 	isHeld, err := h.Restore(ctx, lost.holder, lost.host)
 	if err != nil || isHeld {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, h.noteLoss(err)
 	}
 	waiting, err := h.Wanting(ctx, lost.host)
 	if err == nil && len(waiting) > 0 {

@@ -1,12 +1,16 @@
 package controller_test
 
 import (
+	"context"
+	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -20,10 +24,10 @@ import (
 )
 
 // startShard starts the operator of the Darkrooms in a namespace that have a shard's label.
-func startShard(t *testing.T, namespace, shard string) *operator {
+func startShard(t *testing.T, namespace, shard string, options ...operatorOption) *operator {
 	t.Helper()
-	return startOperator(t, namespace,
-		func(s *settings) { s.darkrooms = labels.SelectorFromSet(labels.Set{"shard": shard}) })
+	return startOperator(t, namespace, append(options,
+		func(s *settings) { s.darkrooms = labels.SelectorFromSet(labels.Set{"shard": shard}) })...)
 }
 
 func inShard(darkroom *v1alpha1.Darkroom, shard string) *v1alpha1.Darkroom {
@@ -36,6 +40,48 @@ func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 	t.Helper()
 	eventuallyStatus(t, darkroom, "the conflict",
 		has(v1alpha1.ConditionDomainsReady, metav1.ConditionFalse, v1alpha1.ReasonDomainConflict))
+}
+
+// The namespace of the Leases is deleted, with the operator of a shard, while another shard waits for one of its hosts.
+func TestLeasesLostWithTheirNamespaceAreRestoredByTheShardThatRuns(t *testing.T) {
+	t.Parallel()
+	namespace, leases := newNamespace(t), newNamespace(t)
+	inLeases := func(s *settings) { s.LeaseNamespace = leases }
+	shared := "shared-" + namespace
+	a, b := startShard(t, namespace, "a", inLeases), startShard(t, namespace, "b", inLeases)
+	holder, rival := inShard(with(webFolder(namespace, "holder"), shared), "a"), inShard(with(webFolder(namespace, "rival"), shared), "b")
+	install(t, holder)
+	create(t, rival)
+	eventuallyRefused(t, rival)
+	a.kill()
+
+	lost := mustGet(t, &corev1.Namespace{}, "", leases)
+	remove(t, lost)
+	remove(t, mustGet(t, &coordinationv1.Lease{}, leases, hostIn(shared)))
+	eventually(t, "refused restores", func(context.Context) error {
+		tried := 0
+		for _, request := range b.requests() {
+			if strings.HasPrefix(request, http.MethodPost) && strings.HasSuffix(request, "/leases") {
+				tried++
+			}
+		}
+		if tried < 8 { // the next one is seconds away
+			return fmt.Errorf("got %d, want 8", tried)
+		}
+		return nil
+	})
+	lost = mustGet(t, lost, "", leases)
+	lost.Spec.Finalizers = nil
+	if err := kube.SubResource("finalize").Update(t.Context(), lost); err != nil {
+		t.Fatal(err)
+	}
+	create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: leases}})
+	change(t, rival, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL += "/changed" })
+
+	eventually(t, "the Lease", holds(leases, hostIn(shared), namespace+"/holder"))
+	eventuallyThere(t, &networkingv1.Ingress{}, namespace, "holder")
+	eventually(t, "rest", quiet(b))
+	eventuallyRefused(t, rival)
 }
 
 // The caches of a shard contain the objects of all Darkrooms, but not the Darkrooms of other shards. A Darkroom must

@@ -40,7 +40,7 @@ func newClusterModel(t *rapid.T) *clusterModel {
 	return m
 }
 
-func fakeCluster(objects ...client.Object) client.Client {
+func fakeCluster(objects ...client.Object) client.WithWatch {
 	scheme := runtime.NewScheme()
 	_, _ = clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
