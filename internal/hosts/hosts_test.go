@@ -8,13 +8,16 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
@@ -24,7 +27,8 @@ import (
 type clusterModel struct {
 	*rapid.T
 
-	live, stale client.Client
+	live        client.WithWatch
+	stale       client.Client
 	fresh, slow *Claims
 }
 
@@ -163,7 +167,37 @@ func (m *clusterModel) reconcile(by *Claims, key types.NamespacedName) {
 	} else if m.live.Get(m.Context(), key, &v1alpha1.Darkroom{}) != nil {
 		m.route(key, false) // Kubernetes garbage-collects the route
 	}
+	m.giveUp(by, key)
+}
+
+// giveUp gives up the hosts that a Darkroom does not need. All operators see the deletion of its Lease, and none restores
+// it: neither another installation nor one that may not read the Darkroom.
+func (m *clusterModel) giveUp(by *Claims, key types.NamespacedName) {
+	had := HolderOf(m.lease())
 	_ = by.GiveUpUnused(m.Context(), key)
+	if had.Name == "" || m.lease().Name != "" {
+		return
+	}
+	another, blind := m.operator(m.live), m.operator(fakeCluster())
+	another.Handles = func(*v1alpha1.Darkroom) bool { return false }
+	blind.Uncached = withoutRights(m.live)
+	for name, seenBy := range map[string]*Claims{"the same": m.fresh, "another": another, "a blind": blind} {
+		if restored, err := seenBy.Restore(m.Context(), had, host); restored || err != nil {
+			m.Fatalf("%s operator restored the Lease that %s has given up (%v)", name, had, err)
+		}
+	}
+}
+
+// withoutRights returns a client that may not read Darkrooms.
+func withoutRights(live client.WithWatch) client.Client {
+	return interceptor.NewClient(live, interceptor.Funcs{
+		Get: func(ctx context.Context, in client.WithWatch, key client.ObjectKey, to client.Object, _ ...client.GetOption) error {
+			if _, isDarkroom := to.(*v1alpha1.Darkroom); isDarkroom {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "darkrooms"}, key.Name, nil)
+			}
+			return in.Get(ctx, key, to)
+		},
+	})
 }
 
 // route writes or deletes the Ingress of a Darkroom.
@@ -276,7 +310,7 @@ func (m *clusterModel) reconcileStale(key types.NamespacedName) {
 		m.reconcile(m.slow, key)
 		return
 	}
-	_ = m.slow.GiveUpUnused(m.Context(), key)
+	m.giveUp(m.slow, key)
 }
 
 // claimOnly runs a reconcile that fails before it writes a route.

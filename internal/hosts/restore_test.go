@@ -1,16 +1,11 @@
 package hosts
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -91,25 +86,6 @@ func TestADeletedLeaseIsRestoredWhileItsHolderNeedsTheHost(t *testing.T) {
 		if holder, found := got[host]; err != nil || found && holder.String() != test.want || found != hasLease {
 			t.Errorf("%s: got the holders %v (%v), want %q", name, got, err, test.want)
 		}
-	}
-}
-
-// The holder may have given up the host, so the Lease must not come back.
-func TestALeaseWhoseHolderMayNotBeReadIsNotRestored(t *testing.T) {
-	cluster := fakeCluster(darkroomOf(types.NamespacedName{Namespace: "a", Name: "photos"}, host))
-	claims := (&clusterModel{live: cluster}).operator(cluster)
-	claims.Watched = []string{"b"}
-	claims.Uncached = interceptor.NewClient(cluster, interceptor.Funcs{
-		Get: func(ctx context.Context, in client.WithWatch, key client.ObjectKey, to client.Object, _ ...client.GetOption) error {
-			if _, isDarkroom := to.(*v1alpha1.Darkroom); isDarkroom {
-				return apierrors.NewForbidden(schema.GroupResource{Resource: "darkrooms"}, key.Name, nil)
-			}
-			return in.Get(ctx, key, to)
-		},
-	})
-	restored, err := claims.Restore(t.Context(), types.NamespacedName{Namespace: "a", Name: "photos"}, host)
-	if got, listErr := Holders(t.Context(), cluster, leases); restored || len(got) > 0 || errors.Join(err, listErr) != nil {
-		t.Errorf("got %t and the holders %v (%v, %v), want none", restored, got, err, listErr)
 	}
 }
 
