@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
+	"github.com/darkroom-operator/darkroom-operator/internal/release"
 )
 
 // quoting is an API server that rejects the first write of each kind and quotes a text in its message.
@@ -110,6 +112,43 @@ func TestWhateverIsRefusedInWordsThatQuoteACredential(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The error of a request names the holder and its namespace, which other tenants must not learn.
+func TestAHolderThatCannotBeReadIsNotNamed(t *testing.T) {
+	t.Parallel()
+	first, second := twoTenants(t)
+	leases, shared := newNamespace(t), "shared-"+second
+	inLeases := func(s *settings) { s.LeaseNamespace = leases }
+	startOperator(t, first, inLeases)
+	startOperator(t, second, inLeases, beforeEach(func(request *http.Request) error {
+		if strings.Contains(request.URL.Path, "/namespaces/"+first+"/") {
+			return errors.New("connection refused")
+		}
+		return nil
+	}))
+	install(t, with(webFolder(first, "holder"), shared))
+	eventually(t, "the Lease", holds(leases, hostIn(shared), first+"/holder"))
+	seen := watched[*v1alpha1.Darkroom](t, &v1alpha1.DarkroomList{}, second)
+	create(t, with(webFolder(second, "waiting"), shared))
+
+	eventually(t, "an event", func(context.Context) error {
+		failed := events(t, second, release.EventFailed)
+		if len(failed) == 0 {
+			return errors.New("got none")
+		}
+		for _, event := range failed {
+			if strings.Contains(event.Note, first) {
+				t.Fatalf("an event names the holder: %s", event.Note)
+			}
+		}
+		return nil
+	})
+	for _, version := range seen() {
+		if text := encoded(version.Status); strings.Contains(text, first) {
+			t.Errorf("the status names the holder: %s", text)
+		}
 	}
 }
 

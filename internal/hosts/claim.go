@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/darkroom-operator/darkroom-operator/api/v1alpha1"
 )
@@ -19,6 +20,22 @@ const attempts = 3
 
 // errForeignLease is returned if a host equals the name of an unrelated Lease, such as the leader election Lease.
 var errForeignLease = errors.New("a Lease of this name belongs to another program: choose another sub-domain")
+
+// holderError is an error about the holder of a host. Its text is shown to the tenant that waits for the host, and the
+// cause may name the Darkroom of another tenant.
+type holderError struct{ cause error }
+
+func (holderError) Error() string {
+	return "the Darkroom that holds it cannot be read; the cause is in the operator's log"
+}
+
+func (e holderError) Unwrap() error { return e.cause }
+
+// hide logs an error about the holder of a host, and returns it without the cause in its text.
+func hide(ctx context.Context, host string, err error) error {
+	log.FromContext(ctx).Error(err, "Failed to read the holder of a host", "host", host)
+	return holderError{err}
+}
 
 // Refusal is a host that a Darkroom wants but another Darkroom holds.
 type Refusal struct {
@@ -124,8 +141,11 @@ func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease, installati
 // existing holder must release the host itself, because its operator may be about to write a route for the host.
 func (c *Claims) contest(ctx context.Context, host string, holder types.NamespacedName) (*Refusal, error) {
 	s, err := c.stateOf(ctx, holder, host)
-	if err != nil || !s.exists && !s.isRouted {
-		return nil, err
+	if err != nil {
+		return nil, hide(ctx, host, err)
+	}
+	if !s.exists && !s.isRouted {
+		return nil, nil //nolint:nilnil // nobody holds the host
 	}
 	return &Refusal{Host: host, Holder: holder, Leaving: !s.wants}, nil
 }
