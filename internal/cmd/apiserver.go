@@ -97,6 +97,7 @@ func (o *apiServerOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
+	limitGarbage()
 	o.server.LeaseNamespace = cmp.Or(o.server.LeaseNamespace, ownNamespace())
 	o.server.Version = version()
 	o.server.Page = web.Page()

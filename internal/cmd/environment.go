@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -30,6 +31,17 @@ const (
 	// envAPIServer disables the API server where its Deployment cannot be omitted, as in an OLM bundle.
 	envAPIServer = "DARKROOM_APISERVER"
 )
+
+// garbagePercent is how much garbage may grow, in percent of the live heap, unless GOGC is set. Nearly all of the heap of
+// a manager or API server is caches and buffers of connections. Go's default of 100 takes a tenth more memory for 10,000
+// Darkrooms, and some percent less CPU time.
+const garbagePercent = 75
+
+func limitGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+}
 
 // environmentOf returns the environment variable of a flag, for example DARKROOM_BASE_DOMAIN for --base-domain.
 func environmentOf(flag *pflag.Flag) string {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -39,10 +38,6 @@ const (
 	apiQPS   = 1000
 	apiBurst = 2000
 )
-
-// garbagePercent is how much garbage may grow, in percent of the live heap, unless GOGC is set. Nearly all of the heap is
-// caches. Go's default of 100 takes a tenth more memory for 10,000 Darkrooms, and some percent less CPU time.
-const garbagePercent = 75
 
 // probeConcurrency is the maximum number of concurrent probes. A thousand probes per minute need less than one at a
 // time.
@@ -158,9 +153,7 @@ func (o *managerOptions) run(ctx context.Context) error {
 	o.controllers.Metrics = controllermetrics.Registry
 	o.controllers.Darkrooms = &metrics.Darkrooms{TotalsOnly: !o.metricsPerDarkroom}
 	o.controllers.ProbeConcurrency, o.controllers.Version = probeConcurrency, version()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
+	limitGarbage()
 	kubeconfig, err := clusterConfig()
 	if err != nil {
 		return err
