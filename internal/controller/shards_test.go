@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,38 @@ func TestLeasesLostWithTheirNamespaceAreRestoredByTheShardThatRuns(t *testing.T)
 	eventually(t, "the Lease", holds(leases, hostIn(shared), namespace+"/holder"))
 	eventuallyThere(t, &networkingv1.Ingress{}, namespace, "holder")
 	eventually(t, "rest", quiet(b))
+	eventuallyRefused(t, rival)
+}
+
+// A Darkroom claims a host while the controller of deleted Leases is still busy with others.
+func TestALostHostOfAnotherShardIsNotFreeUntilItsLeaseIsRestored(t *testing.T) {
+	t.Parallel()
+	namespace := newNamespace(t)
+	shared := "shared-" + namespace
+	claimed := make(chan struct{})
+	var isFirst atomic.Bool
+	a, b := startShard(t, namespace, "a"), startShard(t, namespace, "b", beforeEach(func(request *http.Request) error {
+		if isFirst.Load() && strings.HasSuffix(request.URL.Path, "/darkrooms/holder") && isFirst.CompareAndSwap(true, false) {
+			<-claimed
+		}
+		return nil
+	}))
+	holder, rival := inShard(with(webFolder(namespace, "holder"), shared), "a"), inShard(with(webFolder(namespace, "rival"), shared), "b")
+	install(t, holder)
+	create(t, rival)
+	eventuallyRefused(t, rival)
+	a.kill()
+	eventually(t, "rest", quiet(b))
+
+	isFirst.Store(true)
+	remove(t, mustGet(t, &coordinationv1.Lease{}, namespace, hostIn(shared)))
+	change(t, rival, func(d *v1alpha1.Darkroom) { d.Spec.Source.BaseURL += "/changed" })
+	eventually(t, "a Lease", func(ctx context.Context) error {
+		_, err := get(ctx, &coordinationv1.Lease{}, namespace, hostIn(shared))
+		return err
+	})
+	close(claimed)
+	eventually(t, "the Lease", holds(namespace, hostIn(shared), namespace+"/holder"))
 	eventuallyRefused(t, rival)
 }
 

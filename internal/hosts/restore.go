@@ -85,7 +85,7 @@ func (c *Claims) restoreToAnother(ctx context.Context, darkroom *v1alpha1.Darkro
 		exists, err := c.Restore(ctx, client.ObjectKeyFromObject(&serving.Items[i]), host)
 		switch {
 		case err != nil:
-			return hide(ctx, host, err)
+			return Hide(ctx, host, err)
 		case exists:
 			return apierrors.NewAlreadyExists(coordinationv1.Resource("leases"), host)
 		}
