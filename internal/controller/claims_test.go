@@ -213,12 +213,7 @@ func tenantOf(t *testing.T, namespace string) client.Client {
 		t.Fatal(err)
 	}
 	user := "editor-of-" + namespace
-	create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user}, Rules: editor.Rules})
-	create(t, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	})
+	grant(t, namespace, editor.Rules, rbacv1.UserKind, user)
 	config := rest.CopyConfig(cluster)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	tenant, err := client.New(config, client.Options{Scheme: controller.NewScheme()})

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -43,25 +42,13 @@ type hostLeases struct {
 
 	restoring sync.Mutex
 	restored  bool
-	// lost are the last holders of hosts whose Lease was deleted, until it is restored or free. A claim of such a host
-	// does not wait for the controller of deleted Leases, which may have thousands to restore.
-	lost sync.Map
 }
 
-// Claim claims the hosts of a Darkroom like [hosts.Claims]. Before the first claim of a process, and before the first
-// one after the namespace of the Leases was deleted, it recreates all lost Leases; later only those of the Darkroom's
-// hosts.
+// Claim claims the hosts of a Darkroom like [hosts.Claims]. It first recreates all lost Leases, once per process and again
+// after their namespace was deleted.
 func (h *hostLeases) Claim(ctx context.Context, darkroom *v1alpha1.Darkroom) ([]hosts.Refusal, error) {
 	if err := h.restoreOnce(ctx); err != nil {
 		return nil, err
-	}
-	for _, host := range h.HostsOf(darkroom) {
-		if holder, isLost := h.lost.Load(host); isLost {
-			//nolint:forcetypeassert // nothing else is stored
-			if _, err := h.restore(ctx, lostLease{host, holder.(types.NamespacedName)}); err != nil {
-				return nil, fmt.Errorf("claim host %s: %w", host, hosts.Hide(ctx, host, err))
-			}
-		}
 	}
 	refusals, err := h.Claims.Claim(ctx, darkroom)
 	return refusals, h.noteLoss(err)
@@ -104,7 +91,7 @@ func addHosts(mgr manager.Manager, h *hostLeases, options Options) error {
 	}
 	enqueue := handler.TypedEnqueueRequestsFromMapFunc(
 		func(_ context.Context, lease *coordinationv1.Lease) []lostLease {
-			h.lost.Store(lease.Name, hosts.HolderOf(lease))
+			h.Lost(lease)
 			return []lostLease{{host: lease.Name, holder: hosts.HolderOf(lease)}}
 		})
 	workers := workers(options)
@@ -119,9 +106,9 @@ func addHosts(mgr manager.Manager, h *hostLeases, options Options) error {
 }
 
 func (h *hostLeases) restoreOrWake(ctx context.Context, lost lostLease) (reconcile.Result, error) {
-	isHeld, err := h.restore(ctx, lost)
+	isHeld, err := h.Restore(ctx, lost.holder, lost.host)
 	if err != nil || isHeld {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, h.noteLoss(err)
 	}
 	waiting, err := h.Wanting(ctx, lost.host)
 	if err == nil && len(waiting) > 0 {
@@ -130,15 +117,6 @@ func (h *hostLeases) restoreOrWake(ctx context.Context, lost lostLease) (reconci
 		}
 	}
 	return reconcile.Result{}, err
-}
-
-// restore restores a deleted Lease if its holder needs the host, and reports whether the host has a Lease now.
-func (h *hostLeases) restore(ctx context.Context, lost lostLease) (isHeld bool, err error) {
-	isHeld, err = h.Restore(ctx, lost.holder, lost.host)
-	if err == nil {
-		h.lost.CompareAndDelete(lost.host, lost.holder)
-	}
-	return isHeld, h.noteLoss(err)
 }
 
 // watchLeases watches Leases that are created or change their holder. It enqueues the holder at once, and other

@@ -120,9 +120,8 @@ func TestAHolderThatCannotBeReadIsNotNamed(t *testing.T) {
 	t.Parallel()
 	first, second := twoTenants(t)
 	leases, shared := newNamespace(t), "shared-"+second
-	inLeases := func(s *settings) { s.LeaseNamespace = leases }
-	startOperator(t, first, inLeases)
-	startOperator(t, second, inLeases, beforeEach(func(request *http.Request) error {
+	startOperator(t, first, withLeasesIn(leases))
+	startOperator(t, second, withLeasesIn(leases), beforeEach(func(request *http.Request) error {
 		if strings.Contains(request.URL.Path, "/namespaces/"+first+"/") {
 			return errors.New("connection refused")
 		}

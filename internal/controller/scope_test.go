@@ -37,6 +37,17 @@ func rulesOf(t *testing.T, file string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
+// grant gives permissions in a namespace to a user or group.
+func grant(t *testing.T, namespace string, rules []rbacv1.PolicyRule, kind, to string) {
+	t.Helper()
+	create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: to}, Rules: rules})
+	create(t, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: to},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: to},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: kind, Name: to}},
+	})
+}
+
 // asTenant runs an operator as a user whose Roles grant the manager's permissions in some namespaces only, and the
 // permissions for Leases in the first namespace only.
 func asTenant(t *testing.T, namespaces ...string) operatorOption {
@@ -47,12 +58,7 @@ func asTenant(t *testing.T, namespaces ...string) operatorOption {
 		if i == 0 {
 			rules = append(rules, rulesOf(t, "leader_election_role.yaml")...)
 		}
-		create(t, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"}, Rules: rules})
-		create(t, &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "manager"},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "manager"},
-			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-		})
+		grant(t, namespace, rules, rbacv1.UserKind, user)
 	}
 	return func(s *settings) {
 		s.kubeconfig.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
@@ -91,17 +97,9 @@ func TestAHostPassesToTheOperatorOfAnotherNamespace(t *testing.T) {
 	t.Parallel()
 	first, second := twoTenants(t)
 	leases, shared := newNamespace(t), "shared-"+first
-	create(t, &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: "leases"}, Rules: rulesOf(t, "leader_election_role.yaml"),
-	})
-	create(t, &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: leases, Name: "leases"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "leases"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:authenticated"}},
-	})
-	inLeases := func(s *settings) { s.LeaseNamespace = leases }
-	of := startOperator(t, first, asTenant(t, first), inLeases)
-	startOperator(t, second, asTenant(t, second), inLeases)
+	grant(t, leases, rulesOf(t, "leader_election_role.yaml"), rbacv1.GroupKind, "system:authenticated")
+	of := startOperator(t, first, asTenant(t, first), withLeasesIn(leases))
+	startOperator(t, second, asTenant(t, second), withLeasesIn(leases))
 	holder, waiting := with(webFolder(first, "holder"), shared), with(webFolder(second, "waiting"), shared)
 	install(t, holder)
 	create(t, waiting)
@@ -113,13 +111,7 @@ func TestAHostPassesToTheOperatorOfAnotherNamespace(t *testing.T) {
 	remove(t, holder)
 	eventually(t, "it is gone", gone(holder))
 	eventually(t, "rest", quiet(of))
-	deleted := 0
-	for _, request := range of.requests() {
-		if strings.HasPrefix(request, http.MethodDelete) && strings.Contains(request, "/leases/") {
-			deleted++
-		}
-	}
-	if deleted != 2 {
+	if deleted := of.leaseRequests(http.MethodDelete); deleted != 2 {
 		t.Errorf("got %d deletions of Leases, want one of each host", deleted)
 	}
 }

@@ -47,9 +47,8 @@ func eventuallyRefused(t *testing.T, darkroom *v1alpha1.Darkroom) {
 func TestLeasesLostWithTheirNamespaceAreRestoredByTheShardThatRuns(t *testing.T) {
 	t.Parallel()
 	namespace, leases := newNamespace(t), newNamespace(t)
-	inLeases := func(s *settings) { s.LeaseNamespace = leases }
 	shared := "shared-" + namespace
-	a, b := startShard(t, namespace, "a", inLeases), startShard(t, namespace, "b", inLeases)
+	a, b := startShard(t, namespace, "a", withLeasesIn(leases)), startShard(t, namespace, "b", withLeasesIn(leases))
 	holder, rival := inShard(with(webFolder(namespace, "holder"), shared), "a"), inShard(with(webFolder(namespace, "rival"), shared), "b")
 	install(t, holder)
 	create(t, rival)
@@ -60,13 +59,7 @@ func TestLeasesLostWithTheirNamespaceAreRestoredByTheShardThatRuns(t *testing.T)
 	remove(t, lost)
 	remove(t, mustGet(t, &coordinationv1.Lease{}, leases, hostIn(shared)))
 	eventually(t, "refused restores", func(context.Context) error {
-		tried := 0
-		for _, request := range b.requests() {
-			if strings.HasPrefix(request, http.MethodPost) && strings.HasSuffix(request, "/leases") {
-				tried++
-			}
-		}
-		if tried < 8 { // the next one is seconds away
+		if tried := b.leaseRequests(http.MethodPost); tried < 8 { // the next one is seconds away
 			return fmt.Errorf("got %d, want 8", tried)
 		}
 		return nil

@@ -119,6 +119,11 @@ func withPeriod(period time.Duration) operatorOption {
 	return func(s *settings) { s.ReconcilePeriod = period }
 }
 
+// withLeasesIn sets the namespace of the Leases.
+func withLeasesIn(namespace string) operatorOption {
+	return func(s *settings) { s.LeaseNamespace = namespace }
+}
+
 // beforeEach calls a function before each request of an operator. If the function returns an error, the request is not
 // sent.
 func beforeEach(call func(*http.Request) error) operatorOption {
@@ -260,6 +265,13 @@ func (o *operator) requests() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.sent)
+}
+
+// leaseRequests counts the requests so far with a method for Leases.
+func (o *operator) leaseRequests(method string) int {
+	return len(slices.DeleteFunc(o.requests(), func(line string) bool {
+		return !strings.HasPrefix(line, method) || !strings.Contains(line, "/leases")
+	}))
 }
 
 // writes counts the write requests so far.

@@ -31,8 +31,8 @@ func (holderError) Error() string {
 
 func (e holderError) Unwrap() error { return e.cause }
 
-// Hide logs an error about the holder of a host, and returns an error without the cause in its text.
-func Hide(ctx context.Context, host string, err error) error {
+// hide logs an error about the holder of a host, and returns an error without the cause in its text.
+func hide(ctx context.Context, host string, err error) error {
 	log.FromContext(ctx).Error(err, "Failed to read the holder of a host", "host", host)
 	return holderError{err}
 }
@@ -142,7 +142,7 @@ func decide(darkroom *v1alpha1.Darkroom, lease *coordinationv1.Lease, installati
 func (c *Claims) contest(ctx context.Context, host string, holder types.NamespacedName) (*Refusal, error) {
 	s, err := c.stateOf(ctx, holder, host)
 	if err != nil {
-		return nil, Hide(ctx, host, err)
+		return nil, hide(ctx, host, err)
 	}
 	if !s.exists && !s.isRouted {
 		return nil, nil //nolint:nilnil // nobody holds the host

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -50,6 +51,9 @@ type Claims struct {
 	Handles func(*v1alpha1.Darkroom) bool
 	// Routes reports whether the cluster serves HTTPRoutes.
 	Routes func() bool
+
+	// lost contains the last holder of each host whose Lease was deleted, until Restore has handled it.
+	lost sync.Map
 }
 
 // Index adds the indexes to the caches. It must be called before the caches start.

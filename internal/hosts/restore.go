@@ -55,10 +55,19 @@ func (c *Claims) restoreDomains(ctx context.Context, darkroom *v1alpha1.Darkroom
 	return nil
 }
 
+// Lost records that a Lease was deleted. Restore may have thousands of them to handle, so until then a claim of the host
+// restores the Lease itself.
+func (c *Claims) Lost(lease *coordinationv1.Lease) { c.lost.Store(lease.Name, HolderOf(lease)) }
+
 // Restore creates the Lease of a host that was deleted although its holder still wants or routes the host. It reports
 // whether the host has a Lease now. If this operator may not read the holder, the holder's operator may have given up the
 // host, so only that one restores it.
-func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host string) (bool, error) {
+func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host string) (hasLease bool, err error) {
+	defer func() {
+		if err == nil {
+			c.lost.CompareAndDelete(host, holder)
+		}
+	}()
 	lease, err := c.lease(ctx, c.Uncached, host)
 	if err != nil || lease != nil {
 		return lease != nil, err
@@ -70,22 +79,28 @@ func (c *Claims) Restore(ctx context.Context, holder types.NamespacedName, host 
 	return true, c.restore(ctx, holder, s.installation, host)
 }
 
-// restoreToAnother restores a Lease, which a Darkroom is about to create, for another Darkroom that serves images at the
-// host according to its status. It returns an AlreadyExists error if the Lease exists now.
+// restoreToAnother restores a Lease, which a Darkroom is about to create, for the last holder of a lost Lease, or for
+// another Darkroom that serves images at the host according to its status. It returns an AlreadyExists error if the Lease
+// exists now.
 func (c *Claims) restoreToAnother(ctx context.Context, darkroom *v1alpha1.Darkroom, host string) error {
-	if slices.Contains(darkroom.Status.Domains, host) {
-		return nil
+	var others []types.NamespacedName
+	if holder, isLost := c.lost.Load(host); isLost {
+		others = append(others, holder.(types.NamespacedName)) //nolint:forcetypeassert // nothing else is stored
 	}
-	serving := &v1alpha1.DarkroomList{}
-	err := c.Client.List(ctx, serving, client.MatchingFields{indexDomain: host}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("list the Darkrooms that serve host %s: %w", host, err)
+	if !slices.Contains(darkroom.Status.Domains, host) {
+		serving := &v1alpha1.DarkroomList{}
+		err := c.Client.List(ctx, serving, client.MatchingFields{indexDomain: host}, client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return fmt.Errorf("list the Darkrooms that serve host %s: %w", host, err)
+		}
+		for i := range serving.Items {
+			others = append(others, client.ObjectKeyFromObject(&serving.Items[i]))
+		}
 	}
-	for i := range serving.Items {
-		exists, err := c.Restore(ctx, client.ObjectKeyFromObject(&serving.Items[i]), host)
-		switch {
+	for _, other := range others {
+		switch exists, err := c.Restore(ctx, other, host); {
 		case err != nil:
-			return Hide(ctx, host, err)
+			return hide(ctx, host, err)
 		case exists:
 			return apierrors.NewAlreadyExists(coordinationv1.Resource("leases"), host)
 		}
