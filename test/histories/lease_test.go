@@ -53,8 +53,9 @@ var leaseSteps = []kind{
 		if !w.elects || w.kube.Get(w.ctx, w.lease(), lease) != nil {
 			return errNothingToDo
 		}
-		leaders := slices.DeleteFunc(slices.Collect(maps.Values(w.operators)),
-			func(o *operator) bool { return !o.traffic.leads() })
+		leaders := slices.DeleteFunc(slices.Collect(maps.Values(w.operators)), func(o *operator) bool {
+			return o.traffic.process.installation != mainInstallation || !o.traffic.leads()
+		})
 		before := lease.DeepCopy()
 		lease.Spec.HolderIdentity = ptr.To("another")
 		lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
