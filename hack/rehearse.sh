@@ -59,9 +59,9 @@ done < bin/subjects
 hack/publish.sh "$version"
 cp bin/images/list "$work/list"
 sed 's|^\(bin/images/darkroom-operator\.tar\) [^ ]*|\1 sha256:'"$(printf other | sha256sum | cut -d' ' -f1)"'|' "$work/list" > bin/images/list
-refused "is not what was built" hack/publish.sh "$version"
+refused "is not the file that was built" hack/publish.sh "$version"
 sed "s|^bin/images/darkroom-operator.tar \([^ ]*\)|$(awk '$1 ~ /catalog/ { print $1, $2 }' "$work/list")|" "$work/list" > bin/images/list
-refused "was released with other content" hack/publish.sh "$version"
+refused "was released with different content" hack/publish.sh "$version"
 cp "$work/list" bin/images/list
 # A released gate is not built again.
 hack/images.sh "$version"
