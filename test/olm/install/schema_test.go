@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -207,9 +208,7 @@ func TestAMisspelledValueIsRefused(t *testing.T) {
 // absent are values of a new chart that our chart does not have, not even under another name.
 var absent = map[string][]string{
 	"charts/darkroom-operator": {"autoscaling", "httpRoute", "livenessProbe", "readinessProbe", "volumes", "volumeMounts"},
-	"helm-charts/darkroom": {
-		"livenessProbe.httpGet", "readinessProbe.httpGet", "serviceAccount.automount", "volumes", "volumeMounts",
-	},
+	"helm-charts/darkroom":     {"livenessProbe.httpGet", "readinessProbe.httpGet", "serviceAccount.automount"},
 }
 
 // TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant sets each value in the chart that `helm create`
@@ -241,6 +240,26 @@ func TestTheValuesThatHelmCreatesAreTakenOrRefusedByTheNameThatIsMeant(t *testin
 				}
 			}
 		}
+	}
+}
+
+// Registries and mirrors read the images from annotations of the charts.
+func TestTheChartsListTheImagesThatTheyRun(t *testing.T) {
+	darkroom, _ := loadChart(t, "helm-charts/darkroom")
+	operator, _ := loadChart(t, "charts/darkroom-operator")
+	gate, err := os.ReadFile(filepath.Join(repository, "gate", "VERSION"))
+	must(t, err)
+	const images = "artifacthub.io/images"
+	for _, image := range []string{
+		"docker.io/gojektech/darkroom:" + darkroom.AppVersion(),
+		"ghcr.io/darkroom-operator/darkroom-gate:v" + strings.TrimSpace(string(gate)),
+	} {
+		if !strings.Contains(darkroom.Metadata.Annotations[images], "image: "+image+"\n") {
+			t.Errorf("the chart of a Darkroom does not list %s", image)
+		}
+	}
+	if !strings.HasSuffix(operator.Metadata.Annotations[images], darkroom.Metadata.Annotations[images]) {
+		t.Error("the operator's chart does not list the images of a Darkroom")
 	}
 }
 
