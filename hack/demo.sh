@@ -44,7 +44,7 @@ start() {
   say "Cluster: NODE=$node"
   case $node in
     this) echo "The first time, Kubernetes is compiled: about 15 minutes on two processors; later starts take about two." ;;
-    *) echo "The first time, the operator is compiled: about six minutes on two processors; later starts take about two." ;;
+    *) echo "The first time, the operator is compiled, which takes minutes." ;;
   esac
   "${node}_up"
   export KUBECONFIG

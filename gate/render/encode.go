@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxWebPPixels limits the time to encode WebP, which takes about 0.3 s of processor time for each megapixel.
+	// maxWebPPixels limits the time to encode WebP, which takes about 0.4 s of processor time for each megapixel.
 	maxWebPPixels = 8_000_000
 	// Memory of the WebP encoder for each pixel. Measured: 15 bytes without alpha, and 80 with noise as alpha.
 	opaqueBytes, alphaBytes = 16, 86

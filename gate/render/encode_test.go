@@ -185,6 +185,12 @@ func TestTheTimeAndMemoryOfAnEncodingAreBounded(t *testing.T) {
 			t.Errorf("%v: %t with %d bytes", size, p.IsWebP(), p.Weight)
 		}
 	}
+	const memory = 512 << 20 / 5 // of the default limit
+	for format, height := range map[string]int{"jpeg": 4000, "png": 1000} {
+		if p := New(infoOf(image.Pt(1000, height), format, 1), request.Transform{}, true); p.Weight > memory {
+			t.Errorf("%s of %d kilopixels: %d bytes", format, height, p.Weight)
+		}
+	}
 }
 
 func TestAHigherQualityIsALargerFile(t *testing.T) {

@@ -135,7 +135,7 @@ var notRun = map[string]string{
 	install + "#Helm/1":                 helmInTestOLM,
 	install + "#Helm/2":                 helmInTestOLM,
 	"docs/gate.md#Signed URLs/1":        "TestSignedURLs in test/e2e creates such a Secret",
-	"docs/gate.md#Signed URLs/3":        "internal/cmd/sign_test.go signs with keys of the standard input",
+	"docs/gate.md#Signed URLs/3":        "internal/cmd/sign_test.go signs with the keys of a Darkroom",
 	"docs/operations.md#Rolling back/1": "TestHelm in test/olm rolls back",
 	install + "#Helm/3":                 helmInTestOLM,
 	installing +
