@@ -79,9 +79,7 @@ func (c *Cache) Get(key string) *Entry {
 	if entry == nil {
 		return nil
 	}
-	if c.remember(key, entry); !c.disk.has(key, of) {
-		c.memory.Invalidate(key) // the entry was removed or replaced meanwhile
-	}
+	c.disk.ifCurrent(key, of, func() { c.remember(key, entry) })
 	return entry
 }
 

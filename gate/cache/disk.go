@@ -123,10 +123,14 @@ func (d *disk) get(key string) (entry *Entry, of *file, err error) {
 	return entry, of, nil
 }
 
-// has reports whether a file still belongs to a key.
-func (d *disk) has(key string, of *file) bool {
-	current, _ := d.index.GetIfPresent(nameOf(key))
-	return current == of
+// ifCurrent calls do if a file still belongs to a key. The file is neither removed nor replaced meanwhile.
+func (d *disk) ifCurrent(key string, of *file, do func()) {
+	d.index.Compute(nameOf(key), func(current *file, _ bool) (*file, otter.ComputeOp) {
+		if current == of {
+			do()
+		}
+		return nil, otter.CancelOp
+	})
 }
 
 // claim removes the file of a key, which is outdated even if the new entry cannot be stored, and returns a place for
