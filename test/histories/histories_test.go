@@ -176,7 +176,7 @@ func (w *world) conclude(patience time.Duration) (violated string, err error) {
 		return nil
 	})
 	if err != nil {
-		return violated, err
+		return cmp.Or(violated, "the controllers of Kubernetes work"), err
 	}
 	if violated, err := w.judge(slices.Concat(always, afterwards)); err != nil {
 		return violated, err
@@ -205,8 +205,8 @@ func (w *world) saysTheSame(limits wait.Limits) error {
 		return err
 	}
 	return limits.Until(w.ctx, "statuses are equal", func(context.Context) error {
-		if err := w.settle(5 * time.Second); err != nil {
-			return wait.Permanent(err)
+		if rests, err := w.rests(limits.Timeout, quietPeriod, w.isTold); !rests {
+			return wait.Permanent(errors.Join(err, errors.New("the next process does not come to rest")))
 		}
 		after, err := w.said()
 		for key, said := range before {

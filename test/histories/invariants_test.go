@@ -161,8 +161,6 @@ type replay struct {
 	// translators contain the settings at that moment, by process of the main installation.
 	translators map[process]*values.Translator
 	darkrooms   map[types.NamespacedName]*v1alpha1.Darkroom
-	// claimed is the installation that last claimed a Darkroom, or to which its owner assigned it.
-	claimed map[types.UID]string
 	// since is the time since which a Darkroom wants a host.
 	since map[wish]time.Time
 	// routes are the live routes, and given the hosts that an operator wrote into them.
@@ -188,8 +186,8 @@ func (r *replay) isRouted(darkroom *v1alpha1.Darkroom, host string) bool {
 	return false
 }
 
-// apply applies an event. It returns an error if an operator took a Darkroom from another installation, took a host
-// from its holder, or put a host into a second route.
+// apply applies an event. It returns an error if an operator took a host from its holder, or put a host into a second
+// route.
 func (r *replay) apply(e event, byOperator bool) error {
 	if darkroom, ok := e.object.(*v1alpha1.Darkroom); ok {
 		key := client.ObjectKeyFromObject(darkroom)
@@ -199,13 +197,6 @@ func (r *replay) apply(e event, byOperator bool) error {
 		}
 		if delete(r.darkrooms, key); !e.deleted {
 			r.darkrooms[key] = darkroom
-		}
-		claimed := darkroom.Annotations[v1alpha1.AnnotationInstallation]
-		if before := r.claimed[darkroom.UID]; byOperator && before != "" && claimed != "" && claimed != before {
-			return fmt.Errorf("the installation %s took %s/%s from %s", claimed, key.Namespace, key.Name, before)
-		}
-		if claimed != "" {
-			r.claimed[darkroom.UID] = claimed
 		}
 		for _, host := range r.w.hosts() {
 			is := wish{key, host}
@@ -219,8 +210,9 @@ func (r *replay) apply(e event, byOperator bool) error {
 	}
 	reference := referTo(e.object)
 	var before, after []string
+	ends := false
 	if route := r.routes[reference]; route != nil {
-		before = routedHosts(route)
+		before, ends = routedHosts(route), route.GetDeletionTimestamp() != nil
 	}
 	if delete(r.routes, reference); !e.deleted {
 		r.routes[reference], after = e.object, routedHosts(e.object)
@@ -235,6 +227,9 @@ func (r *replay) apply(e event, byOperator bool) error {
 	}
 	given := r.given[reference]
 	r.given[reference], r.assigned[reference] = slices.Clone(after), slices.Clone(after)
+	if ends {
+		return nil // it was deleted before, and others have removed their finalizers now
+	}
 	return errors.Join(r.added(reference, before, after), r.removed(reference, given, after, e.at))
 }
 
@@ -279,7 +274,8 @@ func (r *replay) removed(by reference, given, after []string, at time.Time) erro
 	for _, host := range given {
 		since := r.since[wish{by.NamespacedName, host}]
 		if slices.Contains(after, host) || darkroom == nil || since.IsZero() || at.Sub(since) < handover ||
-			v1alpha1.IsPaused(darkroom) || r.isRouted(darkroom, host) {
+			v1alpha1.IsPaused(darkroom) || r.isRouted(darkroom, host) ||
+			!r.claims(darkroom, host) { // the operator was restarted with other base domains
 			continue
 		}
 		return fmt.Errorf("%s was removed from %s, whose Darkroom still wants it", host, by)
@@ -293,7 +289,7 @@ func (w *world) replayed() (*replay, error) {
 	r := &replay{
 		w: w, darkrooms: map[types.NamespacedName]*v1alpha1.Darkroom{}, since: map[wish]time.Time{},
 		routes: map[reference]client.Object{}, given: map[reference][]string{},
-		assigned: map[reference][]string{}, claimed: map[types.UID]string{},
+		assigned: map[reference][]string{},
 	}
 	for _, e := range events {
 		r.translators = map[process]*values.Translator{}
