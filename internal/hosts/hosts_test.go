@@ -30,6 +30,8 @@ type clusterModel struct {
 	live        client.WithWatch
 	stale       client.Client
 	fresh, slow *Claims
+	// created is the number of Darkrooms so far.
+	created int
 }
 
 const (
@@ -136,9 +138,10 @@ func (m *clusterModel) edit(key types.NamespacedName) {
 	wanted := [][]string{nil, {host}, {"other.example.com"}}[rapid.IntRange(0, 2).Draw(m.T, "wants")]
 	switch {
 	case err != nil:
+		m.created++
 		darkroom = &v1alpha1.Darkroom{ObjectMeta: metav1.ObjectMeta{
 			Namespace: key.Namespace, Name: key.Name, Generation: 1,
-			UID: types.UID(fmt.Sprint(rapid.IntRange(0, 1<<30).Draw(m.T, "uid"))),
+			UID: types.UID(fmt.Sprint(m.created)),
 		}, Spec: v1alpha1.DarkroomSpec{SubDomains: wanted}}
 		m.must(m.live.Create(m.Context(), darkroom))
 	case rapid.IntRange(0, 4).Draw(m.T, "delete") == 0:

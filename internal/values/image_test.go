@@ -10,6 +10,7 @@ import (
 	"github.com/darkroom-operator/darkroom-operator/internal/definition"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/expect"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/manifests"
+	"github.com/darkroom-operator/darkroom-operator/internal/testing/property"
 	"github.com/darkroom-operator/darkroom-operator/internal/testing/references"
 )
 
@@ -21,7 +22,7 @@ func TestEachImageThatIsAcceptedCanBePulled(t *testing.T) {
 	chart, err := darkroomChart()
 	expect.NoError(t, err)
 	accepted := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		// set sets a field to a generated text, if the result is valid.
 		set := func(field string, at *string, texts *rapid.Generator[string], validate func() error) {
 			if *at = texts.Draw(t, field); validate() != nil {
