@@ -50,17 +50,13 @@ func newsOnly(w *world) error {
 		key types.NamespacedName
 		by  *traffic
 	}
-	most := mostInVain
-	if w.elects {
-		most++ // a former leader and the next one can handle the same change
-	}
 	vain := map[writer]int{}
 	for _, write := range w.timeline.statusWrites() {
 		if at, isKnown := known[write.version]; !isKnown || !at.Before(write.at) {
 			continue
 		}
 		by := writer{write.key, write.by}
-		if vain[by]++; vain[by] > most {
+		if vain[by]++; vain[by] > mostInVain {
 			return fmt.Errorf("the status of %s was written %d times although it was stored already", write.key, vain[by])
 		}
 	}

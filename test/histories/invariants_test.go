@@ -210,9 +210,8 @@ func (r *replay) apply(e event, byOperator bool) error {
 	}
 	reference := referTo(e.object)
 	var before, after []string
-	ends := false
 	if route := r.routes[reference]; route != nil {
-		before, ends = routedHosts(route), route.GetDeletionTimestamp() != nil
+		before = routedHosts(route)
 	}
 	if delete(r.routes, reference); !e.deleted {
 		r.routes[reference], after = e.object, routedHosts(e.object)
@@ -227,9 +226,6 @@ func (r *replay) apply(e event, byOperator bool) error {
 	}
 	given := r.given[reference]
 	r.given[reference], r.assigned[reference] = slices.Clone(after), slices.Clone(after)
-	if ends {
-		return nil // it was deleted before, and others have removed their finalizers now
-	}
 	return errors.Join(r.added(reference, before, after), r.removed(reference, given, after, e.at))
 }
 
